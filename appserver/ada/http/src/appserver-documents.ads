@@ -8,7 +8,7 @@
 --     XML   <?xml version="1.0" encoding="UTF-8"?><document><greeting>Hello!</greeting><tags>
 --           <item>a</item><item>b</item></tags></document>
 --
---  A writer stores only the names of open entities and lists. It uses no heap memory.
+--  A writer stores only the names of open entities and lists, and uses no heap memory.
 
 pragma Ada_2022;
 
@@ -20,8 +20,8 @@ package Appserver.Documents is
 
    use Appserver.Text_Sinks;
 
-   --  Preconditions are checked in every build: the exception of a broken one is part of the
-   --  contract.
+   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
+   --  of the contract.
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;
@@ -33,7 +33,7 @@ package Appserver.Documents is
          when As_JSON => "application/json",
          when As_XML  => "application/xml");
    --  @param Form the format
-   --  @return its media type
+   --  @return the media type
 
    -------------------------
    -- Content negotiation --
@@ -47,10 +47,10 @@ package Appserver.Documents is
    end record;
 
    function Chosen (Accepted : String) return Choice with Inline;
-   --  Chooses a format by the field Accept (RFC 9110, section 12.5.1).
+   --  Chooses a format based on the header field Accept (RFC 9110, section 12.5.1).
    --  @param Accepted the value of the field; may be empty
-   --  @return the format with the greater weight, or JSON if both have the same weight or the field
-   --  is empty. If neither is acceptable, the status is 406.
+   --  @return the format with the higher weight; JSON if both have the same weight or the field is
+   --  empty. If neither format is acceptable, Is_Possible is False, and the response should be 406.
 
    -----------
    -- Names --
@@ -59,13 +59,13 @@ package Appserver.Documents is
    Max_Name_Length : constant := 64;
 
    function Is_Name (Text : String) return Boolean;
-   --  Checks the name of an entity, which must be valid in XML too: a letter or _, then letters,
-   --  digits, and _ - .
+   --  Checks the name of an entity, which must also be valid in XML: a letter or _, followed by
+   --  letters, digits, and the characters _ - .
    --  @param Text the name
    --  @return True if it is valid
 
    Room_For_Names : constant := 1_024;
-   --  The capacity for the names of open entities and lists in bytes
+   --  The capacity for the names of open entities and lists, in bytes
 
    ------------
    -- Writer --
@@ -74,8 +74,8 @@ package Appserver.Documents is
    type Writer
      (To   : not null access Text_Sink'Class;
       Form : Format) is tagged limited private;
-   --  Writes one document. Texts must be UTF-8: invalid bytes, and in XML the characters that XML
-   --  1.0 does not have, are written as U+FFFD.
+   --  Writes one document. Texts must be UTF-8. Invalid bytes are written as U+FFFD, and so are, in
+   --  XML, characters that XML 1.0 does not allow.
 
    function Depth (Self : Writer) return Natural;
    --  @param Self the writer
@@ -83,11 +83,12 @@ package Appserver.Documents is
 
    function Is_In_Entity (Self : Writer) return Boolean;
    --  @param Self the writer
-   --  @return True if the document or an entity in it is innermost: the next item needs a name
+   --  @return True if the innermost open element is the document or an entity, so the next item
+   --  needs a name
 
    function Is_In_List (Self : Writer) return Boolean;
    --  @param Self the writer
-   --  @return True if a list is innermost: the next item has no name
+   --  @return True if the innermost open element is a list, so the next item has no name
 
    function Is_Complete (Self : Writer) return Boolean;
    --  @param Self the writer
@@ -96,14 +97,14 @@ package Appserver.Documents is
    function Can_Open (Self : Writer; Name, Each : String := "") return Boolean;
    --  @param Self the writer
    --  @param Name the name of an entity or a list
-   --  @param Each the name of its items
-   --  @return True if there is room for these names
+   --  @param Each the name of the list's items
+   --  @return True if the writer has room for these names
 
    procedure Start_Document (Self : in out Writer)
      with Pre  => (Self.Depth = 0 and then not Self.Is_Complete)
                   or else raise Misuse_Error with "the document was started already",
           Post => Self.Is_In_Entity;
-   --  Starts the document. The root element in XML has the name "document".
+   --  Starts the document. In XML, the name of the root element is "document".
    --  @param Self the writer
 
    procedure Start_Document (Self : in out Writer; Name : String)
@@ -123,7 +124,7 @@ package Appserver.Documents is
    --  Ends the document.
    --  @param Self the writer
 
-   --  Items with a name, in the document or in an entity. A null is xsi:nil in XML.
+   --  Items with a name, in the document or in an entity. In XML, a null is written as xsi:nil.
 
    procedure Write_Entity (Self : in out Writer; Name, Value : String)
      with Pre => (Self.Is_In_Entity and then Is_Name (Name))
@@ -138,10 +139,10 @@ package Appserver.Documents is
    procedure Write_Entity (Self : in out Writer; Name : String; Value : Boolean)
      with Pre => (Self.Is_In_Entity and then Is_Name (Name))
                  or else raise Misuse_Error with "not in an entity, or the name is invalid";
-   --  Write an entity that has a value.
+   --  Write an entity with a value.
    --  @param Self the writer
    --  @param Name the name of the entity
-   --  @param Value its value
+   --  @param Value the value
 
    procedure Write_Null (Self : in out Writer; Name : String)
      with Pre => (Self.Is_In_Entity and then Is_Name (Name))
@@ -181,7 +182,7 @@ package Appserver.Documents is
                  or else raise Misuse_Error with "not in a list, or the value is invalid";
    procedure Write_Item (Self : in out Writer; Value : Boolean)
      with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
-   --  Write an item that has a value.
+   --  Write an item with a value.
    --  @param Self the writer
    --  @param Value the value
 
@@ -221,14 +222,14 @@ package Appserver.Documents is
 
 private
 
-   --  Names of open entities and lists are stored one after the other. A list has two: its own, and
-   --  one that its items share.
+   --  Names of open entities and lists are stored consecutively. A list has two names: its own, and
+   --  the name of its items.
 
    type Name_Range is record
       First : Positive;
       Last  : Natural;
    end record;
-   --  Without initial values: a writer is made for each document
+   --  Components have no initial values, to save time: a writer is created for each document
 
    type Part_Kind is (Entity, List);
 
@@ -237,7 +238,7 @@ private
       Name  : Name_Range;
       Each  : Name_Range;
       Below : Natural;
-      --  Bytes of the names of what it is in
+      --  The number of bytes used by the names of the enclosing elements
    end record;
 
    type Open_Parts is array (1 .. JSON.Deepest) of Open_Part;

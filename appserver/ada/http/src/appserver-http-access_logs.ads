@@ -1,16 +1,18 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  An access log with one line per response. Tasks put lines into memory, and wait neither for each
---  other nor for the file. Lines that do not fit, or cannot be written, are dropped and counted.
+--  An access log with one line per response. Tasks put lines into memory, without waiting for each
+--  other or for the file. Lines that do not fit in memory or cannot be written are dropped and
+--  counted.
 --
 --     Log : aliased HTTP.Access_Logs.Access_Log (Lines => 1_024);
 --     …
 --     Log.Open ("/var/log/shop.log", HTTP.Access_Logs.Combined);
 --     Server.Start (Hello'Access, Options => (Log => Log'Access, others => <>));
 --
---  The server profile has a task that writes the lines. The embedded profile writes them before it
---  waits. Data from clients is escaped, so it cannot forge lines or end quotations.
+--  In the server profile, a separate task writes the lines to the file. The embedded profile writes
+--  them before it waits for events. Data from clients is escaped, so clients cannot forge lines or
+--  break out of quotation marks.
 
 pragma Ada_2022;
 
@@ -25,30 +27,32 @@ package Appserver.HTTP.Access_Logs is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Line_Format is (Common, Combined, JSON);
-   --  Common: 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12
-   --  Combined: followed by "referer" and "user agent"
-   --  JSON: an object with time, client, method, path, query, version, status, bytes, microseconds
-   --  (of the handler), referer and user_agent
+   --  Common: 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12 Combined:
+   --  followed by "referer" and "user agent" JSON: an object with time, client, method, path,
+   --  query, version, status, bytes, microseconds (the duration of the handler), referer and
+   --  user_agent
    --
-   --  Times are in UTC, and are those of the response. Bytes are those of the content. A request
-   --  that was rejected before it was parsed has "-" in its place, or no members.
+   --  The time is the time of the response, in UTC. Bytes is the length of the content. A request
+   --  that was rejected before it was parsed is written as "-", or without the members of the
+   --  request in JSON.
 
    Line_Size : constant := 2_048;
-   --  Memory for each line in bytes. Longer requests and fields are truncated and end in "...".
+   --  The memory for each line, in bytes. Requests and fields that are too long are truncated and
+   --  end in "...".
 
    subtype Line_Count is Positive range 2 .. 2 ** 20;
 
    type Access_Log (Lines : Line_Count) is tagged limited private;
-   --  Holds up to Lines lines that wait to be written. Initially closed. A server whose log is not
-   --  open when the server starts writes no log.
+   --  Buffers up to Lines lines before they are written. Initially closed. If the log is not open
+   --  when the server starts, the server writes no log.
 
    type Log_Reference is access all Access_Log;
 
    Log_Error : exception;
-   --  The file cannot be opened. The message has its name.
+   --  The file cannot be opened. The message contains the file name.
 
    type Client_Finder is access function (Request : HTTP.Request) return IP_Addresses.Address;
-   --  Finds the client address for a line, such as by Proxies
+   --  Returns the client address to log for a request, for example with Proxies.Client_Address
 
    procedure Open
      (Self   : in out Access_Log;
@@ -58,11 +62,11 @@ package Appserver.HTTP.Access_Logs is
      with Pre => not Self.Is_Open
                  or else raise Misuse_Error with "it is open",
           Post => Self.Is_Open;
-   --  Opens a file, and appends lines to it.
+   --  Opens a file to which lines are appended.
    --  @param Self the log
    --  @param Path the path of the file
    --  @param Format the format of lines
-   --  @param Client finds the client; null for the address of the connection
+   --  @param Client returns the client address to log; null to log the address of the connection
    --  @exception Log_Error the file cannot be opened
 
    procedure Open
@@ -75,20 +79,20 @@ package Appserver.HTTP.Access_Logs is
           Post => Self.Is_Open;
    --  Uses an open file, which the log does not close.
    --  @param Self the log
-   --  @param File the open file, such as 1
+   --  @param File the descriptor of an open file, such as 1 for standard output
    --  @param Format the format of lines
-   --  @param Client finds the client; null for the address of the connection
+   --  @param Client returns the client address to log; null to log the address of the connection
 
    procedure Reopen (Self : in out Access_Log)
      with Pre => Self.Is_Open or else raise Misuse_Error with "it is closed";
    --  Reopens the file by its path before the next line is written, for log rotation by renaming.
-   --  Any task and any signal handler may call it. If the new file cannot be opened, lines still go
-   --  to the old one.
+   --  Any task and any signal handler may call this procedure. If the new file cannot be opened,
+   --  lines are still written to the old file.
    --  @param Self the log
 
    procedure Close (Self : in out Access_Log)
      with Post => not Self.Is_Open;
-   --  Writes the remaining lines and closes the file. Call it when no server uses the log.
+   --  Writes the remaining lines and closes the file. Call this only when no server uses the log.
    --  @param Self the log
 
    function Is_Open (Self : Access_Log) return Boolean;
@@ -116,7 +120,7 @@ package Appserver.HTTP.Access_Logs is
    --  @param Date the date of the response
    --  @param Status the status code
    --  @param Bytes the length of the content
-   --  @param Microseconds the duration of the handler
+   --  @param Microseconds the duration of the handler, in microseconds
 
    procedure Note_Refusal
      (Self   : in out Access_Log;
@@ -130,7 +134,7 @@ package Appserver.HTTP.Access_Logs is
    --  @param Status the status code
 
    procedure Write_Out (Self : in out Access_Log; Is_Empty : out Boolean);
-   --  Writes as many lines as the file takes without blocking.
+   --  Writes as many lines as the file accepts without blocking.
    --  @param Self the log
    --  @param Is_Empty True if all lines were written
 
@@ -138,12 +142,13 @@ private
 
    type Position is mod 2 ** 64 with Atomic;
 
-   --  A bounded queue for any number of tasks that add: each claims a place by one exchange, writes
-   --  there, and publishes it (D. Vyukov, "Bounded MPMC queue", 2010)
+   --  A bounded queue with any number of producer tasks. Each producer claims a slot with one
+   --  atomic exchange, writes the line to the slot, and publishes it (D. Vyukov, "Bounded MPMC
+   --  queue", 2010).
 
    type Slot is limited record
       Sequence : Position := 0;
-      --  The position that may be written to, or one more than that which was
+      --  The position that may be written next, or, after the write, that position plus 1
       Line     : Text_Sinks.Text_Buffer (Line_Size);
    end record;
 
@@ -153,13 +158,13 @@ private
    --  PATH_MAX
 
    Batch_Size : constant := 4_096;
-   --  PIPE_BUF: the number of bytes that a ready pipe accepts at once
+   --  PIPE_BUF: the number of bytes that a ready pipe accepts in one write
 
    type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
       File        : Descriptor := No_File;
       Owns_File   : Boolean := False;
       Is_Outdated : Boolean := False with Atomic;
-      --  The file has to be opened anew
+      --  True if the file must be reopened
       Path_Length : Natural := 0;
       Format      : Line_Format := Common;
       Client      : Client_Finder := null;
@@ -167,7 +172,7 @@ private
       Next_Out    : Position := 0;
       Dropped     : aliased Position := 0;
       Writer      : aliased Linux.Word := 0;
-      --  1 while a task writes
+      --  1 while a task writes to the file
       Batch_Lines : Position := 0;
       Batch_First : Positive := 1;
       Batch_Last  : Natural := 0;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A fixed amount of memory for data that has to wait: the beginning of a request that arrives
---  slowly, the end of a response that is read slowly. Connections that do not wait use none of it.
+--  A fixed amount of memory for data of slow clients: the beginning of a request that arrives
+--  slowly, or the end of a response that is read slowly. Other connections do not use this memory.
 
 pragma Ada_2022;
 
@@ -15,7 +15,7 @@ private package Appserver.HTTP.Blocks is
    type Block_Count is range 0 .. 2 ** 23;
 
    type Chain is private;
-   --  Bytes in a pool
+   --  A chain of blocks in a pool, which stores bytes
 
    Empty : constant Chain;
 
@@ -25,11 +25,12 @@ private package Appserver.HTTP.Blocks is
 
    procedure Put
      (Self : in out Pool; Bytes : String; To : in out Chain; Has_Room : out Boolean);
-   --  Adds Bytes at the end. If there is not room for all, none is added.
+   --  Appends Bytes. If there is not enough room for all of them, appends nothing and sets Has_Room
+   --  to False.
 
    procedure Take (Self : in out Pool; From : in out Chain; Bytes : out String)
      with Pre => Bytes'Length = Length (From), Post => Length (From) = 0;
-   --  Removes everything, which frees its blocks for others
+   --  Removes all bytes and frees the chain's blocks
 
    procedure Drop (Self : in out Pool; From : in out Chain)
      with Post => Length (From) = 0;
@@ -49,18 +50,18 @@ private
 
    subtype Block is String (1 .. Block_Size);
 
-   --  No initial values: memory that was never needed is never touched
+   --  No initial values, so that unused memory is never touched
 
    type Block_Array is array (Block_Count range <>) of Block;
    type Link_Array is array (Block_Count range <>) of Block_Count;
 
    type Pool (Count : Block_Count) is limited record
       Used  : Block_Count := 0;
-      --  Blocks above it were never needed
+      --  Blocks with higher numbers have never been used
       Free  : Block_Count := No_Block;
-      --  The first one of those that are not needed any more
+      --  The head of the list of freed blocks
       Spare : Block_Count := 0;
-      --  The number of these blocks
+      --  The number of freed blocks
       Links : Link_Array (1 .. Count);
       Room  : Block_Array (1 .. Count);
    end record;

@@ -1,17 +1,18 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A filter that compresses text with gzip (RFC 1952) for clients that accept it. Programs that use
---  this package are linked with zlib.
+--  A filter that compresses text with gzip (RFC 1952) for clients that accept gzip. Programs that
+--  use this package are linked with zlib.
 --
 --     Our_Shop   : aliased Shop;
 --     Compressed : aliased HTTP.Compression.Gzip_Filter (Our_Shop'Access, 8);
 --     …
 --     Server.Start (Compressed'Access, Port => 8080);
 --
---  The filter compresses the content of builders and static content that has at least Min_Length
---  bytes, is text by its media type, and gets shorter. It does not compress files and sources: a
---  folder may have files that are compressed already (Files).
+--  The filter compresses the content of response builders, and static content, if the content has
+--  at least Min_Length bytes, has a text media type, and becomes shorter. It does not compress
+--  files and sources. To serve files compressed, store compressed versions of them (see
+--  Precompressed in Files).
 
 pragma Ada_2022;
 
@@ -24,17 +25,17 @@ private with System;
 package Appserver.HTTP.Compression is
 
    Min_Length : constant := 1_024;
-   --  In bytes. Shorter content fits into a packet without compression.
+   --  In bytes. Shorter content fits into one packet without compression.
 
    type Gzip_Filter
      (Next : not null Services.Service_Reference; Compressors : Positive) is
      limited new Filters.Filter with private;
-   --  Compressors is the maximum number of tasks that compress at a time. Further responses are not
-   --  compressed. Each compressor takes half a megabyte, which is not on the heap, and which is not
-   --  touched before it is needed.
+   --  Compressors is the maximum number of tasks that compress concurrently. If all compressors are
+   --  busy, responses are sent uncompressed. Each compressor uses half a megabyte in the filter
+   --  object, not on the heap. The memory is not touched before it is needed.
 
    Max_Output_Length : constant := 65_536;
-   --  In bytes. Content whose compressed form would be longer is sent uncompressed.
+   --  In bytes. If the compressed content would be longer, it is sent uncompressed.
 
    overriding procedure After
      (Self : in out Gzip_Filter; Request : HTTP.Request; Response : in out HTTP.Response);
@@ -45,7 +46,7 @@ package Appserver.HTTP.Compression is
 
    function Is_Compressible (Media_Type : String) return Boolean;
    --  @param Media_Type a media type
-   --  @return True for text/…, JSON, XML, JavaScript, SVG, and types that end in +json or +xml
+   --  @return True for text/*, JSON, XML, JavaScript, SVG, and types that end in +json or +xml
 
 private
 
@@ -72,8 +73,8 @@ private
      with Convention => C;
 
    Memory_Size : constant := 400_000;
-   --  Of what deflateInit2 needs with a window of 32 KiB: 262,144 bytes and its own record
-   --  (zconf.h), and some more in versions to come
+   --  Enough memory for deflateInit2 with a window of 32 KiB: 262,144 bytes plus its own record
+   --  (zconf.h), and a reserve for future versions
 
    type Memory is array (size_t range <>) of unsigned_char with Alignment => 16;
 
@@ -95,7 +96,7 @@ private
 
    protected type Reserve (Count : Positive) is
       procedure Get (Index : out Natural);
-      --  0 if all are in use
+      --  Sets Index to 0 if all compressors are in use
       procedure Release (Index : Positive);
    private
       In_Use : Flags (1 .. Count) := [others => False];

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The memory in which a task answers the requests of all its connections: the bytes of a request,
---  a response builder, and the responses that are to be sent.
+--  The memory that a task uses to process the requests of all its connections: the bytes of a
+--  request, a response builder, and the responses to send.
 
 pragma Ada_2022;
 
@@ -13,8 +13,8 @@ private package Appserver.HTTP.Contexts is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   --  Content that is sent after the bytes of a response, without a copy: a part of a file, text
-   --  that lives as long as the program, or the bytes of a source
+   --  Content that is sent after the bytes in the output buffer, without copying it: a section of a
+   --  file, text that lives as long as the program, or the bytes of a source
 
    type Framing is (Counted, Chunked, To_The_End);
 
@@ -23,19 +23,19 @@ private package Appserver.HTTP.Contexts is
       Text    : Constant_Text    := null;
       Source  : Source_Reference := null;
       Framing : Contexts.Framing := Counted;
-      --  How the source's bytes are delimited
+      --  The message framing of the source's bytes
       Offset  : Byte_Count       := 0;
       Length  : Byte_Count       := 0;
-      --  Bytes that are still to be sent; Byte_Count'Last if that is not known
+      --  The number of bytes still to send; Byte_Count'Last if unknown
    end record;
 
    No_Tail : constant Tail := (others => <>);
 
    procedure Drop (Self : in out Tail);
-   --  Closes the file or the source, and leaves nothing to be sent
+   --  Closes the file or the source, and clears the tail
 
    Max_Header_Length : constant := Fields_Capacity + 512;
-   --  Bytes of a response's header
+   --  The maximum length of a response header, in bytes
 
    type Context
      (Request_Capacity, Output_Capacity : Positive;
@@ -46,13 +46,13 @@ private package Appserver.HTTP.Contexts is
       Tail    : Contexts.Tail;
       Status  : Status_Code := OK;
       Length  : Byte_Count := 0;
-      --  Status, and length of the content, of the latest response
+      --  The status and the content length of the latest response
       First   : Positive := 1;
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);
-      --  Output (First .. Last) is to be sent
+      --  Output (First .. Last) are the bytes to send
    end record;
-   --  Output_Capacity is at least Builder.Capacity + Max_Header_Length, the length of the longest
+   --  Output_Capacity is at least Builder.Capacity + Max_Header_Length, the maximum length of a
    --  response.
 
    function Has_Output (Self : Context) return Boolean is
@@ -61,7 +61,7 @@ private package Appserver.HTTP.Contexts is
    function Has_Room (Self : Context) return Boolean is
      (Self.Tail.Length = 0
       and then Self.Output_Capacity - Self.Last >= Self.Builder.Capacity + Max_Header_Length);
-   --  True if there is room for any response
+   --  Returns True if there is room for a response of any length
 
    function Handler_Response
      (Handle   : Handler;
@@ -69,14 +69,14 @@ private package Appserver.HTTP.Contexts is
       Receiver : Services.Receiver_Reference;
       Self     : Context;
       Report   : Exception_Report) return Response;
-   --  The response of the receiver, or of the service if there is no receiver, or of the function
-   --  if there is no service, to the context's request. Exceptions are passed to Report, if it is
-   --  not null, and not raised.
+   --  Returns the response to the context's request. Calls the receiver; if Receiver is null, calls
+   --  the service; if Service is null, too, calls Handle. Exceptions are passed to Report, if it is
+   --  not null, and are not propagated.
 
    function Policy_Of
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
       return Services.Content_Policy;
-   --  The policy for the content of the request, whose header is complete
+   --  Returns the policy for the content of a request whose header is complete
 
    type Delivery is (Is_Wanted, Is_Enough, Has_Failed);
 
@@ -85,20 +85,20 @@ private package Appserver.HTTP.Contexts is
       Receiver : not null Services.Receiver_Reference;
       Report   : Exception_Report;
       Result   : out Delivery);
-   --  Moves the content that has arrived to the receiver
+   --  Passes the content that has arrived to the receiver
 
    procedure Close (Receiver : in out Services.Receiver_Reference)
      with Post => Services."=" (Receiver, null);
    --  Closes the receiver, if it is not null
 
    function Ends_With_Connection (Self : Context; Response : HTTP.Response) return Boolean;
-   --  True if the response ends only with the connection
+   --  Returns True if the end of the response is marked by closing the connection
 
    procedure Pass_On
      (Report       : Exception_Report;
       Error        : Ada.Exceptions.Exception_Occurrence;
       Request_Line : String := "");
-   --  Calls Report, if it is not null. Raises no exception.
+   --  Calls Report, if it is not null. Does not raise exceptions.
 
    procedure Put_Response
      (Self     : in out Context;
@@ -106,28 +106,28 @@ private package Appserver.HTTP.Contexts is
       Date     : Dates.Date_Text;
       Closes   : Boolean)
      with Pre => Has_Room (Self);
-   --  Adds the response to Output, with the handler's fields and content in the builder
+   --  Appends the response to Output, with the header fields and the content from the builder
 
    procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean)
      with Pre => Self.Last < Self.First;
-   --  Asks the source of the tail for more and adds that. The tail is gone when everything was
-   --  added. Is_Cut: the source failed, and the connection is to be closed.
+   --  Reads more bytes from the source of the tail and appends them. Clears the tail at the end of
+   --  the source. Sets Is_Cut to True if the source failed, so the connection must be closed.
 
    procedure Put_Server_Response
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean)
      with Pre => Has_Room (Self);
-   --  To OPTIONS *
+   --  Appends the response to OPTIONS *
 
    function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String;
-   --  The response to an invalid request, or to one that is refused
+   --  Returns the response to a request that is invalid or rejected
 
    procedure Put_Refusal
      (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text)
      with Pre => Has_Room (Self);
-   --  The connection is to be closed then
+   --  Appends a Refusal. The connection must be closed afterwards.
 
    procedure Put_Continue (Self : in out Context)
      with Pre => Has_Room (Self);
-   --  100: go on with the content
+   --  Appends 100 (Continue), so that the client sends the content
 
 end Appserver.HTTP.Contexts;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Cookies (RFC 6265): reads those of a request in place, and sets those of a response.
+--  Cookies (RFC 6265): reads the cookies of a request in place, and sets cookies in a response.
 
 pragma Ada_2022;
 
@@ -10,29 +10,29 @@ package Appserver.HTTP.Cookies is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Max_Cookies : constant := 200;
-   --  The maximum number of cookies in a request; further ones are ignored
+   --  The maximum number of cookies in a request. Further cookies are ignored.
 
    procedure Read
      (Request : HTTP.Request;
       Process : not null access procedure (Name, Value : String));
-   --  Calls Process with each cookie, in the order of the request. A name is a token. A value has
-   --  no control characters, quotation marks or backslashes; quotation marks around it are removed.
-   --  Invalid cookies are ignored.
+   --  Calls Process with each cookie, in the order of the request. A name is a token. A value
+   --  contains no control characters, quotation marks or backslashes. Quotation marks around a
+   --  value are removed. Invalid cookies are ignored.
    --  @param Request the request
    --  @param Process gets each name and value
 
    function Has_Cookie (Request : HTTP.Request; Name : String) return Boolean;
    --  @param Request the request
-   --  @param Name the name of a cookie; its case matters
-   --  @return True if the request has it
+   --  @param Name the name of a cookie, which is case-sensitive
+   --  @return True if the request has a cookie with that name
 
    function Cookie
      (Request : HTTP.Request; Name : String; Default : String := "") return String;
    --  @param Request the request
-   --  @param Name the name of a cookie; its case matters
-   --  @param Default the value of a missing cookie
-   --  @return the value of the first cookie with that name. Others may have been set for other
-   --  paths.
+   --  @param Name the name of a cookie, which is case-sensitive
+   --  @param Default the result if there is no such cookie
+   --  @return the value of the first cookie with that name. Further cookies with the same name may
+   --  have been set for other paths.
 
    -------------
    -- Setting --
@@ -43,7 +43,8 @@ package Appserver.HTTP.Cookies is
    function Is_Value (Text : String) return Boolean is
      (Text'Length <= Max_Value_Length
       and then (for all C of Text => C in '!' | '#' .. '+' | '-' .. ':' | '<' .. '[' | ']' .. '~'));
-   --  Checks the value of a cookie. The program must encode other characters (RFC 6265, 4.1.1).
+   --  Checks the value of a cookie. The program must encode characters that are not allowed (RFC
+   --  6265, 4.1.1).
    --  @param Text the value
    --  @return True if it is valid
 
@@ -56,11 +57,11 @@ package Appserver.HTTP.Cookies is
    type Seconds is range -1 .. 2 ** 31 - 1;
 
    Session : constant Seconds := -1;
-   --  The cookie ends with the client's session
+   --  The cookie expires at the end of the client's session
 
    type Site_Rule is (Strict, Lax, None);
-   --  Requests from other sites carry the cookie always (None), only when a link is followed (Lax),
-   --  or never (Strict)
+   --  Whether clients send the cookie with requests from other sites: always (None), only when the
+   --  user follows a link (Lax), or never (Strict)
 
    procedure Set_Cookie
      (Builder   : in out Response_Builder;
@@ -84,10 +85,10 @@ package Appserver.HTTP.Cookies is
    --  @param Name the name
    --  @param Value the value
    --  @param Max_Age the lifetime in seconds, or Session
-   --  @param Path the path to which clients send the cookie; empty for that of the request
-   --  @param Domain the domain to which clients send the cookie; empty for that of the request
-   --  @param Secure True if clients send it only over TLS, or to this machine
-   --  @param HTTP_Only True if scripts cannot read it
+   --  @param Path the path to which clients send the cookie; empty for the path of the request
+   --  @param Domain the domain to which clients send the cookie; empty for the host of the request
+   --  @param Secure True if clients must send the cookie only over TLS, or to the local host
+   --  @param HTTP_Only True if scripts must not be able to read the cookie
    --  @param Same_Site the rule for requests from other sites
    --  @exception Response_Too_Large the cookie does not fit
 
@@ -98,7 +99,7 @@ package Appserver.HTTP.Cookies is
       Domain  : String := "")
      with Pre => (Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain))
                  or else raise Misuse_Error with "the cookie is invalid";
-   --  Lets the client remove a cookie.
+   --  Tells the client to remove a cookie.
    --  @param Builder the response builder
    --  @param Name the name
    --  @param Path the path that was passed to Set_Cookie
@@ -106,7 +107,7 @@ package Appserver.HTTP.Cookies is
    --  @exception Response_Too_Large the field does not fit
 
    function Fits_Prefix (Name, Path, Domain : String; Secure : Boolean) return Boolean;
-   --  Checks the rules for names with a prefix. Clients drop a "__Secure-" cookie that is not
+   --  Checks the rules for names with a prefix. Clients reject a "__Secure-" cookie that is not
    --  Secure, and a "__Host-" cookie that is not Secure, has a Domain, or has a Path other than
    --  "/".
    --  @param Name the name

@@ -8,7 +8,7 @@ pragma Ada_2022;
 package Appserver.HTTP.Dates is
 
    type Unix_Time is range -2 ** 55 .. 2 ** 55;
-   --  Seconds since 1970, leap seconds not counted
+   --  Seconds since 1970, not counting leap seconds
 
    Last_Year : constant := 253_402_300_799;
    --  The end of 9999
@@ -18,12 +18,12 @@ package Appserver.HTTP.Dates is
    subtype Date_Text is String (1 .. 29);
 
    function Image (Time : Common_Time) return Date_Text;
-   --  Such as "Sun, 06 Nov 1994 08:49:37 GMT"
+   --  Formats a time, such as "Sun, 06 Nov 1994 08:49:37 GMT"
 
    No_Time : constant Unix_Time := Unix_Time'First;
 
    function Value (Text : String; Now : Common_Time) return Unix_Time;
-   --  The time of a text in any of the three formats; No_Time if it has none of them. A two-digit
-   --  year is at most 50 years after Now.
+   --  Parses a date in any of the three formats. Returns No_Time if the text is not valid. A
+   --  two-digit year is interpreted as at most 50 years after Now.
 
 end Appserver.HTTP.Dates;

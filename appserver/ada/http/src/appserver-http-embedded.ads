@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A server for devices. One task, the one that calls it, serves all connections in turn. It
---  allocates no heap memory, and its limits are known at compile time: an instance has a few
---  hundred bytes for each connection, the bytes of one request and one response, and memory for
---  data that waits for a client.
+--  A server for embedded devices. The calling task serves all connections. The server allocates no
+--  heap memory, and its limits are known at compile time: an instance contains a few hundred bytes
+--  for each connection, the bytes of one request and one response, and a buffer for data of slow
+--  clients.
 --
 --     package Web is new Appserver.HTTP.Embedded (Handle => Hello'Access);
 --     …
@@ -19,34 +19,35 @@ with Appserver.HTTP.Services;
 
 generic
    Handle : Handler := Services.Not_Here'Access;
-   --  The handler. All other clients wait while it runs, so it must not block.
+   --  The handler. All other clients wait while the handler runs, so it must not block.
 
    Service : Services.Service_Reference := null;
-   --  Called in place of Handle if it is not null
+   --  If not null, called instead of Handle
 
    Connections : Positive := 64;
-   --  The maximum number of connections. When other clients wait to be accepted, the server closes
-   --  idle connections, and then slow ones.
+   --  The maximum number of connections. If more clients wait to be accepted, the server closes
+   --  idle connections first, and then slow connections.
 
    Request_Header : Positive := 8_192;
-   --  Maximum bytes of the header of a request
+   --  The maximum length of a request header in bytes
 
    Request_Content : Natural := 16_384;
-   --  Maximum bytes of the content of a request
+   --  The maximum length of a request's content in bytes
 
    Response_Content : Positive := 16_384;
    --  The capacity of the response builder in bytes. Files and sources have no limit.
 
    Waiting_Memory : Positive := 65_536;
-   --  Bytes for partly received requests, and for responses that clients have not read yet. When
-   --  they are used up, the slow client that has held the most memory for the longest time gets
-   --  503, or loses its connection if it does not read.
+   --  The number of bytes for partially received requests, and for responses that clients have not
+   --  read yet. When this memory is used up, the server responds with 503 to the slow client that
+   --  has used the most memory for the longest time, or closes its connection if the client does
+   --  not read.
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
-   --  Called with exceptions; may be null
+   --  Called when a handler raises an exception; may be null
 
    Log : Access_Logs.Log_Reference := null;
-   --  The access log, which the server writes before it waits; null for no log
+   --  The access log, which the server writes before it waits for events; null for no log
 package Appserver.HTTP.Embedded is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
@@ -56,7 +57,7 @@ package Appserver.HTTP.Embedded is
       Port    : Port_Number := 0;
       Times   : Time_Limits := (others => <>))
      with Pre => not Is_Open or else raise Misuse_Error with "the server is open", Post => Is_Open;
-   --  Starts to listen. The program ignores SIGPIPE from here on.
+   --  Starts listening. From here on, the program ignores SIGPIPE.
    --  @param Address an IPv4 or IPv6 address to listen on
    --  @param Port a port; 0 lets the system choose one
    --  @param Times the time limits of connections
@@ -67,27 +68,28 @@ package Appserver.HTTP.Embedded is
 
    function Port return Port_Number
      with Pre => Is_Open or else raise Misuse_Error with "the server is closed";
-   --  @return the port that the server listens on
+   --  @return the port on which the server listens
 
    procedure Serve
      with Pre => Is_Open or else raise Misuse_Error with "the server is closed";
-   --  Serves clients until Ask_To_Stop
+   --  Serves clients until Ask_To_Stop is called.
 
    procedure Serve_Until_Input (File : Descriptor)
      with Pre => Is_Open or else raise Misuse_Error with "the server is closed";
-   --  Serves clients until a file has input, or is at its end. Returns at once while there is
-   --  input.
-   --  @param File a pipe, a socket or a terminal; the same one for all calls while this is open
+   --  Serves clients until a file has input, or is at its end. Returns immediately if the file
+   --  already has input.
+   --  @param File a pipe, a socket or a terminal. All calls while the server is open must pass the
+   --  same file.
 
    procedure Ask_To_Stop;
-   --  Lets Serve return. A handler, another task or a signal handler may call it.
+   --  Makes Serve return. A handler, another task or a signal handler may call this procedure.
 
    procedure Close
      with Pre => Is_Open
                  or else raise Misuse_Error with "the server is closed",
           Post => not Is_Open;
-   --  Accepts no more connections, answers pending requests, and closes the connections. Clients
-   --  delay this by at most 4 seconds.
+   --  Stops accepting connections, responds to pending requests, and closes all connections.
+   --  Clients can delay this by at most 4 seconds.
 
 private
 

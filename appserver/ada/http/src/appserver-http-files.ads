@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Serves the files of a folder for GET, with media type, modification time and entity tag,
---  conditional requests (RFC 9110, section 13) and ranges (section 14). The kernel sends the files
---  without copying them through the program.
+--  Serves the files of a directory for GET requests, with media type, modification time and entity
+--  tag. Supports conditional requests (RFC 9110, section 13) and ranges (section 14). The kernel
+--  sends the files without copying them through the program.
 --
---  A path leads to a regular file in the folder, or to 404. These lead to 404, too: an empty name,
---  a name that begins with a dot, such as "..", a backslash, a zero byte, encoded or not, and a
---  symbolic link. There are no directory listings, but a folder may have an index file, and a file
---  may have compressed versions next to it.
+--  Only regular files inside the directory are served. The response is 404 for any other path, and
+--  for paths that contain an empty name, a name that begins with a dot, such as "..", a backslash,
+--  a zero byte (encoded or not), or a symbolic link. There are no directory listings, but a
+--  directory may have an index file, and a file may have compressed versions next to it.
 
 pragma Ada_2022;
 
@@ -19,28 +19,30 @@ package Appserver.HTTP.Files is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Folder_Error : exception;
-   --  The folder does not exist. The message has its name.
+   --  The directory does not exist. The message contains its name.
 
    type Folder is tagged limited private;
-   --  Initially closed. Any number of tasks may serve files from an open folder.
+   --  A directory whose files are served. Initially closed. Any number of tasks may serve files
+   --  from an open folder concurrently.
 
    type Folder_Options is record
       Cache_Control : Constant_Text := null;
-      --  The field Cache-Control of all responses for a file, including 304, such as
-      --  "public, max-age=3600"
+      --  The header field Cache-Control of all responses for a file, including 304, such as
+      --  "public, max-age=3600"; null for none
       Index         : Constant_Text := null;
-      --  The name of the index file, which is served for a path that ends with "/". The path of a
-      --  folder without "/" is answered with 301.
+      --  The name of the index file, which is served for a path that ends with "/"; null for none.
+      --  The path of a directory without a final "/" is redirected with 301.
       Precompressed : Boolean := False;
-      --  True to send NAME.br or NAME.gz in place of NAME to clients that accept that coding at
-      --  least as much as none. A program that changes NAME must change these files, too.
+      --  True to send NAME.br or NAME.gz instead of NAME to clients whose preference for that
+      --  coding is at least as high as for uncompressed content. A program that changes NAME must
+      --  update the compressed files, too.
    end record;
 
    function Is_Name (Name : String) return Boolean is
      (Name'Length in 1 .. 255
       and then Name (Name'First) /= '.'
       and then (for all C of Name => C not in '/' | '\' | ASCII.NUL));
-   --  Checks the name of a file or folder.
+   --  Checks the name of a file or directory.
    --  @param Name the name
    --  @return True if a file of that name can be served
 
@@ -52,11 +54,11 @@ package Appserver.HTTP.Files is
                      and then (Options.Index = null or else Is_Name (Options.Index.all)))
                   or else raise Misuse_Error with "the folder is open, or its options are invalid",
           Post => Self.Is_Open;
-   --  Opens a folder, which may be renamed afterwards.
+   --  Opens a directory, which may be renamed while it is open.
    --  @param Self the folder
-   --  @param Path the path, which may be a symbolic link
+   --  @param Path the path of the directory, which may be a symbolic link
    --  @param Options the options
-   --  @exception Folder_Error the folder does not exist
+   --  @exception Folder_Error the directory does not exist
 
    procedure Close (Self : in out Folder)
      with Post => not Self.Is_Open;
@@ -74,14 +76,15 @@ package Appserver.HTTP.Files is
                     and then not Request.Builder.Has_File)
                  or else raise Misuse_Error with
                    "the folder is closed, the path has another prefix, or a file is attached";
-   --  Makes the response for a file. A request for multiple ranges gets the whole file.
+   --  Creates the response for a file. The response to a request for multiple ranges is the whole
+   --  file.
    --  @param Self the folder
    --  @param Request the request
-   --  @param Prefix the part of the path before the file name, such as "/files/"
+   --  @param Prefix the prefix of the path before the file name, such as "/files/"
    --  @return the response
 
    function Media_Type_Of (Name : String) return not null Constant_Text;
-   --  Finds the media type for a file name extension.
+   --  Returns the media type for a file name extension.
    --  @param Name the name of the file
    --  @return the media type; application/octet-stream for an unknown extension
 

@@ -17,9 +17,8 @@
 --     …
 --     Server.Start (Guarded'Access, Port => 8080);
 --
---  A filter that runs around a handler, for example to handle exceptions or to measure time,
---  overrides Respond and calls Self.Next.Respond. Filters do not see requests that the server
---  rejects by itself.
+--  A filter that wraps a handler, for example to handle exceptions or to measure time, overrides
+--  Respond and calls Self.Next.Respond. Filters do not see requests that the server itself rejects.
 
 pragma Ada_2022;
 
@@ -36,17 +35,18 @@ package Appserver.HTTP.Filters is
       Request      : HTTP.Request;
       Response     : in out HTTP.Response;
       Has_Response : in out Boolean) is null;
-   --  Called once for each request, with its header, before its content is read.
+   --  Called once for each request, after its header has been parsed and before its content is
+   --  read.
    --  @param Self the filter
    --  @param Request the header of the request
    --  @param Response the response to send if Has_Response is True
-   --  @param Has_Response False before the call. If it is True afterwards, the server sends
-   --  Response and does not call Next; else it discards additions to the builder.
+   --  @param Has_Response False before the call. If the filter sets it to True, the server sends
+   --  Response and does not call Next. Otherwise, additions to the builder are discarded.
 
    procedure After
      (Self : in out Filter; Request : HTTP.Request; Response : in out HTTP.Response) is null;
-   --  Called with the response of Before or of Next before the server sends it, but not after an
-   --  exception of Next. It may add fields to the builder.
+   --  Called with the response of Before or Next before the server sends it, but not after an
+   --  exception in Next. After may add header fields to the builder.
    --  @param Self the filter
    --  @param Request the request
    --  @param Response the response, which may be replaced
@@ -60,7 +60,7 @@ package Appserver.HTTP.Filters is
 
    overriding function Policy_For
      (Self : in out Filter; Request : HTTP.Request) return Services.Content_Policy;
-   --  Calls Before, and asks Next.
+   --  Calls Before, and returns the policy of Next.
    --  @param Self the filter
    --  @param Request the header of the request
    --  @return the policy of Next; Services.Buffer if Next is not a Content_Service
@@ -75,7 +75,7 @@ package Appserver.HTTP.Filters is
    type Function_Service
      (Handle : not null access function (Request : HTTP.Request) return Response) is
      limited new Services.Service with null record;
-   --  Makes a service from a handler function, to put filters in front of it
+   --  A service that calls a handler function, for use with filters
 
    overriding function Respond
      (Self : in out Function_Service; Request : HTTP.Request) return Response is
@@ -87,7 +87,7 @@ package Appserver.HTTP.Filters is
 private
 
    function Next_Mark return Filter_Marks;
-   --  A bit that no other filter of the program has; 0 if all are in use
+   --  Returns a bit that no other filter of the program has; 0 if all bits are in use
 
    type Filter (Next : not null Services.Service_Reference) is
      abstract limited new Services.Content_Service with record

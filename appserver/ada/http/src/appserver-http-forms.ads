@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Decodes forms that browsers send as application/x-www-form-urlencoded (WHATWG URL, 5.1), into
---  memory of a fixed size.
+--  Decodes forms that browsers send as application/x-www-form-urlencoded (WHATWG URL, 5.1), into a
+--  buffer of fixed size.
 --
 --     Form   : HTTP.Forms.Form (Capacity => 4_096, Max_Fields => 20);
 --     Result : HTTP.Forms.Outcome;
@@ -19,17 +19,18 @@ package Appserver.HTTP.Forms is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Form (Capacity, Max_Fields : Positive) is tagged limited private;
-   --  A decoded form. Capacity is the number of bytes for all decoded names and values.
+   --  A decoded form. Capacity is the maximum number of bytes for all decoded names and values
+   --  together.
 
    type Outcome is (Complete, Not_A_Form, Too_Long, Too_Many_Fields);
-   --  Not_A_Form: the request has another Content-Type
+   --  Not_A_Form means that the request has a different Content-Type
 
    subtype Problem is Outcome range Not_A_Form .. Outcome'Last;
 
    function Status_Of (Result : Problem) return Status_Code is
      (if Result = Not_A_Form then Unsupported_Media_Type else Content_Too_Large);
    --  @param Result a problem
-   --  @return the status code to answer with
+   --  @return the status code for the response
 
    procedure Read (Self : in out Form; Request : HTTP.Request; Result : out Outcome)
      with Post => Result = Complete or else Self.Count = 0;
@@ -53,23 +54,23 @@ package Appserver.HTTP.Forms is
      with Pre => Index <= Self.Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the form
    --  @param Index the number of the field, from 1
-   --  @return its decoded name, which may have any bytes: UTF-8 is not checked
+   --  @return the decoded name, which may contain any bytes, even invalid UTF-8
 
    function Value (Self : Form; Index : Positive) return String
      with Pre => Index <= Self.Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the form
    --  @param Index the number of the field, from 1
-   --  @return its decoded value, which may have any bytes: UTF-8 is not checked
+   --  @return the decoded value, which may contain any bytes, even invalid UTF-8
 
    function Has (Self : Form; Name : String) return Boolean;
    --  @param Self the form
    --  @param Name the name of a field
-   --  @return True if the form has it
+   --  @return True if the form has a field with that name
 
    function Value (Self : Form; Name : String; Default : String := "") return String;
    --  @param Self the form
    --  @param Name the name of a field
-   --  @param Default the value of a missing field
+   --  @param Default the result if there is no such field
    --  @return the value of the first field with that name
 
 private

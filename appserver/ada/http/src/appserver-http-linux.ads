@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The Linux calls that the servers use, with Ada's types and an outcome as result. Section 2 of
---  the manual pages describes them.
+--  The Linux system calls that the servers use, with Ada types, and with results in place of
+--  exceptions. See section 2 of the manual pages.
 
 pragma Ada_2022;
 
@@ -24,16 +24,17 @@ private package Appserver.HTTP.Linux is
 
    procedure Read_File
      (File : Descriptor; Offset : Byte_Count; Into : out String; Count : out Natural);
-   --  pread. Count is 0 at the end, and after an error.
+   --  Calls pread. Sets Count to 0 at the end of the file and after an error.
 
    function Can_Write (File : Descriptor) return Boolean;
-   --  True if File accepts bytes without waiting: a ready pipe accepts 4,096 (PIPE_BUF)
+   --  Returns True if File accepts bytes without blocking: a ready pipe accepts 4,096 bytes
+   --  (PIPE_BUF)
 
    procedure Write
      (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome);
 
    procedure Write_Error (Text : String);
-   --  Writes to standard error, as much as it accepts at once
+   --  Writes as much to standard error as one call accepts
 
    -------------
    -- Sockets --
@@ -41,9 +42,9 @@ private package Appserver.HTTP.Linux is
 
    function Listening_Socket
      (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor;
-   --  A socket on an IPv4 or IPv6 address. It never blocks, nor do the sockets accepted from it.
-   --  These fail when their other side is unreachable for two minutes (TCP keep-alive). Raises
-   --  Network_Error.
+   --  Creates a listening socket on an IPv4 or IPv6 address. The socket and the sockets accepted
+   --  from it are nonblocking. Accepted sockets fail if the peer is unreachable for two minutes
+   --  (TCP keep-alive). Raises Network_Error on failure.
 
    function Port_Of (Socket : Descriptor) return Port_Number;
 
@@ -52,22 +53,22 @@ private package Appserver.HTTP.Linux is
       Socket   : out Descriptor;
       Client   : out IP_Addresses.Address;
       Result   : out Outcome);
-   --  Failed if the system has no descriptor or memory for it now
+   --  Sets Result to Failed if the system currently has no descriptor or memory for the connection
 
    procedure Ignore_New_Connections (Listener : Descriptor);
-   --  New connections are not answered from here on: their clients try again a second later.
-   --  Connections that have begun must still be accepted.
+   --  From here on, the kernel ignores new connections: their clients retry a second later.
+   --  Connections that have already been started must still be accepted.
 
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
      with Pre => Into'Length > 0;
-   --  Count is 0 when the other side has ended its sending
+   --  Sets Count to 0 when the peer has shut down its sending side
 
    function Has_Client (Listener : Descriptor) return Boolean;
-   --  True if a client waits to be accepted
+   --  Returns True if a client is waiting to be accepted
 
    function Has_Input (Socket : Descriptor) return Boolean;
-   --  True if there are bytes to receive
+   --  Returns True if there are bytes to receive
 
    procedure Send
      (Socket      : Descriptor;
@@ -75,7 +76,7 @@ private package Appserver.HTTP.Linux is
       More_Follow : Boolean;
       Count       : out Natural;
       Result      : out Outcome);
-   --  Result is Done even if Count is less than the length of Bytes
+   --  Sets Result to Done even if Count is less than the length of Bytes
 
    procedure Send_File
      (Socket : Descriptor;
@@ -84,30 +85,32 @@ private package Appserver.HTTP.Linux is
       Length : Byte_Count;
       Count  : out Byte_Count;
       Result : out Outcome);
-   --  Failed if the file ends before Offset
+   --  Sets Result to Failed if the file ends before Offset
 
    function Unsent (Socket : Descriptor) return Natural;
-   --  Bytes that were sent and that the other side has not acknowledged (SIOCOUTQ)
+   --  Returns the number of sent bytes that the peer has not acknowledged yet (SIOCOUTQ)
 
    procedure Reset_When_Closed (Socket : Descriptor);
-   --  At Close, the other side gets an error instead of an end (SO_LINGER)
+   --  Makes Close reset the connection, so that the peer gets an error instead of an end of file
+   --  (SO_LINGER)
 
    procedure End_Sending (Socket : Descriptor);
-   --  The other side sees an end, and may go on sending
+   --  Shuts down the sending side. The peer sees an end of file, and may continue to send.
 
    procedure Ignore_Broken_Pipes;
-   --  Ignores SIGPIPE, which would end the program: sendfile has no flag against it
+   --  Ignores SIGPIPE, which would terminate the program. This is necessary because sendfile has no
+   --  flag to suppress the signal.
 
    -----------
    -- Epoll --
    -----------
 
-   --  Each file in a set has a key, which its events carry
+   --  Each file in a set has a key, which is contained in the file's events
 
    type Key is new Interfaces.Unsigned_32;
 
    type Interest is (Input, Shared_Input, Output);
-   --  Shared_Input: not all threads or sets that wait for it are woken (EPOLLEXCLUSIVE)
+   --  Shared_Input does not wake all threads or sets that wait for the file (EPOLLEXCLUSIVE)
 
    Max_Events : constant := 128;
 
@@ -119,11 +122,11 @@ private package Appserver.HTTP.Linux is
    function New_Set return Descriptor;
 
    function Can_Be_Waited_For (Set, File : Descriptor) return Boolean;
-   --  False for a regular file
+   --  Returns False for a regular file
 
    function Added
      (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) return Boolean;
-   --  True if the system had room for it
+   --  Adds a file. Returns False if the system has no room for it.
 
    procedure Add (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
    procedure Change (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
@@ -136,22 +139,22 @@ private package Appserver.HTTP.Linux is
       Events       : in out Event_List;
       Milliseconds : Integer;
       Count        : out Natural);
-   --  Waits for events, for at most Milliseconds. Count is 0 if there were none.
+   --  Waits for events for at most Milliseconds. Sets Count to 0 if there were no events.
 
    type Descriptor_List is array (Positive range <>) of Descriptor;
 
    procedure Wait_For_Any
      (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
      with Pre => Files'Length > 0;
-   --  Waits for input on one of Files; a set has input when it has events. Ready is the index of
-   --  the first with input; 0 if none has any in time.
+   --  Waits for input on any of Files. An epoll set has input when it has events. Sets Ready to the
+   --  index of the first file with input, or to 0 on timeout.
 
    ---------------------
    -- Waking a thread --
    ---------------------
 
    function New_Wake_Event return Descriptor;
-   --  An eventfd: has input after it was signalled
+   --  Creates an eventfd, which has input after Signal
 
    procedure Signal (Event : Descriptor);
    procedure Reset (Event : Descriptor);
@@ -159,7 +162,7 @@ private package Appserver.HTTP.Linux is
    type Word is mod 2 ** 32 with Size => 32, Atomic;
 
    procedure Sleep_While (Place : aliased in out Word; Value : Word);
-   --  Sleeps until woken, but not at all if Place is not Value. It may return early.
+   --  Sleeps until woken. Returns immediately if Place is not equal to Value, and may return early.
 
    procedure Wake_One (Place : aliased in out Word);
 
@@ -170,43 +173,43 @@ private package Appserver.HTTP.Linux is
    procedure Pause (Milliseconds : Positive);
 
    function Milliseconds return Byte_Count;
-   --  Monotonic, with the resolution of the kernel's ticks (CLOCK_MONOTONIC_COARSE)
+   --  Returns a monotonic time, with the resolution of the kernel's ticks (CLOCK_MONOTONIC_COARSE)
 
    function Nanoseconds return Byte_Count;
-   --  Monotonic (CLOCK_MONOTONIC)
+   --  Returns a monotonic time (CLOCK_MONOTONIC)
 
    function Unix_Time return Byte_Count;
-   --  Seconds since 1970
+   --  Returns the number of seconds since 1970
 
    ------------
    -- Limits --
    ------------
 
    procedure Allow_Files (Count : Positive);
-   --  Raises the limit on open files to this number, or as far as the process may
+   --  Raises the limit on open files to this number, or as close to it as the process is permitted
 
    procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count);
-   --  Memory of which little may be needed does not get huge pages where it is touched
+   --  Disables huge pages for a memory area, for memory that may be used only sparsely
 
    procedure Unmap_Code;
-   --  Gives back the pages of the program's code, which is in its file: those that are needed from
-   --  here on are mapped again. Pages that only the start of the program needed are then no longer
+   --  Releases the memory pages of the program's code, which is backed by its file. Pages that are
+   --  still needed are mapped again. Pages that were needed only at startup are then no longer
    --  resident.
 
    procedure Guard_Stack (Size : Positive);
    procedure Unguard_Stack (Size : Positive);
-   --  Takes the last Size bytes of the calling thread's stack from it, so that no smaller frame
-   --  gets past its end unnoticed; and gives them back, as the C library uses stacks again. GNAT
-   --  creates threads with a guard of one page.
+   --  Guard_Stack protects the last Size bytes of the calling thread's stack, so that a stack frame
+   --  of at most this size cannot overflow the stack undetected. GNAT creates threads with a guard
+   --  of only one page. Unguard_Stack removes the protection, since the C library reuses stacks.
 
    function Usable_Cores return Positive;
-   --  By the affinity of the calling thread
+   --  Returns the number of cores in the affinity mask of the calling thread
 
 private
 
    use Interfaces;
 
-   --  struct epoll_event is not the same on all machines: its parts are found as words
+   --  The layout of struct epoll_event depends on the machine: its components are accessed as words
 
    Max_Event_Words : constant := 4;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Files of Linux, by descriptor: openat(2), statx(2).
+--  Opens Linux files by descriptor: openat(2), statx(2).
 
 pragma Ada_2022;
 
@@ -10,20 +10,22 @@ with Interfaces;
 private package Appserver.HTTP.Linux_Files is
 
    type Failure is (None, Missing, Out_Of_Resources);
-   --  Missing: no such file, or no permission to open it. Out_Of_Resources: no descriptors or no
-   --  memory.
+   --  Missing: the file does not exist, or the process has no permission to open it.
+   --  Out_Of_Resources: no descriptors or no memory.
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
-   --  Follows symbolic links: the path is from the program, not from a client
+   --  Opens a directory. Follows symbolic links, since the path is from the program, not from a
+   --  client.
 
    procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure);
-   --  Creates the file if it does not exist, for its owner to write and its group to read
+   --  Opens a file for appending. If the file does not exist, creates it with write permission for
+   --  the owner and read permission for the group.
 
    procedure Open_Folder_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure);
    procedure Open_File_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure);
-   --  Name is an entry of Folder. A symbolic link is Missing.
+   --  Open an entry of a directory. If the entry is a symbolic link, Result is Missing.
 
    type File_Facts is record
       Is_Regular : Boolean;
@@ -32,12 +34,12 @@ private package Appserver.HTTP.Linux_Files is
       Changed    : Interfaces.Integer_64;
       --  In seconds since 1970
       Fraction   : Interfaces.Unsigned_32;
-      --  Fraction of the second, in ns
+      --  The fraction of the second, in nanoseconds
    end record;
 
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);
 
    function Refuses_Links return Boolean;
-   --  True if this system gives the flags that are used here their intended meaning
+   --  Returns True if this system implements the flags used here, which refuse symbolic links
 
 end Appserver.HTTP.Linux_Files;

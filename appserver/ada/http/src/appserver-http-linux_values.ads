@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Values of C's macros on the machine that is compiled for, which appserver_http_linux.c has from
---  the headers.
+--  Values of C macros on the target machine. appserver_http_linux.c defines them from the system
+--  headers.
 
 pragma Ada_2022;
 
@@ -155,7 +155,7 @@ private package Appserver.HTTP.Linux_Values is
    RLIMIT_NOFILE : constant int
      with Import, Convention => C, External_Name => "appserver_http_RLIMIT_NOFILE";
 
-   --  Of struct epoll_event, in words of 32 bits: its size, and where its data begins
+   --  The size of struct epoll_event, and the offset of its data, in words of 32 bits
 
    Event_Words : constant Unsigned_32
      with Import, Convention => C, External_Name => "appserver_http_event_words";

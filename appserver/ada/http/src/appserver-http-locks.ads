@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A lock that costs one atomic exchange to take and one to release as long as nobody waits for it.
---  A protected object's entry costs ten times that, and its procedures may not run handlers.
+--  A lock that takes one atomic exchange to acquire and one to release without contention. An entry
+--  of a protected object costs ten times as much, and handlers must not run in protected
+--  procedures.
 
 pragma Ada_2022;
 
@@ -20,7 +21,8 @@ private
    Is_Free      : constant Linux.Word := 0;
    Is_Taken     : constant Linux.Word := 1;
    Is_Contended : constant Linux.Word := 2;
-   --  Taken, and someone may wait. Ulrich Drepper, "Futexes are tricky", 2011, section 6.
+   --  Taken, and other tasks may be waiting. See Ulrich Drepper, "Futexes are tricky", 2011,
+   --  section 6.
 
    type Lock is limited record
       State : aliased Linux.Word := Is_Free;

@@ -1,12 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The connections of a server, and the loop that waits for what happens on them. One task at a
---  time serves a loop. It reads what has arrived, has it answered in its context, and sends what it
---  can; whatever then has to wait for a client leaves the context for the loop's blocks.
+--  The connections of a server, and the event loop that waits for events on them. Only one task at
+--  a time serves a loop. The task reads the bytes that have arrived, processes requests in its
+--  context, and sends as many bytes of the responses as possible. Data that must wait for a client
+--  is moved from the context to the loop's blocks.
 --
---  It knows nothing of tasks. A profile that has several overrides what is called when a task
---  leaves a loop for a while, and comes back: others may serve it in the meantime.
+--  The loop itself does not manage tasks. A profile with multiple tasks overrides the hooks Leave
+--  and Come_Back, which are called when a task leaves a loop temporarily and when it returns: in
+--  between, another task may serve the loop.
 
 pragma Ada_2022;
 
@@ -41,16 +43,17 @@ private package Appserver.HTTP.Loops is
       Report    : Exception_Report;
       Log       : Access_Logs.Log_Reference;
       Writes    : Boolean);
-   --  Waits for connections of Listener, which it closes when it stops. Is_Shared: other loops do
-   --  so too, and the last one closes it. Handle is called if Service is null.
-   --  Log may be null. Writes: the loop writes it out before it waits; else another task does.
+   --  Starts to wait for connections of Listener, which the loop closes when it stops. If Is_Shared
+   --  is True, other loops wait for the same listener, and the last loop closes it. Handle is
+   --  called if Service is null. Log may be null. If Writes is True, the loop writes the log to its
+   --  file before it waits; otherwise another task does.
 
    procedure Close (Self : in out Event_Loop);
-   --  Closes the remaining connections, too
+   --  Closes the loop and its remaining connections
 
    procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
-   --  Returns when the loop is over, another task serves it, or there is input on the watched file.
-   --  Exceptions are reported and not raised.
+   --  Serves the loop until the loop is over, another task serves it, or the watched file has
+   --  input. Exceptions are reported and not propagated.
 
    procedure Adopt
      (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
@@ -62,22 +65,23 @@ private package Appserver.HTTP.Loops is
    function Connections (Self : Event_Loop) return Slot_Count with Inline;
 
    procedure Ask_To_Stop (Self : in out Event_Loop);
-   --  Any task may call this. The loop answers requests that have begun, tells clients that it
-   --  closes their connections, and is over when all are closed.
+   --  Asks the loop to stop. Any task may call this procedure. The loop responds to requests that
+   --  have begun, announces to clients that it will close their connections, and is over when all
+   --  connections are closed.
 
    function Is_Stopping (Self : Event_Loop) return Boolean;
    function Is_Over (Self : Event_Loop) return Boolean;
 
    procedure Wake (Self : Event_Loop);
-   --  Any task may wake the one that waits in Serve
+   --  Wakes the task that waits in Serve. Any task may call this procedure.
 
    --------------
    -- Watching --
    --------------
 
    procedure Watch (Self : in out Event_Loop; File : Descriptor);
-   --  Serve returns when there is input on File, or if File cannot be waited for, such as a regular
-   --  file. No_File ends this.
+   --  Makes Serve return when File has input, or if the system cannot wait for File, for example
+   --  because it is a regular file. No_File ends the watch.
 
    -----------
    -- Hooks --
@@ -88,82 +92,87 @@ private package Appserver.HTTP.Loops is
    procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
    procedure Come_Back
      (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
-   --  Called before and after a wait or a handler. In between, the loop may be served from another
-   --  context: its state is consistent.
+   --  Called before and after a wait or a handler. In between, another context may serve the loop,
+   --  since its state is consistent.
 
    procedure Wait_Anywhere
      (Self : in out Event_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is null;
-   --  Called between Leave and Come_Back when the loop has nothing to do: waits for work here or
-   --  elsewhere, for at most Milliseconds, which is then the time that is left to wait here.
+   --  Called between Leave and Come_Back when the loop has no work. Waits for work in this loop or
+   --  others, for at most Milliseconds, and then sets Milliseconds to the remaining time to wait in
+   --  this loop.
 
    function Events_Of (Self : Event_Loop) return Descriptor;
-   --  A descriptor that has input when there is something to do
+   --  Returns a descriptor that has input when the loop has work
 
    function Is_Served (Self : Event_Loop; Context : Contexts.Context) return Boolean is (True);
-   --  True if Context still serves the loop
+   --  Returns True if Context still serves the loop
 
    procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean);
-   --  Ends listening. Is_Last tells whether no other loop listens.
+   --  Stops listening. Sets Is_Last to True if no other loop listens.
 
    procedure Place
      (Self    : in out Event_Loop;
       Context : Contexts.Context;
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
-   --  Finds a loop for an accepted connection: here, this one
+   --  Assigns an accepted connection to a loop. By default, this is the same loop.
 
    procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean);
-   --  Called when a client waits to be accepted, and this loop has no slot for it. Is_Taken tells
-   --  whether another loop has one, and was woken to accept it: here, there is none.
+   --  Called when a client waits to be accepted, but this loop has no free slot. Sets Is_Taken to
+   --  True if another loop has a free slot and was woken to accept the client. By default, there is
+   --  no other loop.
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
-   --  The loop's time, in milliseconds
+   --  Returns the loop's time, in milliseconds
 
 private
 
    type Connection_State is (Free, Reading, Busy, Sending, Lingering);
-   --  Busy: a handler runs. Lingering: all is sent, and input is read to its end, since the client
-   --  might see an error otherwise (RFC 9112, 9.6).
+   --  Busy: a handler is running. Lingering: the response has been sent, and input is read to its
+   --  end, since the client might see an error otherwise (RFC 9112, 9.6).
 
    type Awaited_Part is (Await_None, Await_Request, Await_Header, Await_Content);
-   --  In the order of arrival. Await_None: a request was answered, and it is not known yet how much
-   --  of the next one has arrived.
+   --  In the order of arrival. Await_None: a request has been processed, and it is not known yet
+   --  how much of the next request has arrived.
 
    type Connection is record
       State          : Connection_State;
       Awaits         : Awaited_Part;
       Is_Disarmed    : Boolean;
-      --  Not waited for, since an event came while it was Busy
+      --  True if the connection is removed from the epoll set, since an event arrived while it was
+      --  Busy
       Is_Last        : Boolean;
-      --  To be closed when all is sent
+      --  True if the connection must be closed when the output has been sent
       Lingers        : Boolean;
       Refusal_Is_Due : Boolean;
-      --  503 is due when the response before it is sent
+      --  True if 503 must be sent after the current response
       Socket         : Descriptor;
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
-      --  When it is closed, unless the client sends or takes bytes at the least rate
+      --  The time at which the connection is closed, unless the client sends or receives bytes at
+      --  the minimum rate
       Since          : Byte_Count;
-      --  When the client began to be waited for
+      --  The time at which the server began to wait for the client
       Due            : Byte_Count;
-      --  The time that its bytes since then account for at the crowded rate: one that is behind
-      --  makes room for others
+      --  The time that the client's bytes since then would take at the minimum rate of a crowded
+      --  server. A connection that is slower is closed to make room for others.
       Unsent         : Byte_Count;
-      --  Bytes that the system had, when it was last asked, and that it got since then
+      --  The number of unsent bytes at the last query of the system, plus the bytes sent since then
       Input          : Blocks.Chain;
       Progress       : HTTP.Progress;
-      --  Of the request at the beginning of Input
+      --  The progress of the request at the beginning of Input
       Receiver       : Services.Receiver_Reference;
-      --  Of the content in Input; null without a receiver
+      --  The receiver of the content in Input; null if there is none
       Header         : Blocks.Chain;
-      --  Of the request whose content it receives
+      --  The header of the request whose content the receiver gets
       Output         : Blocks.Chain;
       Tail           : Contexts.Tail;
       Next           : Slot_Count;
-      --  The next free one
+      --  The next free slot
    end record;
 
-   --  A connection gets its values when it begins, so that memory of unused slots is never touched
+   --  The components of a connection are initialized when it begins, so that the memory of unused
+   --  slots is never touched
 
    type Connection_Array is array (Slot_Index range <>) of Connection
      with Suppress_Initialization;
@@ -174,7 +183,7 @@ private
       Handle       : Handler_Reference := null;
       Service      : Services.Service_Reference := null;
       Plans        : Boolean := False;
-      --  The service is asked before content is read
+      --  True if the service chooses a policy before content is read
       Report       : Exception_Report := null;
       Log          : Access_Logs.Log_Reference := null;
       Writes_Log   : Boolean := False;
@@ -187,23 +196,24 @@ private
       Is_Shared    : Boolean    := False;
       Is_Listening : Boolean    := False;
       Is_Crowded   : Boolean    := False;
-      --  A client waits to be accepted, and others had to make room for it, or do not
+      --  True if a client waits to be accepted, whether or not other connections have been closed
+      --  to make room
       Is_Paused    : Boolean    := False;
-      --  It listens again when there is room
+      --  True if listening is paused until there is room
       Set          : Descriptor := No_File;
       Wake_Event   : Descriptor := No_File;
       Watched      : Descriptor := No_File;
       Has_Input    : Boolean    := False;
-      --  Of what is watched
+      --  True if the watched file has input
 
       Must_Stop    : Boolean := False with Atomic;
       Is_Stopping  : Boolean := False;
       Listen_Until : Byte_Count := 0;
       Give_Up      : Byte_Count := 0;
-      --  By the system's clock
+      --  The time, on the system's clock, at which the remaining connections are closed
 
       Clock        : Byte_Count := 0;
-      --  The system's, when it was last looked at
+      --  The system's clock at the last reading
       Now          : Byte_Count := 0;
       Next_Sweep   : Byte_Count := 0;
       Date_Time    : Byte_Count := Byte_Count'Last;

@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Parses forms with files, as browsers send them (multipart/form-data: RFC 7578, RFC 2046, 5.1),
---  while they arrive. A reader is a content receiver. Derive a type from it to handle the parts:
+--  Parses forms with files as browsers send them (multipart/form-data: RFC 7578, RFC 2046, 5.1),
+--  while they arrive. A reader is a content receiver. Derive a type from Reader to handle the
+--  parts:
 --
 --     type Gallery_Upload is limited new HTTP.Multipart.Reader (Header_Capacity => 2_048) with …
 --
@@ -14,8 +15,8 @@
 --       (if Self.Result /= HTTP.Multipart.Complete
 --        then HTTP.Status_Only (HTTP.Multipart.Status_Of (Self.Result)) else …);
 --
---  Malformed content ends the parsing, and the server calls Respond. A reader needs memory for the
---  header of one part, uses no heap memory, and takes linear time.
+--  Malformed content ends the parsing, and the server calls Respond. A reader stores the header of
+--  one part, uses no heap memory, and takes linear time.
 
 pragma Ada_2022;
 
@@ -26,7 +27,8 @@ package Appserver.HTTP.Multipart is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Outcome is (Incomplete, Complete, Not_A_Form, Malformed, Too_Many_Parts, Header_Too_Long);
-   --  Incomplete: the end is missing. Not_A_Form: the request has another Content-Type.
+   --  Incomplete means that the end is missing. Not_A_Form means that the request has a different
+   --  Content-Type.
 
    function Status_Of (Result : Outcome) return Status_Code is
      (case Result is
@@ -35,11 +37,11 @@ package Appserver.HTTP.Multipart is
          when Incomplete | Malformed           => Bad_Request,
          when Too_Many_Parts | Header_Too_Long => Content_Too_Large);
    --  @param Result an outcome
-   --  @return the status code to answer with
+   --  @return the status code for the response
 
    type Reader (Header_Capacity : Positive) is
      abstract limited new Services.Content_Receiver with private;
-   --  Header_Capacity is the maximum length of the header of a part in bytes
+   --  Header_Capacity is the maximum length in bytes of a part's header
 
    procedure Begin_Part (Self : in out Reader) is abstract;
    --  Called after the header of a part. Name and the functions below describe the part.
@@ -56,8 +58,8 @@ package Appserver.HTTP.Multipart is
 
    procedure Start
      (Self : in out Reader'Class; Request : HTTP.Request; Max_Parts : Positive := 100);
-   --  Prepares the reader for a request. A service calls it in Policy_For, or before it passes
-   --  buffered content to Receive.
+   --  Prepares the reader for a request. A service calls this procedure in Policy_For, or before it
+   --  passes buffered content to Receive.
    --  @param Self the reader
    --  @param Request the request
    --  @param Max_Parts the maximum number of parts
@@ -73,8 +75,8 @@ package Appserver.HTTP.Multipart is
    --  @param Self the reader
    --  @return the outcome so far
 
-   --  Properties of the current part, until the next one begins. They may have any bytes except
-   --  control characters. What browsers escape with "%" (RFC 7578, 2) is not decoded.
+   --  Properties of the current part, which are valid until the next part begins. They may contain
+   --  any bytes except control characters. Percent-encoding (RFC 7578, 2) is not decoded.
 
    function Name (Self : Reader) return String;
    --  @param Self the reader
@@ -90,7 +92,7 @@ package Appserver.HTTP.Multipart is
 
    function Media_Type (Self : Reader) return String;
    --  @param Self the reader
-   --  @return the media type; "text/plain" if there is none (RFC 7578, 4.4)
+   --  @return the media type; "text/plain" if the part has none (RFC 7578, 4.4)
 
 private
 
@@ -108,16 +110,17 @@ private
       Max_Parts    : Positive := 1;
       Part_Count   : Natural := 0;
       Delimiter    : String (1 .. Max_Boundary_Length + 4);
-      --  With the line end before the boundary
+      --  Includes the line end before the boundary
       Size         : Natural := 0;
-      --  Length of Delimiter
+      --  The length of Delimiter
       Matched      : Natural := 0;
-      --  Bytes of Delimiter that came last
+      --  The number of bytes of Delimiter that match the latest bytes of the content
       Unsent_First : Positive := 1;
-      --  The first of them that is content if it is not one: not a line end of the header
+      --  The first matched byte that is content if the delimiter turns out to be incomplete. A line
+      --  end that belongs to the header is not content.
       Header_Last  : Natural := 0;
       Line_First   : Positive := 1;
-      --  Index in Header
+      --  An index in Header
       Has_Name     : Boolean := False;
       Has_File     : Boolean := False;
       Has_Type     : Boolean := False;

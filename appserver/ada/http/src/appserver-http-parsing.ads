@@ -1,12 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The parser of requests: takes bytes, in pieces of any size, and makes a request of them. It is
---  strict where servers could disagree about a request (request smuggling): it refuses what RFC
---  9112 allows a server to tolerate.
+--  Parses requests incrementally, from pieces of any size. The parser is strict where servers could
+--  disagree about a request (request smuggling): it rejects input that RFC 9112 allows a server to
+--  tolerate.
 --
---  It decides line by line, when a line has ended or is too long, so that the outcome does not
---  depend on how the bytes arrived.
+--  The parser processes whole lines, and stops at a line that is too long. So the outcome does not
+--  depend on how the bytes are split into pieces.
 
 pragma Ada_2022;
 
@@ -16,19 +16,21 @@ package Appserver.HTTP.Parsing is
 
    type Limits is record
       Request_Line : Positive := 8_192;
-      --  Bytes with its CR LF; a longer one is refused with 414. RFC 9112, 3 asks for 8,000.
+      --  The maximum length in bytes, including CR LF. A longer line is rejected with 414. RFC
+      --  9112, section 3, recommends to support at least 8,000.
       Header       : Positive := 16_384;
-      --  Bytes with the request line; a longer one is refused with 431, as are more than 100 lines
+      --  The maximum length in bytes, including the request line. A longer header, or one with more
+      --  than 100 lines, is rejected with 431.
       Content      : Natural  := 65_536;
-      --  Bytes; more is refused with 413
+      --  The maximum length in bytes. Longer content is rejected with 413.
    end record;
 
    Slack : constant := 8_192;
-   --  Bytes of a request's capacity above its limits: for sizes of chunks that are not yet removed,
-   --  and for the beginnings of further requests
+   --  The number of bytes by which a request's capacity exceeds its limits, for chunk sizes that
+   --  have not been removed yet, and for the beginning of further requests
 
    procedure Clear (Self : in out Request);
-   --  No bytes
+   --  Removes all bytes
 
    procedure Add (Self : in out Request; Bytes : String)
      with Pre => Bytes'Length <= Available (Self)
@@ -36,10 +38,10 @@ package Appserver.HTTP.Parsing is
    --  Adds bytes that have arrived
 
    function Available (Self : Request) return Natural;
-   --  Bytes that can be added
+   --  Returns the number of bytes that can be added
 
    procedure Make_Room (Self : in out Request);
-   --  Moves the bytes to the front, so that what can be added follows them as one piece
+   --  Moves the bytes to the beginning, so that the free space follows them contiguously
 
    type Outcome is (Incomplete, Has_Header, Complete, Refused);
 
@@ -53,73 +55,74 @@ package Appserver.HTTP.Parsing is
                     and then Self.Capacity - Slack >= Limits.Header
                     and then Self.Capacity - Slack - Limits.Header >= Limits.Content)
                  or else raise Misuse_Error with "the request has no room for these limits";
-   --  Looks at what was added. A complete request can be handed to a handler. After Refused, Status
-   --  says why, and the bytes behind it have no meaning: the connection is to be closed. With Asks,
-   --  Has_Header is the result once of a request that has content: what becomes of it is then to be
-   --  noted.
+   --  Parses the added bytes. A Complete request can be passed to a handler. After Refused, Status
+   --  is the status code for the response, the remaining bytes have no meaning, and the connection
+   --  must be closed. If Asks is True, the result is Has_Header once for each request with content:
+   --  the caller must then call Note_Buffered or Begin_Stream.
 
    function Wants_Continue (Self : Request) return Boolean;
-   --  True if the client waits for 100 (Continue) before it sends the content of a request that is
-   --  Incomplete
+   --  Returns True if the client waits for 100 (Continue) before it sends the content of a request
+   --  that is Incomplete
 
    procedure Note_Continue (Self : in out Request);
-   --  The client was told to go on
+   --  Records that 100 (Continue) was sent
 
    ------------------------
    -- Content by streams --
    ------------------------
 
    procedure Note_Buffered (Self : in out Request; Max : Byte_Count);
-   --  After Has_Header: buffers the whole content, of at most this many bytes and no more than
-   --  Limits allow
+   --  Called after Has_Header to buffer the whole content, of at most Max bytes and at most the
+   --  number of bytes that Limits allow
 
    function Announced (Self : Request) return Byte_Count;
-   --  After Has_Header: the length of the content; 0 if it comes in chunks
+   --  Returns, after Has_Header, the length of the content; 0 for chunked content
 
    function Header (Self : Request) return String;
 
    procedure Begin_Stream (Self : in out Request; Max : Byte_Count);
-   --  After Has_Header: takes the header out. Content of at most Max bytes is to be taken out as
-   --  it comes.
+   --  Called after Has_Header to stream the content: removes the header. The caller must then
+   --  remove the content, of at most Max bytes, as it arrives.
 
    procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code);
-   --  After Begin_Stream, in place of Parse: finds the content that has come
+   --  Called after Begin_Stream instead of Parse: finds the content that has arrived
 
    function Streamed_Last (Self : Request) return Natural;
    function Streamed (Self : Request) return String;
-   --  That content is Self.Bytes (1 .. Streamed_Last)
+   --  The streamed content is Self.Bytes (1 .. Streamed_Last)
 
    procedure Drop_Streamed (Self : in out Request);
-   --  Takes that content out
+   --  Removes the streamed content
 
    procedure End_Stream (Self : in out Request; Header_Length : Natural)
      with Pre => Header_Length <= Available (Self)
                  or else raise Misuse_Error with "there is no room for the header";
-   --  The request is complete. Self.Bytes (1 .. Header_Length) is to be given the header's bytes
-   --  before it is parsed again.
+   --  Ends a stream whose request is complete. The caller must then copy the header to Self.Bytes
+   --  (1 .. Header_Length) before the request is parsed again.
 
    procedure End_Stream (Self : in out Request; Header : String)
      with Pre => Header'Length <= Available (Self)
                  or else raise Misuse_Error with "there is no room for the header";
-   --  The same with these bytes
+   --  Ends a stream, and restores Header
 
    procedure Next (Self : in out Request);
-   --  Removes the request that was complete; the bytes after it are the beginning of another one
+   --  Removes a complete request. The bytes after it are the beginning of the next request.
 
    function Is_Empty (Self : Request) return Boolean;
-   --  True if no byte of a request has arrived
+   --  Returns True if no byte of a request has arrived
 
    function Is_Last (Self : Request) return Boolean;
-   --  True if the connection is to be closed after the response
+   --  Returns True if the connection must be closed after the response
 
    function Is_Old (Self : Request) return Boolean;
-   --  True if the client uses HTTP/1.0: the response has to say that the connection is kept
+   --  Returns True if the client uses HTTP/1.0, so the response must state explicitly that the
+   --  connection stays open
 
    function Is_Authority (Text : String) return Boolean;
-   --  True if Text is empty or a host, with or without a port (RFC 3986, 3.2)
+   --  Returns True if Text is empty or is a host, with or without a port (RFC 3986, 3.2)
 
    function Is_For_Server (Self : Request) return Boolean;
-   --  True if the request is for the server and not for a resource: OPTIONS *
+   --  Returns True if the request is for the server and not for a resource: OPTIONS *
 
 private
 

@@ -1,13 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Finds the client behind reverse proxies, from Forwarded (RFC 7239) or from X-Forwarded-For,
---  -Proto and -Host.
+--  Finds the client behind reverse proxies, from the header field Forwarded (RFC 7239), or from
+--  X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host.
 --
 --  Anyone can send these fields. So they are read from right to left, and only as far as the
---  program trusts the proxies that wrote them: the client is the first address, beginning with that
---  of the connection, that does not belong to a trusted proxy. The client may have invented
---  everything to the left of it.
+--  program trusts the proxies that wrote them. The client is the first address that does not belong
+--  to a trusted proxy, starting with the address of the connection. The client may have forged
+--  everything to the left of this address.
 --
 --     Own_Proxies : constant IP_Addresses.Block_List :=
 --       [IP_Addresses.Block ("10.0.0.0/8"), IP_Addresses.Block ("::1")];
@@ -15,15 +15,15 @@
 --     Client : constant IP_Addresses.Address :=
 --       Proxies.Client_Address (Request, Own_Proxies, Proxies.X_Forwarded);
 --
---  A trusted proxy must add to these fields, or replace them, in each request.
+--  A trusted proxy must append to these fields, or replace them, in each request.
 
 pragma Ada_2022;
 
 package Appserver.HTTP.Proxies is
 
    type Field_Family is (Forwarded, X_Forwarded);
-   --  The fields that the trusted proxies write. The other family is ignored, since proxies pass it
-   --  on as the client sent it.
+   --  The fields that the trusted proxies write. The fields of the other family are ignored, since
+   --  proxies pass them on unchanged from the client.
 
    function Client_Address
      (Request : HTTP.Request;
@@ -33,9 +33,9 @@ package Appserver.HTTP.Proxies is
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies
    --  @param Fields the fields that these proxies write
-   --  @return the address of the connection if it is not trusted, else the first untrusted address
-   --  from the right. If an element has no valid address ("unknown", "_hidden"), or none is left,
-   --  the last address before it.
+   --  @return the address of the connection if it is not trusted; otherwise the first untrusted
+   --  address from the right. If an element has no valid address ("unknown", "_hidden"), or if all
+   --  addresses are trusted, the last valid address that was read.
 
    type Scheme_Kind is (HTTP_Scheme, HTTPS_Scheme);
 
@@ -43,20 +43,21 @@ package Appserver.HTTP.Proxies is
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return Scheme_Kind;
-   --  Finds the scheme that the client used, as reported by the proxy that reported the client.
+   --  Returns the scheme that the client used, as reported by the proxy that reported the client's
+   --  address.
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies
    --  @param Fields the fields that these proxies write
-   --  @return the scheme; HTTP_Scheme if the proxy reports none
+   --  @return the scheme; HTTP_Scheme if the proxy does not report one
 
    function Host
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return String;
-   --  Finds the host that the client addressed, as reported by the same proxy.
+   --  Returns the host that the client requested, as reported by the same proxy.
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies
    --  @param Fields the fields that these proxies write
-   --  @return the host; Request.Host if the proxy reports no valid one
+   --  @return the host; Request.Host if the proxy does not report a valid host
 
 end Appserver.HTTP.Proxies;

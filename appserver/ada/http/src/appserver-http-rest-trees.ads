@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tree of a service's routes: adds routes, and finds the node for a path.
+--  The tree of a service's routes. Adds routes, and finds the node for a path.
 
 pragma Ada_2022;
 
@@ -10,7 +10,8 @@ private package Appserver.HTTP.REST.Trees is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    procedure Add (Self : in out Service; Route : Path_Route);
-   --  Raises Route_Error if the pattern is malformed, or if there is a route for the same pattern
+   --  Adds a route. Raises Route_Error if the pattern is malformed, or if a route with the same
+   --  pattern exists.
 
    type Match is record
       Node     : Link := null;
@@ -20,6 +21,6 @@ private package Appserver.HTTP.REST.Trees is
 
    procedure Find (Self : Service; Request : HTTP.Request; Found : in out Match)
      with Pre => Found.Node = null and then Found.Count = 0;
-   --  Node stays null if no route fits the path
+   --  Finds the route for a request's path. Found.Node stays null if no route matches.
 
 end Appserver.HTTP.REST.Trees;

@@ -20,9 +20,10 @@
 --
 --     function Handle (Request : HTTP.Request) return HTTP.Response is (Service.Respond (Request));
 --
---  Each server profile runs Handle. A path without a route is answered with 404, a path that has
---  routes only for other methods with 405 and Allow, an invalid parameter with 400, and a client
---  that accepts neither JSON nor XML with 406. OPTIONS gets Allow, and HEAD is handled like GET.
+--  Handle runs in any server profile. The response is 404 if a path has no route, 405 with an Allow
+--  field if it has routes only for other methods, 400 if a parameter is invalid, and 406 if the
+--  client accepts neither JSON nor XML. The response to OPTIONS contains Allow, and HEAD is handled
+--  like GET.
 
 pragma Ada_2022;
 
@@ -41,12 +42,13 @@ package Appserver.HTTP.REST is
      (Request : not null access constant HTTP.Request;
       To      : not null access Text_Sinks.Text_Sink'Class;
       Form    : Documents.Format) is limited new Documents.Writer with private;
-   --  Written by a handler: a document, which is sent with 200, or nothing, which is sent with 204
+   --  The response of a handler. If the handler writes a document, the status is 200; if it writes
+   --  nothing, the status is 204.
 
    procedure Set_Status (Self : in out Document_Response; Status : Status_Code)
      with Pre => Status < 300
                  or else raise Misuse_Error with "the status is an error or a redirection";
-   --  Replaces 200 or 204.
+   --  Sets the status, instead of 200 or 204.
    --  @param Self the response
    --  @param Status the status code
 
@@ -67,8 +69,8 @@ package Appserver.HTTP.REST is
    --  Discards everything that was written, and reports an error to the client instead.
    --  @param Self the response
    --  @param Status the status code
-   --  @param Why a message, whose first 200 bytes are sent as a document; if it is empty, there is
-   --  no content
+   --  @param Why a message, whose first 200 bytes are sent as a document; if empty, the response
+   --  has no content
 
    function Is_Refused (Self : Document_Response) return Boolean;
    --  @param Self the response
@@ -80,8 +82,8 @@ package Appserver.HTTP.REST is
 
    type Parameter_Location is (In_Path, In_Query);
 
-   --  A parameter is decoded, checked, and converted to a value. If it is invalid, the response is
-   --  400. Default is the text of a parameter that the query does not have.
+   --  A parameter is decoded, checked, and converted to a value. If the parameter is invalid, the
+   --  response is 400. Default is used if the query does not have the parameter.
 
    generic
       type Value (<>) is private;
@@ -102,7 +104,7 @@ package Appserver.HTTP.REST is
       function Value_Of (Text : String) return String is (Text) with Inline;
       package Parameter is new Parameters (String, Name, Location, Default, Is_Valid, Value_Of);
    end Text_Parameters;
-   --  A text that Is_Valid accepts
+   --  A text parameter that Is_Valid accepts
 
    generic
       type Number is range <>;
@@ -115,7 +117,7 @@ package Appserver.HTTP.REST is
         with Pre => Is_Valid (Text) or else raise Misuse_Error with "the parameter is invalid";
       package Parameter is new Parameters (Number, Name, Location, Default, Is_Valid, Value_Of);
    end Integer_Parameters;
-   --  A number in decimal digits, with an optional minus sign, in the range of the type
+   --  An integer parameter in decimal digits, with an optional minus sign, in the range of the type
 
    generic
       type Choice is (<>);
@@ -128,7 +130,7 @@ package Appserver.HTTP.REST is
         with Pre => Is_Valid (Text) or else raise Misuse_Error with "the parameter is invalid";
       package Parameter is new Parameters (Choice, Name, Location, Default, Is_Valid, Value_Of);
    end Choice_Parameters;
-   --  A value of an enumeration, in lower case
+   --  An enumeration parameter, in lower case
 
    --------------
    -- Handlers --
@@ -136,7 +138,8 @@ package Appserver.HTTP.REST is
 
    type Document_Handler is not null access procedure (Response : in out Document_Response);
 
-   --  Instances of these make handlers for routes from procedures with typed parameters
+   --  Instances of these generics are handlers for routes that call procedures with typed
+   --  parameters
 
    generic
       with package First is new Parameters (<>);
@@ -182,9 +185,9 @@ package Appserver.HTTP.REST is
      with Pre => (Method in Route_Method and then Pattern'Length <= Max_Pattern_Length)
                  or else raise Misuse_Error with
                    "the method has no routes, or the pattern is too long";
-   --  Makes a route whose responses are documents.
+   --  Creates a route whose responses are documents.
    --  @param Method the method
-   --  @param Pattern a path. Each segment is a text, which must equal the decoded segment, or
+   --  @param Pattern a path. Each segment is a text, which must be equal to the decoded segment, or
    --  "{name}", which matches any segment that is not empty. The last segment may be "{name...}",
    --  which matches the rest of the path. A text takes precedence over a name.
    --  @param Handle the handler
@@ -195,7 +198,7 @@ package Appserver.HTTP.REST is
      with Pre => (Method in Route_Method and then Pattern'Length <= Max_Pattern_Length)
                  or else raise Misuse_Error with
                    "the method has no routes, or the pattern is too long";
-   --  Makes a route whose responses are not documents, such as files or constant text.
+   --  Creates a route whose responses are not documents, such as files or constant text.
    --  @param Method the method
    --  @param Pattern a path, as above
    --  @param Handle the handler
@@ -206,8 +209,8 @@ package Appserver.HTTP.REST is
       return Path_Route
      with Pre => Pattern'Length <= Max_Pattern_Length
                  or else raise Misuse_Error with "the pattern is too long";
-   --  Makes a route for GET whose response is a constant document of up to 65,536 bytes. It is
-   --  written once, by this call, in each format, to heap memory that is never freed.
+   --  Creates a route for GET whose response is a constant document of up to 65,536 bytes. This
+   --  call writes the document once in each format, to heap memory that is never freed.
    --  @param Pattern a path, as above
    --  @param Write writes the document
    --  @return the route
@@ -215,10 +218,11 @@ package Appserver.HTTP.REST is
    type Route_List is array (Positive range <>) of Path_Route;
 
    type Service (<>) is tagged limited private;
-   --  A search tree of routes. It does not change, so any number of tasks may use it.
+   --  A search tree of routes. A service is immutable, so any number of tasks may use it
+   --  concurrently.
 
    function Service_Of (Routes : Route_List) return Service;
-   --  Makes a service from routes.
+   --  Creates a service from routes.
    --  @param Routes the routes
    --  @return the service
    --  @exception Route_Error a pattern is malformed, or two routes match the same requests
@@ -235,24 +239,25 @@ private
    -- Captures --
    --------------
 
-   --  Values for the names of a route's pattern
+   --  The values for the names in a route's pattern
 
    Max_Captures       : constant := 8;
    Max_Capture_Length : constant := 32;
-   --  Parameters of a path, and characters of their names
+   --  The maximum number of parameters in a path, and the maximum length of their names
 
    type Capture is record
       First : Positive;
       Last  : Natural;
-      --  Of the value in the request's bytes
+      --  The range of the value in the request's bytes
    end record;
-   --  Without initial values: a request has room for all captures, and needs one or two
+   --  Components have no initial values, to save time: a request has room for all captures, but
+   --  usually needs only one or two
 
    type Captures is array (1 .. Max_Captures) of Capture;
 
    type Node;
    type Link is access all Node;
-   --  To a node of the tree of routes
+   --  Refers to a node of the tree of routes
 
    ---------------
    -- Responses --
@@ -271,7 +276,7 @@ private
       Reason_Length : Natural := 0;
       Reason        : String (1 .. Max_Reason_Length);
       Node          : Link;
-      --  The route's node: it and the nodes above have the captures' names
+      --  The route's node. The node and its ancestors contain the names of the captures.
       Capture_Count : Natural range 0 .. Max_Captures := 0;
       Captured      : Captures;
    end record;
@@ -282,7 +287,7 @@ private
       Location : Parameter_Location;
       Default  : String;
       Read     : not null access procedure (Text : String));
-   --  Calls Read with the decoded text
+   --  Calls Read with the decoded text of a parameter
 
    function Is_Refused (Self : Document_Response) return Boolean is (Self.Refused);
 
@@ -317,8 +322,9 @@ private
    -- Services --
    --------------
 
-   --  A tree of segments. The children of a node are texts, which are linked, a name, and one for
-   --  all that is left; a path takes the first of them that leads to a route.
+   --  A tree of segments. The children of a node are a linked list of texts, a name, and a node
+   --  that matches the rest of a path. A path follows the first of these children that leads to a
+   --  route.
 
    type Segment_Kind is (Literal, One_Segment, All_Segments);
 
@@ -329,16 +335,17 @@ private
    type Node is limited record
       Kind     : Segment_Kind;
       Is_End   : Boolean := False;
-      --  True if there is a route to it
+      --  True if a route ends at this node
       Start    : Character;
-      --  The text's first one; where there is none, a path goes on with a "/", or ends
+      --  The first character of the text. For an empty text, the next character of the path is "/",
+      --  or the path ends.
       Length   : Natural range 0 .. Max_Pattern_Length;
       Parent   : Link;
       Children : Links;
       Next     : Link;
       --  The next child of the same parent
       Text     : String (1 .. Max_Pattern_Length);
-      --  The text that a segment must equal, or a name
+      --  The text that must be equal to the segment, or a name
       Routes   : Targets;
    end record;
 

@@ -1,12 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A server in which a fixed number of tasks run the handlers. Waiting connections need no task.
+--  A server in which a fixed number of tasks run the handlers. Idle connections do not occupy a
+--  task.
 --
---  There is one loop for each core. A loop holds connections, and one task at a time serves it: the
---  task waits for events, reads, calls handlers, and sends, so a request costs as little as in a
---  single-threaded program. When a handler blocks, another task continues its loop. An idle task
---  steals a loop that has ready events and no task.
+--  There is one event loop for each core. Each connection belongs to a loop, and one task at a time
+--  serves a loop: the task waits for events, reads, calls handlers, and sends, so a request costs
+--  as little as in a single-threaded program. When a handler blocks, another task continues the
+--  loop. An idle task takes over a loop that has pending events but no task.
 --
 --     Server : HTTP.Server.Web_Server;
 --     …
@@ -30,34 +31,34 @@ package Appserver.HTTP.Server is
       Workers          : Positive := 8;
       --  The number of tasks that run handlers
       Loops            : Natural  := 0;
-      --  The number of loops, at most Workers. 0 stands for the number of cores that the caller of
-      --  Start may use, but at most half of Workers, so that spare tasks can replace blocked ones.
+      --  The number of event loops, at most Workers. 0 means the number of cores that the caller of
+      --  Start may use, but at most half of Workers, so that spare tasks can replace blocked tasks.
       Connections      : Positive := 10_000;
-      --  The maximum number of connections. When other clients wait to be accepted, the server
-      --  closes idle connections, and then slow ones. It raises the limit on open files to this
-      --  number where that is permitted.
+      --  The maximum number of connections. If more clients wait to be accepted, the server closes
+      --  idle connections first, and then slow connections. The server raises the limit on open
+      --  files to this number if it is permitted to.
       Limits           : Parsing.Limits;
       --  Limits on the size of requests
       Response_Content : Positive := 65_536;
       --  The capacity of response builders in bytes. Files and sources have no limit.
       Waiting_Memory   : Positive := 2 ** 24;
-      --  Bytes for partly received requests, and for responses that clients have not read yet. When
-      --  they are used up, the slow client that has held the most memory for the longest time gets
-      --  503, or loses its connection if it does not read. Memory that was never needed is not
-      --  resident.
+      --  The number of bytes for partially received requests, and for responses that clients have
+      --  not read yet. When this memory is used up, the server responds with 503 to the slow client
+      --  that has used the most memory for the longest time, or closes its connection if the client
+      --  does not read. Memory that was never used is not resident.
       Handler_Stack    : Positive := 262_144;
-      --  The stack of each task in bytes. A stack overflow in a handler is answered with 500 if the
-      --  handler was compiled with -fstack-check, as this library is, or if none of its frames has
-      --  more than a MiB.
+      --  The stack size of each task in bytes. If the stack overflows in a handler, the response is
+      --  500, provided that the handler was compiled with -fstack-check, like this library, or that
+      --  none of its stack frames is larger than 1 MiB.
       Times            : Time_Limits;
       Report           : Exception_Report := Report_On_Standard_Error'Access;
-      --  Called with exceptions; may be null
+      --  Called when a handler raises an exception; may be null
       Log              : Access_Logs.Log_Reference := null;
-      --  The access log, which a task of its own writes. Null: no log and no task.
+      --  The access log, which a separate task writes. If null, there is no log and no task for it.
    end record;
 
    type Web_Server is tagged limited private;
-   --  Initially stopped. It stops at the end of its scope.
+   --  Initially stopped. A running server is stopped at the end of its scope.
 
    procedure Start
      (Self    : in out Web_Server;
@@ -69,7 +70,7 @@ package Appserver.HTTP.Server is
                   or else raise Misuse_Error with
                     "the server is running, or has more loops than workers",
           Post => Self.Is_Running;
-   --  Starts the server with a handler function. The program ignores SIGPIPE from here on.
+   --  Starts the server with a handler function. From here on, the program ignores SIGPIPE.
    --  @param Self the server
    --  @param Handle the handler
    --  @param Address an IPv4 or IPv6 address to listen on
@@ -89,7 +90,7 @@ package Appserver.HTTP.Server is
                   or else raise Misuse_Error with
                     "the server is running, or has more loops than workers",
           Post => Self.Is_Running;
-   --  Starts the server with a service. The program ignores SIGPIPE from here on.
+   --  Starts the server with a service. From here on, the program ignores SIGPIPE.
    --  @param Self the server
    --  @param Service the service, which must outlive the server
    --  @param Address an IPv4 or IPv6 address to listen on
@@ -101,8 +102,9 @@ package Appserver.HTTP.Server is
 
    procedure Stop (Self : in out Web_Server)
      with Post => not Self.Is_Running;
-   --  Accepts no more connections, answers pending requests, and closes the connections. Clients
-   --  delay this by at most 4 seconds. Stop waits for running handlers without a limit.
+   --  Stops accepting connections, responds to pending requests, and closes all connections.
+   --  Clients can delay this by at most 4 seconds. Stop waits for running handlers without a time
+   --  limit.
    --  @param Self the server
 
    function Is_Running (Self : Web_Server) return Boolean;
@@ -112,7 +114,7 @@ package Appserver.HTTP.Server is
    function Port (Self : Web_Server) return Port_Number
      with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
    --  @param Self the server
-   --  @return the port that the server listens on
+   --  @return the port on which the server listens
 
    function Loops (Self : Web_Server) return Positive
      with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Handlers with state, such as a connection pool, a cache or settings. Pass a service to Start in
---  place of a function.
+--  Handlers with state, such as a connection pool, a cache or settings. Pass a service to Start
+--  instead of a function.
 --
 --     type Shop is limited new HTTP.Services.Service with record
 --        Orders : Order_Pool;
@@ -15,7 +15,8 @@
 --     …
 --     Server.Start (Our_Shop'Access, Port => 8080);
 --
---  Declare the object in a library package, or allocate it: it must outlive its server.
+--  Declare the service object in a library-level package, or allocate it with "new", since it must
+--  outlive its server.
 
 pragma Ada_2022;
 
@@ -28,8 +29,8 @@ package Appserver.HTTP.Services is
 
    function Respond
      (Self : in out Service; Request : HTTP.Request) return Response is abstract;
-   --  Handles a request, as a Handler does. The server profile calls it from multiple tasks at
-   --  once: protect the data that it changes.
+   --  Handles a request, like a Handler. The server profile calls this function from multiple tasks
+   --  concurrently, so changes to shared data must be synchronized.
    --  @param Self the service
    --  @param Request the request
    --  @return the response
@@ -37,7 +38,7 @@ package Appserver.HTTP.Services is
    type Service_Reference is access all Service'Class;
 
    function Not_Here (Request : HTTP.Request) return Response;
-   --  The handler function of a server that has a service instead.
+   --  The default handler function of a server that uses a service.
    --  @param Request the request
    --  @return 404
 
@@ -45,15 +46,17 @@ package Appserver.HTTP.Services is
    -- Streamed content --
    ----------------------
 
-   --  Receives content of any length in constant memory, and without a waiting task. The server
-   --  calls a receiver when some content has arrived, from one task at a time, but not always the
-   --  same one. Meanwhile it reads nothing from the client.
+   --  Receives content of any length in constant memory, without occupying a task while it waits
+   --  for the client. The server calls a receiver when content has arrived, from one task at a
+   --  time, but not always the same task. During the call, the server does not read from the
+   --  client.
 
    type Content_Receiver is limited interface;
 
    procedure Receive
      (Self : in out Content_Receiver; Bytes : String; Wants_More : in out Boolean) is abstract;
-   --  Receives the next bytes of the content. The server answers an exception with 500.
+   --  Receives the next bytes of the content. If this procedure raises an exception, the server
+   --  responds with 500.
    --  @param Self the receiver
    --  @param Bytes the next bytes, at least one
    --  @param Wants_More True before the call. Set it to False to stop: the server then calls
@@ -61,15 +64,16 @@ package Appserver.HTTP.Services is
 
    function Respond
      (Self : in out Content_Receiver; Request : HTTP.Request) return Response is abstract;
-   --  Makes the response after the last byte of the content.
+   --  Returns the response. Called after the last byte of the content.
    --  @param Self the receiver
    --  @param Request the request, without its content
    --  @return the response
 
    procedure Close (Self : not null access Content_Receiver) is null;
-   --  Releases the receiver. This is always the last call: the server has no reference any more, so
-   --  Close may free the receiver. It must not block. If Respond was not called before, the client
-   --  has disconnected or the server rejected the request. Exceptions are ignored.
+   --  Releases the receiver. This is always the last call, and the server no longer refers to the
+   --  receiver, so Close may free it. Close must not block. If Respond was not called before,
+   --  either the client has disconnected or the server rejected the request. Exceptions are
+   --  ignored.
    --  @param Self the receiver
 
    type Receiver_Reference is access all Content_Receiver'Class;
@@ -78,33 +82,35 @@ package Appserver.HTTP.Services is
    --  Determines how the server handles the content of a request
 
    function Buffer (Limit : Natural := Natural'Last) return Content_Policy;
-   --  Buffers the content: the server calls the service's Respond when all content has arrived.
-   --  @param Limit the maximum length in bytes. Longer content, or content above the server's own
-   --  limit, is answered with 413.
+   --  Returns a policy to buffer the content: the server calls the service's Respond when all
+   --  content has arrived.
+   --  @param Limit the maximum length in bytes. If the content exceeds this limit or the server's
+   --  own limit, the response is 413.
    --  @return the policy
 
    function Stream
      (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Policy;
-   --  Passes the content to a receiver as it arrives.
+   --  Returns a policy to pass the content to a receiver as it arrives.
    --  @param Receiver the receiver
-   --  @param Limit the maximum length in bytes. Longer content is answered with 413: at once if the
-   --  client announces the length, else when the limit is exceeded.
+   --  @param Limit the maximum length in bytes. If the content is longer, the response is 413. It
+   --  is sent immediately if the client announces the length, otherwise when the limit is exceeded.
    --  @return the policy
 
    function Reject (Response : HTTP.Response) return Content_Policy;
-   --  Does not read the content: the server sends the response at once, and then closes the
-   --  connection.
+   --  Returns a policy to reject the request without reading its content: the server sends the
+   --  response immediately and then closes the connection.
    --  @param Response the response
    --  @return the policy
 
    type Content_Service is limited interface and Service;
-   --  A service that the server calls before it reads content: to set its own limits, to receive
-   --  streams, or to reject a request before the client has sent its content
+   --  A service that is called before the server reads content. It can set its own limits, receive
+   --  streams, or reject a request before the client has sent the content.
 
    function Policy_For
      (Self : in out Content_Service; Request : HTTP.Request) return Content_Policy is abstract;
-   --  Determines how the content of a request is handled. The server calls it, as it calls Respond,
-   --  with the header of each request that has content. It answers an exception with 500.
+   --  Determines how the content of a request is handled. Called with the header of each request
+   --  that has content, from the same tasks as Respond. If this function raises an exception, the
+   --  server responds with 500.
    --  @param Self the service
    --  @param Request the header of the request
    --  @return the policy
@@ -133,7 +139,7 @@ package Appserver.HTTP.Services is
 
    function Passed_By (Policy : Content_Policy) return Filter_Marks;
    function With_Passed (Policy : Content_Policy; Passed : Filter_Marks) return Content_Policy;
-   --  The filters that have seen the request already, one bit each
+   --  The filters that have already seen the request, with one bit for each filter
 
 private
 

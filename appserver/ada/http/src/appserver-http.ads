@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  HTTP/1.1 as handlers see it: a complete request, a response builder that collects content and
---  fields, and the response that says what to send.
+--  HTTP/1.1 from the view of handlers: a complete request, a response builder that collects content
+--  and header fields, and the response, which tells the server what to send.
 --
 --     function Hello (Request : HTTP.Request) return HTTP.Response is
 --     begin
@@ -12,8 +12,8 @@
 --     end Hello;
 --
 --  A request and its builder belong to a task of the server. A handler may use them until it
---  returns. Nothing here allocates heap memory. Terms and section numbers are those of RFC 9110
---  (semantics) and RFC 9112 (HTTP/1.1).
+--  returns. Nothing in this package allocates heap memory. Terms and section numbers refer to RFC
+--  9110 (semantics) and RFC 9112 (HTTP/1.1).
 
 pragma Ada_2022;
 
@@ -23,8 +23,8 @@ with Appserver.Text_Sinks;
 
 package Appserver.HTTP is
 
-   --  Preconditions are checked in every build: the exception of a broken one is part of the
-   --  contract.
+   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
+   --  of the contract.
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    -----------
@@ -32,7 +32,7 @@ package Appserver.HTTP is
    -----------
 
    type Method_Kind is (Get, Head, Post, Put, Delete, Patch, Options);
-   --  The supported methods. The server answers any other with 501.
+   --  The supported methods. The server responds with 501 to any other method.
 
    type Status_Code is range 200 .. 599;
 
@@ -78,7 +78,7 @@ package Appserver.HTTP is
    --  @return the phrase, such as "Not Found"
 
    type Constant_Text is access constant String;
-   --  Text that exists for the lifetime of the program. The server sends it without a copy.
+   --  Text that exists for the lifetime of the program. The server sends it without copying it.
 
    Plain_Text   : aliased constant String := "text/plain; charset=utf-8";
    JSON_Text    : aliased constant String := "application/json";
@@ -100,7 +100,7 @@ package Appserver.HTTP is
 
    function Is_Field_Value (Text : String) return Boolean is
      (for all C of Text => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL);
-   --  Checks the value of a field: it must not have control characters (RFC 9110, 5.5).
+   --  Checks the value of a field, which must not contain control characters (RFC 9110, 5.5).
    --  @param Text the value
    --  @return True if the value is valid
 
@@ -109,30 +109,32 @@ package Appserver.HTTP is
    ----------------------
 
    Min_Rate : constant := 500;
-   --  Minimum transfer rate in bytes per second, over a window that Time_Limits sets. The server
-   --  closes the connection of a client that sends content, or reads a response, more slowly.
+   --  The minimum transfer rate in bytes per second, over a window that Time_Limits sets. The
+   --  server closes the connection of a client that sends content or reads a response more slowly.
 
    Crowded_Rate : constant := 4_000;
-   --  Minimum transfer rate of a full server in bytes per second, measured since the server began
-   --  to wait for the client, or over the last ten seconds. A server that has no room for a new
-   --  client may close the connection of a slower one.
+   --  The minimum transfer rate in bytes per second when the server is full. It is measured since
+   --  the server began to wait for the client, or over the last ten seconds. If the server has no
+   --  room for a new client, it may close the connection of a client that is slower than this.
 
    type Content_Source is limited interface;
-   --  Produces the content of a response while the server sends it, of any length, in constant
-   --  memory. One task at a time calls it, but not always the same one.
+   --  Produces the content of a response while the server sends it. The content can have any
+   --  length, in constant memory. The server calls a source from one task at a time, but not always
+   --  the same task.
 
    procedure Read
      (Self : in out Content_Source; Into : out String; Count : out Natural) is abstract;
-   --  Produces the next bytes. The server calls it when the client can take more. It may block, as
-   --  a handler may. The server reports an exception and ends the content early.
+   --  Produces the next bytes. The server calls this procedure when it can send more to the client.
+   --  The procedure may block, like a handler. If it raises an exception, the server reports the
+   --  exception and ends the content early.
    --  @param Self the source
-   --  @param Into receives the bytes. It has room for at least 1,024 bytes, or for the rest of a
-   --  known length.
+   --  @param Into receives the bytes. Has room for at least 1,024 bytes, or for the remaining bytes
+   --  if the length is known.
    --  @param Count the number of bytes, from the beginning of Into; 0 at the end of the content
 
    procedure Close (Self : not null access Content_Source) is null;
-   --  Releases the source. This is always the last call: the server has no reference any more, so
-   --  Close may free the source. It must not block. Exceptions are ignored.
+   --  Releases the source. This is always the last call, and the server no longer refers to the
+   --  source, so Close may free it. Close must not block. Exceptions are ignored.
    --  @param Self the source
 
    type Source_Reference is access all Content_Source'Class;
@@ -142,16 +144,16 @@ package Appserver.HTTP is
    -------------
 
    type Descriptor is range -1 .. 2 ** 31 - 1;
-   --  An open file of the operating system
+   --  The descriptor of an open file
 
    No_File : constant Descriptor := -1;
 
    Response_Too_Large : exception;
-   --  The content or the fields exceed the capacity of the builder. If the handler does not handle
-   --  this exception, the server sends 500.
+   --  The content or the header fields exceed the capacity of the builder. If the handler does not
+   --  handle this exception, the server responds with 500.
 
    type Response_Builder (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
-   --  Collects the content, of at most Capacity bytes, and the fields of a response
+   --  Collects the content, of at most Capacity bytes, and the header fields of a response
 
    overriding procedure Append (Self : in out Response_Builder; Text : String) with Inline;
    --  Appends text to the content.
@@ -198,7 +200,7 @@ package Appserver.HTTP is
    --  @exception Response_Too_Large the field does not fit
 
    function Is_Reserved (Name : String) return Boolean;
-   --  Identifies the fields that handlers must not set. The server sets Date, Content-Length,
+   --  Checks whether a field is reserved for the server. The server sets Date, Content-Length,
    --  Transfer-Encoding, Trailer, Connection, Keep-Alive and Upgrade, and sets Content-Type from
    --  the response.
    --  @param Name the name of a field, in upper or lower case
@@ -211,11 +213,12 @@ package Appserver.HTTP is
       Length : Byte_Count)
      with Pre => (File /= No_File and then not Self.Has_File and then not Self.Has_Source)
                  or else raise Misuse_Error with "there is no file, or one or a source is attached";
-   --  Attaches a part of an open regular file, which HTTP.File_Response sends without a copy. The
-   --  builder then owns the file, and closes it when it was sent or discarded.
+   --  Attaches a section of an open regular file, which HTTP.File_Response sends without copying
+   --  it. The builder then owns the file, and closes it when the response has been sent or
+   --  discarded.
    --  @param Self the builder
    --  @param File the open file
-   --  @param Offset the position of the first byte
+   --  @param Offset the offset of the first byte in the file
    --  @param Length the number of bytes
 
    function Has_File (Self : Response_Builder) return Boolean;
@@ -230,9 +233,9 @@ package Appserver.HTTP is
    procedure Attach (Self : in out Response_Builder; Source : not null Source_Reference)
      with Pre => (not Self.Has_File and then not Self.Has_Source)
                  or else raise Misuse_Error with "a file or a source is attached";
-   --  Attaches a source, whose bytes HTTP.Stream_Response sends: in chunks, or to a client of
-   --  HTTP/1.0 until the connection closes. The builder then owns the source, and closes it when
-   --  it was sent or discarded.
+   --  Attaches a source, whose bytes HTTP.Stream_Response sends with chunked transfer encoding. For
+   --  HTTP/1.0 clients, closing the connection marks the end. The builder then owns the source, and
+   --  closes it when the response has been sent or discarded.
    --  @param Self the builder
    --  @param Source the source of the content
 
@@ -240,8 +243,8 @@ package Appserver.HTTP is
      (Self : in out Response_Builder; Source : not null Source_Reference; Length : Byte_Count)
      with Pre => (not Self.Has_File and then not Self.Has_Source)
                  or else raise Misuse_Error with "a file or a source is attached";
-   --  Attaches a source of known length, which is sent with a Content-Length. A source that ends
-   --  early is an error: the server closes the connection.
+   --  Attaches a source of known length, which is sent with Content-Length. If the source ends
+   --  early, this is an error, and the server closes the connection.
    --  @param Self the builder
    --  @param Source the source of the content
    --  @param Length the number of bytes that the source will produce
@@ -256,8 +259,8 @@ package Appserver.HTTP is
    --  @param Self the builder
 
    procedure Clear (Self : in out Response_Builder);
-   --  Removes the content, the fields, the file and the source. The builder is then as it is before
-   --  a handler is called.
+   --  Removes the content, the fields, the file and the source. The builder is then in the same
+   --  state as before the handler was called.
    --  @param Self the builder
 
    -------------
@@ -267,37 +270,37 @@ package Appserver.HTTP is
    type Request
      (Capacity : Positive; Builder : not null access Response_Builder) is tagged limited private;
    --  A complete request. Capacity is the maximum size of header and content in bytes. Handlers
-   --  write the content and the fields of the response to Builder.
+   --  write the content and the header fields of the response to Builder.
 
    function Method (Self : Request) return Method_Kind
      with Post => Method'Result /= Head;
-   --  Returns the method. It is Get for a HEAD request: the server calls the handler, and leaves
-   --  the content out.
+   --  Returns the method. The result is Get for a HEAD request: the server calls the handler as for
+   --  GET, and omits the content from the response.
    --  @param Self the request
    --  @return the method
 
    function Is_Head (Self : Request) return Boolean;
-   --  Identifies HEAD requests, for handlers that can save work when the content is left out.
+   --  Returns True for a HEAD request, for handlers that can save work when the content is omitted.
    --  @param Self the request
-   --  @return True if the server leaves the content out
+   --  @return True if the server omits the content
 
    function Path (Self : Request) return String;
-   --  Returns the path as the client sent it, from its first "/". It is percent-encoded except for
-   --  characters that never need encoding (RFC 3986, 6.2.2.2), may contain "." and "..", and has no
-   --  malformed percent-encoding.
+   --  Returns the path as the client sent it, starting with "/". The path is percent-encoded,
+   --  except that characters that never need encoding are decoded (RFC 3986, 6.2.2.2). It may
+   --  contain "." and "..", but never malformed percent-encoding.
    --  @param Self the request
    --  @return the encoded path
 
    function Path_Is (Self : Request; Path : String) return Boolean with Inline;
-   --  Compares the path byte for byte.
+   --  Compares the encoded path byte for byte.
    --  @param Self the request
    --  @param Path the expected path
    --  @return True if they are equal
 
    function Path_Starts_With (Self : Request; Prefix : String) return Boolean with Inline;
-   --  Compares the beginning of the path byte for byte.
+   --  Compares the beginning of the encoded path byte for byte.
    --  @param Self the request
-   --  @param Prefix the expected beginning
+   --  @param Prefix the expected prefix
    --  @return True if the path starts with Prefix
 
    function Query (Self : Request) return String;
@@ -309,13 +312,13 @@ package Appserver.HTTP is
    --  Looks for a parameter in the query, as Name or Name=…
    --  @param Self the request
    --  @param Name the name of the parameter
-   --  @return True if the query has it
+   --  @return True if the query has the parameter
 
    function Parameter (Self : Request; Name : String; Default : String := "") return String;
-   --  Returns the decoded value of a parameter of the query. "+" stands for a space.
+   --  Returns the decoded value of a query parameter. "+" is decoded as a space.
    --  @param Self the request
    --  @param Name the name of the parameter
-   --  @param Default the value of a missing parameter
+   --  @param Default the result if there is no such parameter
    --  @return the value of the first parameter with that name
 
    function Line (Self : Request) return String;
@@ -324,28 +327,28 @@ package Appserver.HTTP is
    --  @return method, path, query and version, such as "GET /hello?name=Ada HTTP/1.1"
 
    function Host (Self : Request) return String;
-   --  Returns the host that the client addresses (RFC 9112, 3.2.2).
+   --  Returns the host that the client requested (RFC 9112, 3.2.2).
    --  @param Self the request
-   --  @return the host of an absolute target, else the value of the field Host
+   --  @return the host of an absolute target; otherwise the value of the field Host
 
    function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
    --  Returns the address of the peer, which may be a proxy. Appserver.HTTP.Proxies finds the
    --  client behind proxies.
    --  @param Self the request
-   --  @return the address at the other end of the connection
+   --  @return the address of the peer
 
    function Has_Field (Self : Request; Name : String) return Boolean;
    --  Looks for a field in the header.
    --  @param Self the request
    --  @param Name the name of the field, in upper or lower case
-   --  @return True if the header has it
+   --  @return True if the header has the field
 
    function Field (Self : Request; Name : String; Default : String := "") return String;
    --  Returns the value of a field. The values of repeated fields are joined with ", " (RFC 9110,
    --  5.3).
    --  @param Self the request
    --  @param Name the name of the field, in upper or lower case
-   --  @param Default the value of a missing field
+   --  @param Default the result if there is no such field
    --  @return the value
 
    function Field_Count (Self : Request) return Natural;
@@ -356,18 +359,18 @@ package Appserver.HTTP is
      with Pre => Index <= Self.Field_Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the request
    --  @param Index the number of the field line, from 1
-   --  @return the name in that line
+   --  @return the name of the field in that line
 
    function Field_Value (Self : Request; Index : Positive) return String
      with Pre => Index <= Self.Field_Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the request
    --  @param Index the number of the field line, from 1
-   --  @return the value in that line
+   --  @return the value of the field in that line
 
    function Content_Length (Self : Request) return Natural;
-   --  Returns the length of the content after chunks were joined.
+   --  Returns the length of the content, without chunk framing.
    --  @param Self the request
-   --  @return the number of bytes; 0 if a receiver took the content
+   --  @return the number of bytes; 0 if the content was passed to a receiver
 
    function Content (Self : Request) return String;
    --  Returns a copy of the content.
@@ -376,34 +379,35 @@ package Appserver.HTTP is
 
    procedure Read_Content
      (Self : Request; Read : not null access procedure (Content : String));
-   --  Passes the content to a procedure without a copy.
+   --  Passes the content to a procedure without copying it.
    --  @param Self the request
-   --  @param Read gets the content, whose first index may be any number
+   --  @param Read receives the content. Its first index is not necessarily 1.
 
    procedure Read_Path
      (Self : Request; Read : not null access procedure (Path : String));
-   --  Passes the path to a procedure without a copy.
+   --  Passes the encoded path to a procedure without copying it.
    --  @param Self the request
-   --  @param Read gets the path, whose first index may be any number
+   --  @param Read receives the path. Its first index is not necessarily 1.
 
    function Is_Encoded (Text : String) return Boolean;
-   --  Checks percent-encoding.
+   --  Checks whether percent-encoding is well-formed.
    --  @param Text the encoded text
-   --  @return True if two hexadecimal digits follow every "%"
+   --  @return True if every "%" is followed by two hexadecimal digits
 
    function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String;
-   --  Decodes percent-encoding. A "%" that is not followed by two hexadecimal digits stands for
-   --  itself (WHATWG URL, 1.3).
+   --  Decodes percent-encoding. A "%" that is not followed by two hexadecimal digits is not changed
+   --  (WHATWG URL, 1.3).
    --  @param Text the encoded text
    --  @param Plus_Is_Space True to decode "+" as a space
-   --  @return the decoded bytes, which may include zero and "/"
+   --  @return the decoded bytes, which may include zero bytes and "/"
 
    --------------
    -- Response --
    --------------
 
    type Response is private;
-   --  A status and its content. The server also sends the fields in the request's builder.
+   --  The status code and the kind of content to send. The server also sends the header fields in
+   --  the request's builder.
 
    function Is_Media_Type (Text : String) return Boolean is
      (Text'Length in 1 .. 128 and then Is_Field_Value (Text));
@@ -412,7 +416,7 @@ package Appserver.HTTP is
    --  @return True if it can be sent
 
    function Status_Only (Status : Status_Code) return Response;
-   --  Makes a response without content.
+   --  Creates a response without content.
    --  @param Status the status code, such as 204, 304 or 404
    --  @return the response
 
@@ -422,7 +426,7 @@ package Appserver.HTTP is
       Status     : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all)
                  or else raise Misuse_Error with "the media type is invalid";
-   --  Makes a response with constant content, which the server sends without a copy.
+   --  Creates a response with constant content, which the server sends without copying it.
    --  @param Media_Type the value of Content-Type
    --  @param Content the content
    --  @param Status the status code
@@ -432,7 +436,7 @@ package Appserver.HTTP is
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all)
                  or else raise Misuse_Error with "the media type is invalid";
-   --  Makes a response with the content of the builder.
+   --  Creates a response with the content of the builder.
    --  @param Media_Type the value of Content-Type
    --  @param Status the status code
    --  @return the response
@@ -441,7 +445,7 @@ package Appserver.HTTP is
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all)
                  or else raise Misuse_Error with "the media type is invalid";
-   --  Makes a response with the part of a file that is attached to the builder.
+   --  Creates a response with the section of a file that is attached to the builder.
    --  @param Media_Type the value of Content-Type
    --  @param Status the status code
    --  @return the response
@@ -450,7 +454,7 @@ package Appserver.HTTP is
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all)
                  or else raise Misuse_Error with "the media type is invalid";
-   --  Makes a response with the bytes of the source that is attached to the builder.
+   --  Creates a response with the bytes of the source that is attached to the builder.
    --  @param Media_Type the value of Content-Type
    --  @param Status the status code
    --  @return the response
@@ -458,10 +462,10 @@ package Appserver.HTTP is
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
      with Pre => Is_Field_Value (Allow)
                  or else raise Misuse_Error with "the value of the field is invalid";
-   --  Makes the response for a method that the target does not support.
+   --  Creates the response to a method that the target does not support.
    --  @param Request the request
    --  @param Allow the supported methods, such as "GET, HEAD"
-   --  @return a response with the field Allow: 204 for OPTIONS, else 405
+   --  @return a response with the field Allow and the status 204 for OPTIONS, 405 for other methods
 
    function Status (Self : Response) return Status_Code;
    --  @param Self the response
@@ -478,28 +482,31 @@ package Appserver.HTTP is
    type Port_Number is range 0 .. 65_535;
 
    Network_Error : exception;
-   --  A server cannot listen. The message has the reason that the system reports.
+   --  The server cannot listen. The message contains the system's reason.
 
    type Time_Limits is record
       Idle    : Duration := 75.0;
       --  Between requests
       Header  : Duration := 20.0;
-      --  From the first byte of a request to the end of its header; then 408
+      --  From the first byte of a request to the end of its header. After that, the response is
+      --  408.
       Content : Duration := 60.0;
-      --  From the end of the header to the end of the content; then 408. Each Min_Rate bytes that
-      --  arrive extend it by a second, to at most this time from now.
+      --  From the end of the header to the end of the content. After that, the response is 408.
+      --  Every Min_Rate bytes that arrive extend the deadline by one second, to at most this
+      --  duration from the current time.
       Sending : Duration := 30.0;
-      --  For a response that the client does not read at once. Each Min_Rate bytes that it reads
-      --  extend it by a second, to at most this time from now.
+      --  For a response that the client does not read immediately. Every Min_Rate bytes that the
+      --  client reads extend the deadline by one second, to at most this duration from the current
+      --  time.
       Closing : Duration := 0.5;
       --  Grace period for requests in flight when a server stops
    end record;
-   --  How long, in seconds, a server waits for a client before it closes the connection. Time in
-   --  which the program was suspended does not count.
+   --  The time in seconds that a server waits for a client before it closes the connection. Time
+   --  during which the program was suspended does not count.
 
    type Handler is not null access function (Request : HTTP.Request) return Response;
-   --  Handles a request. If it raises an exception, the server sends 500. The server profile calls
-   --  it from multiple tasks at once.
+   --  Handles a request. If the handler raises an exception, the server responds with 500. The
+   --  server profile calls a handler from multiple tasks concurrently.
 
    ----------------
    -- Exceptions --
@@ -507,46 +514,47 @@ package Appserver.HTTP is
 
    type Exception_Report is access procedure
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
-   --  Called with each exception that a handler does not handle, and with the request line; or with
-   --  an exception of the server itself, and an empty line. The task that raised the exception
-   --  calls it, so multiple tasks may call it at once. Its own exceptions are ignored.
+   --  Called with each exception that a handler does not handle, together with the request line.
+   --  For an exception of the server itself, Request_Line is empty. The task that raised the
+   --  exception calls this procedure, so calls may be concurrent. Exceptions that the procedure
+   --  raises are ignored.
 
    procedure Report_On_Standard_Error
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
    --  Writes one line, such as "GET /hello HTTP/1.1: CONSTRAINT_ERROR: message".
    --  @param Error the exception
-   --  @param Request_Line the request line; empty for an exception of the server
+   --  @param Request_Line the request line; empty for an exception of the server itself
 
 private
 
    function Same (Left, Right : String) return Boolean;
-   --  Equal apart from the case of letters
+   --  Returns True if the texts are equal, ignoring case
 
    procedure Take_Decoded
      (Text : String; Next : in out Positive; Byte : out Character; Plus_Is_Space : Boolean)
      with Pre => Next <= Text'Last;
-   --  The byte that is encoded at Next, which is behind it then
+   --  Decodes the byte at Next, and moves Next to the position after it
 
    procedure Decode
      (Text : String; Plus_Is_Space : Boolean; Result : out String; Last : out Natural)
      with Pre => Result'First = 1 and then Result'Length >= Text'Length;
-   --  Result (1 .. Last) is Decoded (Text, Plus_Is_Space)
+   --  Sets Result (1 .. Last) to Decoded (Text, Plus_Is_Space)
 
    -----------------
    -- The builder --
    -----------------
 
    Fields_Capacity : constant := 4_096;
-   --  Bytes of the fields that a handler may add
+   --  The maximum number of bytes of the fields that a handler adds
 
    type Response_Builder (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
       File          : Descriptor := No_File;
       Source        : Source_Reference := null;
       Is_Counted    : Boolean    := False;
-      --  The length of what Source gives is known
+      --  True if the number of bytes of Source is known
       Offset        : Byte_Count := 0;
       File_Length   : Byte_Count := 0;
-      --  Of the file's part, or of what Source gives
+      --  The number of bytes of the file section or of Source
       Fields_Length : Natural    := 0;
       Text_Length   : Natural    := 0;
       Fields        : String (1 .. Fields_Capacity);
@@ -566,19 +574,19 @@ private
       First : Positive := 1;
       Last  : Natural  := 0;
    end record;
-   --  A part of the request's bytes
+   --  A range of the request's bytes
 
    function Length (Self : Span) return Natural is (Self.Last - Self.First + 1);
 
    function Trimmed (Text : String; Within : Span) return Span;
-   --  Without the spaces and tabs at its ends
+   --  Returns the span without leading and trailing spaces and tabs
 
    type Field_Line is record
       Name, Value : Span;
    end record;
 
    Max_Fields : constant := 100;
-   --  Lines of a header
+   --  The maximum number of lines of a header
 
    type Field_Lines is array (1 .. Max_Fields) of Field_Line;
 
@@ -593,46 +601,47 @@ private
       Continued    : Boolean    := False;
       --  100 (Continue) was sent
       Has_Line     : Boolean    := False;
-      --  The first line of the header has ended
+      --  True after the end of the header's first line
       Searched_To  : Natural    := 0;
-      --  The last byte of those known not to end a line
+      --  The last byte of those that are known not to end a line
       Header_Last  : Natural    := 0;
       --  The last byte of the header
       Content_Last : Natural    := 0;
-      --  The last byte of the content as far as it is there
+      --  The last byte of the content that has arrived
       Overhead     : Natural    := 0;
-      --  Bytes of the transfer's chunks that are not content
+      --  The number of bytes of chunk framing, which are not content
       Is_Planned   : Boolean    := False;
-      --  It was asked for what becomes of the content
+      --  True if the policy for the content has been determined
       Passed       : Filter_Marks := 0;
-      --  The filters that were asked then, too
+      --  The filters that have already seen the request
       Remaining    : Byte_Count := 0;
-      --  How much is to follow: of the content, of a chunk
+      --  The number of remaining bytes of the content or the chunk
       Max_Content  : Byte_Count := 0;
-      --  Bytes that the content may have
+      --  The maximum length of the content
       Delivered    : Byte_Count := 0;
-      --  Bytes of content that a receiver took: they are not there any more
+      --  The number of bytes that were passed to a receiver and removed
    end record;
-   --  How far the parser has come. It is all that is kept, besides the bytes, of a request that
-   --  arrives slowly.
+   --  The state of the parser. Apart from the bytes, this is all that the server stores of a
+   --  request that arrives slowly.
 
    type Request (Capacity : Positive; Builder : not null access Response_Builder) is
      tagged limited record
       First         : Positive := 1;
       Last          : Natural  := 0;
-      --  Of the bytes that are there, from the request's first one on. Those behind its content are
-      --  of the requests that follow.
+      --  The range of the bytes that have arrived, starting with the first byte of the request.
+      --  Bytes after its content belong to the following requests.
       State         : Progress;
       Client        : IP_Addresses.Address;
       Is_Read       : Boolean := False;
-      --  What follows is that of the header. It is not while a header is not complete, and after
-      --  only bytes and state were restored.
+      --  True if the following components have been set from the header. This is not the case while
+      --  the header is incomplete, or if only the bytes and the state have been restored.
       Kind          : Method_Kind := Get;
       Minor_Version : Natural range 0 .. 9 := 1;
       Is_Last       : Boolean := False;
-      --  The client wants the connection to be closed, or is too old to want another thing
+      --  True if the client requests to close the connection, or uses an old version without
+      --  persistent connections
       Expects       : Boolean := False;
-      --  The client waits to be told to go on with the content
+      --  True if the client waits for 100 (Continue)
       Target        : Span;
       Query_Part    : Span;
       Host_Part     : Span;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  IP addresses and address blocks (CIDR, RFC 4632). They use no heap memory.
+--  IP addresses and address blocks (CIDR, RFC 4632), without heap memory.
 
 pragma Ada_2022;
 
@@ -12,31 +12,31 @@ package Appserver.IP_Addresses with Preelaborate is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Address is private;
-   --  An IPv4 or IPv6 address. "::ffff:192.0.2.1" is the IPv4 address 192.0.2.1 (RFC 4291,
-   --  2.5.5.2).
+   --  An IPv4 or IPv6 address. "::ffff:192.0.2.1" is treated as the IPv4 address 192.0.2.1 (RFC
+   --  4291, 2.5.5.2).
 
    No_Address : constant Address;
    --  "::"
 
    Address_Error : exception;
-   --  A text is not a valid address or block
+   --  The text is not a valid address or block
 
    function Is_Address (Text : String) return Boolean;
-   --  Checks an address such as "192.0.2.1" or "2001:db8::1" (RFC 4291, 2.2), without port and
+   --  Checks an address such as "192.0.2.1" or "2001:db8::1" (RFC 4291, 2.2), without a port or a
    --  zone.
    --  @param Text the text
-   --  @return True if it is a valid address
+   --  @return True if the text is a valid address
 
    function Value (Text : String) return Address;
-   --  Converts a text.
+   --  Parses an address.
    --  @param Text the text
    --  @return the address
    --  @exception Address_Error the text is not a valid address
 
    function Image (Self : Address) return String;
-   --  Converts an address to its canonical text (RFC 5952).
+   --  Formats an address as its canonical text (RFC 5952).
    --  @param Self the address
-   --  @return the text, in lower case, with "::" for the longest run of zeros
+   --  @return the text, in lower case, with "::" in place of the longest run of zeros
 
    function Is_IPv4 (Self : Address) return Boolean;
    --  @param Self the address
@@ -47,7 +47,7 @@ package Appserver.IP_Addresses with Preelaborate is
    function From_Octets (Bytes : Octets) return Address
      with Pre => Bytes'Length in 4 | 16
                  or else raise Misuse_Error with "an address has 4 or 16 bytes";
-   --  Makes an address from its bytes.
+   --  Creates an address from its bytes.
    --  @param Bytes the bytes in network order
    --  @return the address
 
@@ -58,14 +58,14 @@ package Appserver.IP_Addresses with Preelaborate is
    type Address_Block is private;
 
    function Block (Text : String) return Address_Block;
-   --  Converts a block such as "10.0.0.0/8" or "2001:db8::/32", or a single address. Bits after the
+   --  Parses a block such as "10.0.0.0/8" or "2001:db8::/32", or a single address. Bits after the
    --  prefix are ignored.
    --  @param Text the text
    --  @return the block
    --  @exception Address_Error the text is not a valid block
 
    function Contains (Self : Address_Block; Item : Address) return Boolean;
-   --  Looks for an address in a block. An IPv6 block contains no IPv4 address.
+   --  Checks whether a block contains an address. IPv6 blocks do not contain IPv4 addresses.
    --  @param Self the block
    --  @param Item the address
    --  @return True if the block contains the address
@@ -74,10 +74,10 @@ package Appserver.IP_Addresses with Preelaborate is
 
    function Contains (Self : Block_List; Item : Address) return Boolean is
      (for some Each of Self => Contains (Each, Item));
-   --  Looks for an address in a list of blocks.
+   --  Checks whether any of a list of blocks contains an address.
    --  @param Self the blocks
    --  @param Item the address
-   --  @return True if a block contains the address
+   --  @return True if one of the blocks contains the address
 
 private
 
@@ -86,7 +86,7 @@ private
    type Address is record
       Bytes : Octets (1 .. 16) := [others => 0];
    end record;
-   --  An IPv4 address is ::ffff:0:0/96 and itself
+   --  An IPv4 address is stored with the prefix ::ffff:0:0/96
 
    No_Address : constant Address := (others => <>);
 

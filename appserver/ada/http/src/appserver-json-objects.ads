@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Reads objects with known members. Each member has the name of a value of Member in lower case.
+--  Reads objects with known members. The name of each member is a value of Member in lower case.
 
 pragma Ada_2022;
 
@@ -19,14 +19,14 @@ generic
    --  Reads the value of a member.
    --  @param Into the object
    --  @param Which the member
-   --  @param JSON the reader, before the value
+   --  @param JSON the reader, positioned before the value
    --  @param Source the text
 
 package Appserver.JSON.Objects is
 
    procedure Read (Into : in out Value; JSON : in out Readers.Reader; Source : String);
-   --  Reads an object that has each member once, in any order, and skips unknown members. The
-   --  reader fails if a member is missing or occurs twice.
+   --  Reads an object that contains each member exactly once, in any order. Unknown members are
+   --  skipped. The reader fails if a member is missing or occurs twice.
    --  @param Into the object
    --  @param JSON the reader
    --  @param Source the text

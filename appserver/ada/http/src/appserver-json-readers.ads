@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A pull reader for tokens or values. A text that is malformed, or does not have the value that
---  the program asks for, makes the reader fail. The reader then ignores all further calls, so a
---  program checks only once, at the end.
+--  A pull reader for tokens or values. The reader fails if the text is malformed, or does not have
+--  the value that the program requests. It then ignores all further calls, so a program needs to
+--  check for failure only once, at the end.
 
 pragma Ada_2022;
 
@@ -11,8 +11,8 @@ with Interfaces;
 
 package Appserver.JSON.Readers is
 
-   --  Preconditions are checked in every build: the exception of a broken one is part of the
-   --  contract.
+   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
+   --  of the contract.
    pragma Assertion_Policy (Pre => Check);
 
    use type Interfaces.Integer_64;
@@ -34,7 +34,7 @@ package Appserver.JSON.Readers is
       Control_Character,
       Unpaired_Surrogate,
       Too_Deep,
-      --  A well-formed value of another kind than the program asked for
+      --  The value is well-formed, but has a kind other than the requested one
       Other_Kind,
       Out_Of_Range,
       Too_Long,
@@ -43,7 +43,7 @@ package Appserver.JSON.Readers is
       Refused);
 
    type Reader is tagged limited private;
-   --  A position in a text. The reader holds no reference to the text: pass the same text to each
+   --  A position in a text. The reader does not refer to the text, so pass the same text to each
    --  call. A name that occurs twice in an object is read twice.
 
    procedure Start (Self : in out Reader)
@@ -52,8 +52,8 @@ package Appserver.JSON.Readers is
    --  @param Self the reader
 
    procedure Next (Self : in out Reader; Source : String);
-   --  Moves to the next token. Finish follows the one value of the text; Finish and Failure are
-   --  final.
+   --  Moves to the next token. The token after the text's single value is Finish. Finish and
+   --  Failure are final.
    --  @param Self the reader
    --  @param Source the text
 
@@ -64,12 +64,13 @@ package Appserver.JSON.Readers is
    function Raw (Self : Reader; Source : String) return String
      with Pre => Self.Kind in Member_Name | Text_Value | Number_Value
                  or else raise Misuse_Error with "the token is not a name, a text or a number";
-   --  Returns the characters of the token in the text.
+   --  Returns the characters of the token as they are in the text.
    --  @param Self the reader
    --  @param Source the text
-   --  @return the characters. Those of a name or a text have escapes, and no quotation marks.
+   --  @return the characters. For a name or a text, escapes are not decoded, and quotation marks
+   --  are not included.
 
-   --  Values of the current token. The reader fails if the token does not fit.
+   --  Values of the current token. The reader fails if the value does not fit.
 
    function Integer_Value
      (Self        : in out Reader;
@@ -79,11 +80,11 @@ package Appserver.JSON.Readers is
                   or else raise Misuse_Error with
                     "the token is not a number, or the range is empty",
           Post => Integer_Value'Result in First .. Last;
-   --  Converts a number that has no fraction and no exponent.
+   --  Converts a number that has neither a fraction nor an exponent.
    --  @param Self the reader
    --  @param Source the text
-   --  @param First the smallest valid value
-   --  @param Last the greatest valid value
+   --  @param First the minimum valid value
+   --  @param Last the maximum valid value
    --  @return the value; First if the reader fails
 
    function Float_Value (Self : in out Reader; Source : String) return Long_Float
@@ -93,14 +94,14 @@ package Appserver.JSON.Readers is
    --  Converts a number.
    --  @param Self the reader
    --  @param Source the text
-   --  @return the nearest value; 0.0 if the reader fails
+   --  @return the nearest floating-point value; 0.0 if the reader fails
 
    procedure Read_Text
      (Self : in out Reader; Source : String; Into : in out String; Last : out Natural)
      with Pre  => Self.Kind in Member_Name | Text_Value
                   or else raise Misuse_Error with "the token is not a name or a text",
           Post => Last <= Into'Last;
-   --  Decodes a name or a text. The reader fails with Too_Long if it does not fit.
+   --  Decodes a name or a text. If it does not fit into Into, the reader fails with Too_Long.
    --  @param Self the reader
    --  @param Source the text
    --  @param Into receives the decoded characters, in Into (Into'First .. Last)
@@ -113,30 +114,30 @@ package Appserver.JSON.Readers is
    function Fault (Self : Reader) return Problem
      with Post => (Fault'Result = None) = not Self.Has_Failed;
    --  @param Self the reader
-   --  @return the reason of the failure; None if there is none
+   --  @return the reason for the failure; None if the reader has not failed
 
    function Position (Self : Reader) return Positive;
    --  @param Self the reader
-   --  @return the number of the byte, from 1, at which the token or the error is
+   --  @return the position in bytes, from 1, of the token or the error
 
    procedure Fail (Self : in out Reader; Why : Problem := Refused)
      with Pre => Why /= None
                  or else raise Misuse_Error with "a failure has a reason",
           Post => Self.Has_Failed;
-   --  Makes the reader fail, since the program does not accept a value.
+   --  Makes the reader fail. Call this if the program does not accept a value.
    --  @param Self the reader
    --  @param Why the reason
 
-   --  Requests for the next value. If the text has no such value, the reader fails, and the result
-   --  is as above, or False, or an empty text.
+   --  Subprograms that request the next value. If the text has no such value, the reader fails, and
+   --  the result is the default value above, False, or an empty text.
 
    procedure Enter_Object (Self : in out Reader; Source : String);
-   --  Enters the object that comes next.
+   --  Enters an object, which must be the next value.
    --  @param Self the reader
    --  @param Source the text
 
    procedure Enter_Array (Self : in out Reader; Source : String);
-   --  Enters the array that comes next.
+   --  Enters an array, which must be the next value.
    --  @param Self the reader
    --  @param Source the text
 
@@ -144,11 +145,11 @@ package Appserver.JSON.Readers is
    --  Moves to the next member of an object, or leaves the object.
    --  @param Self the reader
    --  @param Source the text
-   --  @return True if there is another member, whose value comes next
+   --  @return True if there is another member, whose value can be read next
 
    function Name_Is (Self : Reader; Source, Wanted : String) return Boolean
      with Pre => Self.Kind = Member_Name or else raise Misuse_Error with "the token is not a name";
-   --  Compares the current name, decoded.
+   --  Decodes the current name and compares it.
    --  @param Self the reader
    --  @param Source the text
    --  @param Wanted the expected name
@@ -158,7 +159,7 @@ package Appserver.JSON.Readers is
    --  Moves to the next element of an array, or leaves the array.
    --  @param Self the reader
    --  @param Source the text
-   --  @return True if there is another element, which comes next
+   --  @return True if there is another element, which can be read next
 
    function Next_Is_Null (Self : in out Reader; Source : String) return Boolean;
    --  Skips the next value if it is null.
@@ -180,8 +181,8 @@ package Appserver.JSON.Readers is
           Post => Next_Integer'Result in First .. Last;
    --  @param Self the reader
    --  @param Source the text
-   --  @param First the smallest valid value
-   --  @param Last the greatest valid value
+   --  @param First the minimum valid value
+   --  @param Last the maximum valid value
    --  @return the next value
 
    function Next_Float (Self : in out Reader; Source : String) return Long_Float
@@ -200,19 +201,20 @@ package Appserver.JSON.Readers is
    --  @param Last the last index
 
    procedure Skip (Self : in out Reader; Source : String);
-   --  Skips the next value, whatever it is.
+   --  Skips the next value of any kind.
    --  @param Self the reader
    --  @param Source the text
 
    procedure Finish_Reading (Self : in out Reader; Source : String)
      with Post => Self.Kind in Finish | Failure;
-   --  Checks that nothing but white space follows.
+   --  Checks that only white space follows.
    --  @param Self the reader
    --  @param Source the text
 
 private
 
-   --  What may come next. Those that end with First come right behind a bracket.
+   --  The tokens that may come next. The values with the suffix First apply directly after an
+   --  opening bracket.
 
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 
@@ -220,11 +222,11 @@ private
       Kind      : Token_Kind := Nothing;
       Fault     : Problem := None;
       Is_Peeked : Boolean := False;
-      --  The token was looked at, and is still to be read
+      --  True if the token was peeked at, but not consumed yet
       Escaped   : Boolean := False;
       Expected  : Expectation := Value_Due;
       Consumed  : Natural := 0;
-      --  Bytes of the text
+      --  The number of consumed bytes
       Begins    : Natural := 0;
       Ends      : Natural := 0;
       --  The token's bytes are Begins + 1 .. Ends, counted from 1

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A writer of one value, without white space, to a text sink. Preconditions enforce the order of
---  the calls.
+--  Writes one JSON value, without white space, to a text sink. Preconditions enforce a valid order
+--  of calls.
 
 pragma Ada_2022;
 
@@ -13,8 +13,8 @@ package Appserver.JSON.Writers is
 
    use Appserver.Text_Sinks;
 
-   --  Preconditions are checked in every build: the exception of a broken one is part of the
-   --  contract.
+   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
+   --  of the contract.
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;
@@ -32,11 +32,12 @@ package Appserver.JSON.Writers is
 
    function Is_In_Array (Self : Writer) return Boolean;
    --  @param Self the writer
-   --  @return True if the innermost open value is an array: a value, or its end, may come next
+   --  @return True if the innermost open value is an array, so another value or its end may come
+   --  next
 
    function Is_Complete (Self : Writer) return Boolean;
    --  @param Self the writer
-   --  @return True if the value was written
+   --  @return True if the value is complete
 
    function Depth (Self : Writer) return Natural;
    --  @param Self the writer
@@ -86,7 +87,8 @@ package Appserver.JSON.Writers is
 
 private
 
-   --  What may come next. Those that end with First come right behind a bracket.
+   --  The tokens that may come next. The values with the suffix First apply directly after an
+   --  opening bracket.
 
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  JSON (RFC 8259): a pull reader and a writer. Neither uses the heap, and a malformed text raises
---  no exception.
+--  JSON (RFC 8259): a pull reader and a writer. They do not use the heap, and malformed text does
+--  not raise exceptions.
 
 pragma Ada_2022;
 
@@ -14,6 +14,7 @@ package Appserver.JSON with Pure is
 private
 
    type Container_Kinds is array (1 .. Deepest) of Boolean with Pack;
-   --  Of what is open, from the outside in: whether it is an object
+   --  The kinds of the open values, starting with the outermost: True for an object, False for an
+   --  array
 
 end Appserver.JSON;

@@ -1,8 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Destinations for text that is written piece by piece, such as the content of a response or a
---  buffer.
+--  Destinations for text that is written in pieces, such as the content of a response or a buffer.
 
 pragma Ada_2022;
 
@@ -11,7 +10,7 @@ package Appserver.Text_Sinks with Preelaborate is
    type Text_Sink is limited interface;
 
    procedure Append (Self : in out Text_Sink; Text : String) is abstract;
-   --  Appends text. Each kind of sink has its own way to report that it is full.
+   --  Appends text. How a sink reports that it is full depends on its type.
    --  @param Self the sink
    --  @param Text the text
 
@@ -20,10 +19,10 @@ package Appserver.Text_Sinks with Preelaborate is
    ------------
 
    type Text_Buffer (Capacity : Natural) is limited new Text_Sink with private;
-   --  Holds up to Capacity bytes
+   --  A buffer for up to Capacity bytes
 
    overriding procedure Append (Self : in out Text_Buffer; Text : String);
-   --  Appends text. A text that does not fit is dropped as a whole, and so are all later ones.
+   --  Appends text. A text that does not fit is dropped completely, and so are all later texts.
    --  @param Self the buffer
    --  @param Text the text
 

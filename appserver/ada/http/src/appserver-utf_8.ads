@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
+--  UTF-8 (RFC 3629). Overlong forms, surrogates, and code points above U+10FFFF are invalid.
 
 pragma Ada_2022;
 
@@ -21,7 +21,8 @@ package Appserver.UTF_8 with Pure is
      with Pre => Index in Text'Range or else raise Misuse_Error with "the index is not in the text";
    --  @param Text the text
    --  @param Index the index of a byte
-   --  @return the number of bytes of the code point that begins there; 0 if none does
+   --  @return the number of bytes of the code point that begins at Index; 0 if no valid code point
+   --  begins there
 
    function Is_Valid (Text : String) return Boolean;
    --  @param Text the text
@@ -39,10 +40,10 @@ package Appserver.UTF_8 with Pure is
                   or else raise Misuse_Error with "a surrogate has no encoding",
           Post => Encoded'Result'Length in 1 .. 4;
    --  @param Value the code point
-   --  @return its bytes
+   --  @return the UTF-8 bytes
 
    Replacement : constant String := Character'Val (16#EF#) & Character'Val (16#BF#)
      & Character'Val (16#BD#);
-   --  U+FFFD, which stands for characters that cannot be shown
+   --  U+FFFD, the replacement character
 
 end Appserver.UTF_8;
