@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares the turns of servers with the steady level of a long pilot, and finds the age at which a server
-//! reaches that level.
+//! Compares the turns of servers with the steady level of a long pilot, and determines the age at
+//! which a server reaches that level.
 //!
-//! The speed of the machine is divided out by the baseline: what counts is the cost of a request as a multiple of the
-//! baseline's, in the pilot right after each of its rounds, and in turns in the same block.
+//! To cancel out the speed of the machine, the cost of a request is divided by the baseline's cost.
+//! The pilot measures the baseline right after each of its rounds, and turns are compared within
+//! the same block.
 
 use crate::analysis::{ExclusionReason, Refusal};
 use crate::load::visits::{Visit, Visits};
@@ -12,22 +13,25 @@ use crate::server_age::{AgeState, ServerAge};
 use crate::steady::{Steady, cost_of_first, steady};
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
 
-/// Processes of one program differ by about a tenth in their levels (a compiler decides by chance): a process that is
-/// farther from the pilot's level than this, in logarithms, and by more than noise, was not at it.
+/// The maximum difference of a process from the pilot's level, in logarithms, not counting noise.
+///
+/// Processes of one program differ by about a tenth in their levels (because of random decisions of
+/// a compiler). A process with a larger difference was not at the pilot's level.
 const TOLERANCE: f64 = 0.2;
-/// The mean of all processes is not at it beyond this.
+/// The maximum difference of the mean of all processes from the pilot's level.
 const MEAN_TOLERANCE: f64 = 0.12;
-/// The baseline's own level also follows the speed of the machine.
+/// The tolerance for the baseline, whose level also depends on the speed of the machine.
 const MACHINE_TOLERANCE: f64 = 0.5;
 /// The number of standard errors up to which a deviation counts as noise.
 const CERTAIN: f64 = 2.0;
-/// The standard error of the logarithm of a process's level where its turns do not show it.
+/// The standard error of the logarithm of a process's level if it cannot be estimated from the
+/// process's turns.
 const UNKNOWN_ERROR: f64 = 0.05;
 
-/// The numbers of requests whose mean cost is reported.
+/// The numbers of requests for which the mean cost is reported.
 pub const FIRST: [u64; 3] = [1, 1_000, 100_000];
 
-/// The ages of servers, by pilot. Empty for runs whose pilots did not record ages.
+/// Returns the ages of servers, one per pilot. Empty for runs whose pilots did not record ages.
 pub(crate) fn ages(run: &Run, plan: &Plan, visits: &Visits) -> Vec<ServerAge> {
     let pilots = run.pilots.iter();
     let known = pilots.filter(|p| p.subject < plan.subjects.len() && p.point < plan.points.len());
@@ -83,11 +87,12 @@ fn age(run: &Run, plan: &Plan, visits: &Visits, pilot: &Pilot) -> Option<ServerA
 
 /// The level of one process's turns.
 struct ProcessLevel {
-    /// CPU time of a request, ns.
+    /// The CPU time of a request, in ns.
     cost_ns: f64,
-    /// The logarithm of the level / the pilot's, the speed of the machine divided out.
+    /// The logarithm of the level divided by the pilot's level, without the effect of the machine's
+    /// speed.
     distance: f64,
-    /// Its standard error.
+    /// The standard error of `distance`.
     error: f64,
 }
 
@@ -124,7 +129,8 @@ fn process_levels(
     levels.collect()
 }
 
-/// A subject that had a pilot, and no process in any block although blocks were measured.
+/// Returns true if a subject had a pilot but no process in any block, although blocks were
+/// measured.
 fn was_left_out(run: &Run, subject: SubjectId) -> bool {
     let mut starts = run.blocks.iter().flat_map(|block| &block.processes);
     let failed = run
@@ -135,8 +141,8 @@ fn was_left_out(run: &Run, subject: SubjectId) -> bool {
     has_blocks && !failed && !starts.any(|start| start.subject == subject)
 }
 
-/// The exclusions because of servers that were not at their steady level: these servers, and all others if
-/// the baseline is one of them.
+/// Excludes servers that were not at their steady level. If the baseline is one of them, all other
+/// servers are excluded, too.
 pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
     let mut all = Vec::new();
     for age in ages.iter().filter(|age| age.state != AgeState::Steady) {
@@ -160,7 +166,7 @@ pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
             }
         }
     }
-    // A subject has one reason at a point: its own before the baseline's.
+    // A subject has one reason per point. Its own reason takes precedence over the baseline's.
     let mut kept: Vec<Refusal> = Vec::new();
     for refusal in all {
         let place = (refusal.subject, refusal.point);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of a run of batches on one target: for programs that speak the subject protocol, or for whole
-//! commands.
+//! The results of a run of batches on one target, for programs that implement the subject protocol
+//! and for whole commands.
 
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
@@ -18,11 +18,13 @@ use crate::{mean, scaling, spending, sweeps, usage};
 use lab_model::{Cores, Direction, Metric, Plan, PointId, ProcessExit, Run, SubjectPoint};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
-/// The mean times of a visit, pauses and all.
+/// The mean times of a visit, including pauses.
 const WALL: fn(&BatchFigures) -> f64 = |visit| visit.mean_wall_ns;
 const CPU: fn(&BatchFigures) -> f64 = |visit| visit.mean_cpu_ns;
 
-/// The results of a run on one target, under its own numbers; `share`: its part of the run's alpha.
+/// Returns the results of a run on one target, with the IDs of that part.
+///
+/// `share` is its fraction of the run's alpha.
 pub(crate) fn results(run: &Run, share: f64) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
@@ -55,13 +57,15 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     completed(basis, compared.pairs, results)
 }
 
-/// The comparisons of a run. Typical times and the subjects' own metrics have verdicts; mean times have
-/// ratios without verdicts.
+/// Returns the comparisons of a run.
+///
+/// Typical times and the subjects' own metrics have verdicts. Mean times have ratios without
+/// verdicts.
 pub(crate) fn compared(basis: &Basis, table: &BatchTable, observed: &Observed) -> Compared {
     family(basis, table, observed).judge()
 }
 
-/// The comparisons of a run before they are judged.
+/// Collects the comparisons of a run before they are judged.
 pub(crate) fn family<'b, 'r>(
     basis: &'b Basis<'r>,
     table: &BatchTable,
@@ -73,7 +77,7 @@ pub(crate) fn family<'b, 'r>(
         let case = basis.plan.case(point);
         let metrics = case.metrics.iter().chain(calls::judged(case));
         let metrics = metrics.filter(|metric| metric.better != Direction::Neither);
-        // At a fixed rate an operation takes as long as the rate says.
+        // At a fixed rate, the rate determines the time per operation.
         let typical = TYPICAL.iter().filter(|_| case.rate.is_none());
         let judged: Vec<Metric> = typical.chain(metrics).cloned().collect();
         let question = Question {
@@ -117,7 +121,7 @@ pub(crate) fn family<'b, 'r>(
     family
 }
 
-/// The peak rate of each subject over each sweep whose points do multiple operations at once.
+/// Adds the peak rate of each subject over each sweep with concurrent operations.
 fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
     let plan = family.basis.plan;
     let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
@@ -126,8 +130,8 @@ fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
     at_once.for_each(|sweep| best::add_bests(family, (&sweep, &Metric::WALL), rate));
 }
 
-/// The points at which one operation is done at a time. At others, a point's time is not that of an
-/// operation.
+/// Returns the points without concurrent operations. At other points, the measured time is not the
+/// time of a single operation.
 fn one_at_a_time(plan: &Plan) -> MeanScope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
     MeanScope {
@@ -146,7 +150,7 @@ fn of<'t>(
     visits.map(|visit| visit.and_then(&value)).collect()
 }
 
-/// Every figure of every subject at every point that did not fail there, and over the whole run.
+/// Adds the values of every subject at every point where it did not fail, and over the whole run.
 fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut Results) {
     let (run, plan) = (basis.run, basis.plan);
     let mut levels = Levels {
@@ -181,7 +185,7 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
     results.cells = levels.cells;
 }
 
-/// The time of an operation, and the server's part of it.
+/// Adds the time of an operation and the server's fraction of it.
 fn times(
     basis: &Basis,
     table: &BatchTable,
@@ -213,7 +217,8 @@ fn times(
     let mut pilots = basis.run.pilots.iter();
     let pilot = pilots.find(|p| (p.subject, p.point) == place);
     if let Some(pilot) = pilot {
-        // The cold time is the pilot's, so it comes from 0 blocks. One whose process was not fresh has none.
+        // The cold time is from the pilot, so it has 0 blocks. A pilot without a fresh process has
+        // no cold time.
         if pilot.cold_ns > 0 {
             let cold = Value::Reading(pilot.cold_ns as f64);
             levels.push(key(subject, point, &Metric::COLD), 0, cold);
@@ -227,7 +232,7 @@ fn times(
         return;
     };
     let mut measured = visits.iter().flatten();
-    // Without the server's CPU time the rest of the wall time is unknown, too.
+    // If the server's CPU time is unknown, so is the rest of the wall time.
     if service && !measured.all(|visit| visit.mean_server_ns.is_some()) {
         return;
     }
@@ -242,7 +247,7 @@ fn times(
     add(&Metric::OVERLAP, &|visit| (-visit.idle_ns()).max(0.0));
 }
 
-/// Latencies of single operations where multiple operations are done at once; none if there are too few for a
+/// Adds latencies of single operations that run concurrently, unless there are too few for a
 /// median.
 fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels: &mut Levels) {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Blocks {
@@ -269,10 +274,11 @@ fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels
     }
 }
 
-/// A metric, and its value in the operating system's record of a process.
+/// A metric and its value in the operating system's record of a process.
 type Used = (Metric, fn(&ProcessExit) -> u64);
 
-/// The resources used by the processes of whole commands: over blocks, of the mean of a block's processes.
+/// Adds the resource usage of whole commands: medians over blocks of the mean of a block's
+/// processes.
 fn used((subject, point): SubjectPoint, blocks: &[Vec<&ProcessExit>], levels: &mut Levels) {
     let all: [Used; 7] = [
         (Metric::USER_CPU, |e| e.user_ns),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The peak of each subject over a sweep, such as over numbers of connections, and the ranking of the peaks.
+//! The peak of each subject over a sweep, such as over numbers of connections, and the ranking of
+//! the peaks.
 
 use super::compare::ComparisonFamily;
 use super::judge::{Basis, noise_floor};
@@ -12,8 +13,10 @@ use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Metric, PointId, SubjectId};
 use std::collections::HashSet;
 
-/// Adds the peak of each subject over the points of a sweep, and their ranking. `metric`: the metric in which
-/// the points are compared; `rate`: the operations per second of a subject at a point, by block.
+/// Adds the peak of each subject over the points of a sweep, and the ranking of the peaks.
+///
+/// `metric` is the metric in which the points are compared. `rate` returns the operations per
+/// second of a subject at a point, by block.
 pub(crate) fn add_bests(
     family: &mut ComparisonFamily,
     (sweep, metric): (&Sweep, &Metric),
@@ -51,15 +54,17 @@ pub(crate) fn add_bests(
 }
 
 struct Most {
-    /// The point where the subject does most over all blocks.
+    /// The point at which the subject peaks over all blocks.
     point: PointId,
-    /// Per second, each block at the point where the other half of the blocks has most.
+    /// The rate per second of each block, at the point where the other half of the blocks peaks.
     by_block: Blocks,
 }
 
-/// Each half of the blocks, the even and the odd, counts at the point that is best in the other, so that luck in a
-/// block has no part in the choice of its point. (Leaving out only the block itself would choose points at which it
-/// has bad luck.)
+/// Returns the peak of a subject.
+///
+/// The blocks are split into even and odd ones. Each half counts at the point that is best in the
+/// other half, so that random variation of a block does not affect the choice of its point.
+/// (Leaving out only the block itself would favor points at which the block happens to be slow.)
 fn most_of(
     basis: &Basis,
     sweep: &Sweep,
@@ -92,12 +97,13 @@ fn most_of(
     })
 }
 
-/// The logarithm of the subject's time / the baseline's, by block.
+/// Returns the logarithm of the subject's time divided by the baseline's, by block.
 fn logs(subject: &Most, base: &Most) -> Blocks {
     log_ratios(&base.by_block, &subject.by_block)
 }
 
-/// Drops pairs whose second server the generator limited where it served most: it may serve more than the first.
+/// Drops pairs whose second server was limited by the generator at its peak, because its true peak
+/// may exceed the first server's.
 pub(super) fn drop_uncertain_orders(
     ranking: &mut Ranking,
     bests: &[Best],
@@ -113,7 +119,7 @@ pub(super) fn drop_uncertain_orders(
     }
 }
 
-/// The most that each server serves over the points of each sweep in a closed loop.
+/// Adds the peak throughput of each server over each closed-loop sweep.
 pub(super) fn of_load(family: &mut ComparisonFamily, visits: &Visits) {
     let plan = family.basis.plan;
     let is_closed = |sweep: &Sweep| !sweep.points.iter().any(|&(p, _)| plan.is_open(p));

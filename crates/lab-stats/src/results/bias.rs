@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sources of bias that could be mistaken for a difference between subjects, from the order and the cores of
-//! their turns: carry-over from one turn to the next, drift within a block, the core, and threads other than
-//! the measured one.
+//! Biases that could be mistaken for a difference between subjects.
+//!
+//! They are estimated from the order and the cores of the turns: carry-over from one turn to the
+//! next, drift within a block, the core, and threads other than the measured one.
 
 use super::{Bias, BiasKind};
 use crate::ratio::{Level, ratio};
@@ -9,10 +10,10 @@ use crate::{mean, order, rank_sum};
 use lab_model::{Block, Cores, Interval, Plan, PointId, Run, Slice, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Turns of a point below which halves of them say nothing.
+/// The minimum number of turns at a point for comparing their halves.
 const MIN_TURNS: usize = 4;
 
-/// The least number of blocks on each side for the comparison of a core with the others.
+/// The minimum number of blocks on each side for comparing a core with the others.
 const MIN_BLOCKS: usize = 3;
 
 /// One turn of a subject.
@@ -20,17 +21,17 @@ struct SubjectTurn {
     point: PointId,
     subject: SubjectId,
     pass: u32,
-    /// Logarithm of the wall time of an operation or a request.
+    /// The logarithm of the wall time of an operation or a request.
     log: f64,
 }
 
-/// The turns of a block in the order of time.
+/// The turns of a block, in chronological order.
 struct Turns {
     core: u32,
     all: Vec<SubjectTurn>,
 }
 
-/// The biases of batches and of whole commands.
+/// Returns the biases of batches and of whole commands.
 pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
         let planned = block.samples.iter().filter(|s| s.point < plan.points.len());
@@ -52,7 +53,7 @@ pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     biases
 }
 
-/// The biases of loads in a closed loop. In an open loop the rate is given.
+/// Returns the biases of closed-loop loads. In an open loop, the rate is fixed.
 pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
         let planned = block.slices.iter().filter(|s| s.point < plan.points.len());
@@ -75,7 +76,7 @@ pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     biases
 }
 
-/// The effect that redone turns, which were disturbed, would have had.
+/// Returns the effect that the disturbed turns would have had if they had not been redone.
 fn redone(run: &Run, plan: &Plan) -> Vec<Bias> {
     let logs = plan.compared().filter_map(|subject| {
         let blocks = run.complete_blocks();
@@ -87,7 +88,7 @@ fn redone(run: &Run, plan: &Plan) -> Vec<Bias> {
     judged(plan, BiasKind::Redone, logs.collect())
 }
 
-/// The mean over points.
+/// Returns the mean effect of a block's redone turns over all points.
 fn of_redone(plan: &Plan, block: &Block, subject: SubjectId) -> Option<f64> {
     let cost = |slices: &[&Slice]| {
         let served: f64 = slices.iter().map(|s| s.served as f64).sum();
@@ -108,7 +109,7 @@ fn per(ns: u64, operations: u64) -> f64 {
     (ns.max(1) as f64 / operations.max(1) as f64).ln()
 }
 
-/// Carry-over and drift of each subject.
+/// Returns the carry-over and the drift of each subject.
 fn of_turns(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
     let kinds: [(BiasKind, Difference); 2] =
         [(BiasKind::CarryOver, carry_over), (BiasKind::Drift, drift)];
@@ -122,10 +123,13 @@ fn of_turns(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// A function from the turns of a block to the logarithm of a subject's difference.
+/// Computes the logarithm of a subject's difference from the turns of a block.
 type Difference = fn(&[SubjectTurn], SubjectId) -> Option<f64>;
 
-/// In mirrored passes the last subject of the first pass begins the second, so it follows itself.
+/// Returns the carry-over within a block.
+///
+/// Passes are mirrored: the last subject of the first pass starts the second pass, so it follows
+/// itself.
 fn carry_over(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     let differences = turns.windows(2).filter_map(|two| match two {
         [before, after]
@@ -142,7 +146,7 @@ fn carry_over(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     order::interquartile_mean(&differences.collect::<Vec<f64>>())
 }
 
-/// The mean over points of what lies between the halves of their turns.
+/// Returns the difference between the two halves of a point's turns, averaged over points.
 fn drift(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     let of = |logs: &Vec<f64>| {
         let (first, second) = logs.split_at(logs.len() / 2);
@@ -166,7 +170,8 @@ fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
-/// A subject's own interval, and whether it stands out among all of its kind.
+/// Adds an unadjusted interval to each subject, and whether the bias exceeds the margin at the
+/// level of the family.
 fn judged(plan: &Plan, kind: BiasKind, logs: Vec<(SubjectId, Vec<f64>)>) -> Vec<Bias> {
     let family = logs.len();
     let at = |logs: &[f64], family: usize| {
@@ -190,7 +195,8 @@ fn exceeds(ratio: &Interval, margin: f64) -> bool {
     ratio.low > 1.0 + margin || ratio.high < 1.0 - margin
 }
 
-/// The baseline's time on each core against that on the others, and the others' ratios to it.
+/// Compares each core with the other cores: the baseline's time, and the other subjects' ratios to
+/// the baseline.
 fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
     let level = |turns: &Turns, subject| {
         let points = by_point(&turns.all, subject);
@@ -243,7 +249,7 @@ fn exponent(log: Interval) -> Interval {
     }
 }
 
-/// CPU time by wall time, where one operation is done at a time.
+/// Returns CPU time divided by wall time, at points without concurrent operations.
 fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
     let alone = |point| point < plan.points.len() && plan.case(point).cores == Cores::One;
     let of = |subject: SubjectId| {
@@ -258,7 +264,7 @@ fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
         let (cpu, wall): (Vec<f64>, Vec<f64>) = blocks.unzip();
         let alpha = plan.measure.alpha;
         let ratio = mean::ratio_of_means(&cpu, &wall, plan.seed, alpha)?;
-        // Helpers that no block has seen would only add to it.
+        // Helper threads missing from all blocks would only increase the ratio.
         let seen = mean::ratio_of_means_seen(&cpu, &wall, plan.seed, alpha)?;
         Some(Bias {
             subject,

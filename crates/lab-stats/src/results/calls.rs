@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of calls that may fail, over all blocks. A median over blocks would hide errors that occur in few
-//! of them.
+//! Results of calls that may fail.
+//!
+//! They are totals over all blocks, because a median over blocks would hide errors that occur in
+//! only a few blocks.
 
 use super::judge::Basis;
 use super::levels::{BlockSummary, Blocks, Levels, key};
@@ -9,23 +11,24 @@ use super::{Cell, Value};
 use crate::latencies::{self, Histograms};
 use lab_model::{Case, Check, Metric, PointId, Run, SubjectId};
 
-/// How many metrics [`Metric::EFFECTS`] has.
+/// The number of metrics in [`Metric::EFFECTS`].
 const KINDS: usize = 5;
 
-/// Percentiles of which the part is reported that a subject adds to the baseline's, with how many of 10,000 calls do
-/// not exceed them.
+/// The reported differences between a subject's percentiles and the baseline's, with the number of
+/// calls in 10,000 that do not exceed the percentile.
 const ADDED: [(Metric, u32); 3] = [
     (Metric::ADDED_P50, 5000),
     (Metric::ADDED_P99, 9900),
     (Metric::ADDED_P999, 9990),
 ];
 
-/// True if a metric counts calls.
+/// Returns true if a metric counts calls.
 pub(crate) fn is_total(metric: &Metric) -> bool {
     Metric::EFFECTS.contains(metric)
 }
 
-/// The compared latencies of a case: for calls in addition to their time, at a fixed rate instead of it.
+/// Returns the latencies compared for a case: for calls in addition to their time, and at a fixed
+/// rate instead of it.
 pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     static OF_CALLS: [Metric; 1] = [Metric::P99];
     if case.check == Check::Effects || case.rate.is_some() {
@@ -35,14 +38,14 @@ pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     }
 }
 
-/// The values read in a run's turns, and the compared latencies.
+/// Returns the values read in a run's turns and the compared latencies.
 pub(crate) fn observed(run: &Run) -> Observed {
     let observations = readings(run).into_iter().chain(p99s(run));
     let observations = observations.map(|o| (o.key, o.block, o.value));
     Observed::new(run.complete_blocks().count(), observations)
 }
 
-/// The latency of which each block has 99 % of its calls or operations at most.
+/// Returns the 99th percentile of the latency of calls or operations in each block.
 fn p99s(run: &Run) -> Vec<Observation> {
     let (plan, mut found) = (run.plan(), Vec::new());
     for (block, data) in run.complete_blocks().enumerate() {
@@ -60,7 +63,7 @@ fn p99s(run: &Run) -> Vec<Observation> {
     found
 }
 
-/// How the values of blocks are summarized.
+/// Returns how the values of blocks are summarized.
 pub(crate) fn summary(metric: &Metric) -> BlockSummary {
     if is_total(metric) {
         BlockSummary::Sum
@@ -69,7 +72,8 @@ pub(crate) fn summary(metric: &Metric) -> BlockSummary {
     }
 }
 
-/// Adds by how much the latencies of a subject's calls exceed the baseline's, where the two are compared.
+/// Adds the differences between the latencies of a subject's calls and the baseline's, if the two
+/// are compared.
 pub(crate) fn add_latencies(
     basis: &Basis,
     blocks: &[Histograms],
@@ -95,7 +99,8 @@ pub(crate) fn add_latencies(
     }
 }
 
-/// Adds the totals of a subject over all points, and which part of the calls is wrong, there and at each point.
+/// Adds the totals of a subject over all points, and the fraction of wrong calls, both in total and
+/// at each point.
 pub(crate) fn add(subject: SubjectId, points: usize, levels: &mut Levels) {
     let mut total = [0.0; KINDS];
     let mut blocks = 0;
@@ -130,7 +135,8 @@ fn add_wrong(
     levels.push(of, blocks, wrong);
 }
 
-/// Blocks and the count of each metric of [`Metric::EFFECTS`], where there were calls.
+/// Returns the number of blocks and the count of each metric of [`Metric::EFFECTS`], or `None` if
+/// there were no calls.
 fn counts(cells: &[Cell], subject: SubjectId, point: PointId) -> Option<[(u32, f64); KINDS]> {
     let mut counts = [(0, 0.0); KINDS];
     for (slot, metric) in counts.iter_mut().zip(&Metric::EFFECTS) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All comparisons of a run: collected point by point and judged together, so that statements about the run
-//! hold at its level.
+//! All comparisons of a run, collected point by point and judged together at the level of the run.
 
 use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
@@ -17,9 +16,9 @@ use lab_model::{Interval, Metric, PointId, SubjectId};
 
 /// The metrics in which subjects are compared at a point.
 pub(crate) struct Question<'m> {
-    /// `None`: over the whole run.
+    /// The point. `None` means the whole run.
     pub point: Option<PointId>,
-    /// Each has a verdict.
+    /// The metrics that have a verdict.
     pub judged: &'m [Metric],
     /// The metrics in which subjects are ranked.
     pub ranked: &'m [Metric],
@@ -28,9 +27,9 @@ pub(crate) struct Question<'m> {
 /// The results of all comparisons of a run.
 #[derive(Default)]
 pub(crate) struct Compared {
-    /// By point, then subject, then metric.
+    /// The comparisons by point, then subject, then metric.
     pub pairs: Vec<Pair>,
-    /// By point, then metric.
+    /// The controls by point, then metric.
     pub controls: Vec<Control>,
     pub overall: Vec<Overall>,
     pub rankings: Vec<Ranking>,
@@ -38,17 +37,17 @@ pub(crate) struct Compared {
     pub bests: Vec<Best>,
 }
 
-/// A comparison and the ratio behind it.
+/// A comparison and its ratio.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
     pub comparison: Comparison,
     pub ratio: Ratio,
 }
 
-/// The family member that compares two points within each subject.
+/// For each subject, the family member that compares two points of the subject.
 type Within = Vec<(SubjectId, usize)>;
 
-/// The comparisons of a run, collected first and then judged together.
+/// The comparisons of a run, which are collected first and then judged together.
 pub(crate) struct ComparisonFamily<'b, 'r> {
     pub basis: &'b Basis<'r>,
     pub members: Vec<Logs>,
@@ -62,13 +61,14 @@ pub(crate) struct ComparisonFamily<'b, 'r> {
 
 /// A ratio of two quantiles of all requests.
 pub(crate) struct Pooled<'b> {
-    /// Both quantiles have an interval, so the ratio takes its part of the run's alpha.
+    /// Whether both quantiles have an interval, so that the ratio uses its fraction of the run's
+    /// alpha.
     pub has_interval: bool,
-    /// The ratio at a level of one minus the argument.
+    /// Computes the ratio at a level of 1 minus the argument.
     pub ratio: Box<dyn Fn(f64) -> Option<Ratio> + 'b>,
 }
 
-/// A comparison without its figures.
+/// A comparison whose ratio is not computed yet.
 pub(crate) struct PendingComparison<'b> {
     pub comparison: Comparison,
     margin: Margin,
@@ -76,19 +76,19 @@ pub(crate) struct PendingComparison<'b> {
 }
 
 pub(crate) enum ComparisonSource<'b> {
-    /// One of the family, compared by blocks.
+    /// A member of the family, compared by blocks.
     Member(usize),
-    /// One of the family, compared by all requests of all blocks.
+    /// A member of the family, compared by all requests of all blocks.
     Pooled(Pooled<'b>),
-    /// A ratio that belongs to no family.
+    /// A ratio that does not belong to the family.
     ByItself(Ratio),
 }
 
 /// The values by which a subject is ranked over multiple points.
 pub(crate) enum RankedBy {
-    /// By its mean over its own points.
+    /// The mean over the subject's own points.
     AsItIs,
-    /// By its mean over the points that all have, by block.
+    /// The mean over the points that all subjects have, by block.
     By(Blocks),
     Not,
 }
@@ -107,8 +107,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         }
     }
 
-    /// Adds the comparisons of all subjects at a point. `logs`: the logarithm of subject / baseline in each block;
-    /// empty where a subject cannot be compared.
+    /// Adds the comparisons of all subjects at a point.
+    ///
+    /// `logs` returns the logarithm of subject / baseline in each block, or nothing if a subject
+    /// cannot be compared.
     pub fn compare_at(&mut self, question: &Question, logs: impl Fn(SubjectId, &Metric) -> Logs) {
         let (basis, point) = (self.basis, question.point);
         let logs = |subject, metric: &Metric| {
@@ -142,8 +144,9 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         }
     }
 
-    /// Adds the comparisons of quantiles of all requests at a point. `of`: the first of two servers / the second, if
-    /// they can be compared.
+    /// Adds the comparisons of quantiles of all requests at a point.
+    ///
+    /// `of` returns the ratio of the first of two servers to the second, if they can be compared.
     pub fn compare_pooled(
         &mut self,
         point: PointId,
@@ -187,8 +190,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         question.judged.iter().filter_map(floor).collect()
     }
 
-    /// Adds a ratio that has no verdict and holds by itself, in addition to the one of `judged`, with its
-    /// margin.
+    /// Adds an unadjusted ratio without a verdict, in addition to the comparison of `judged`. It
+    /// uses the margin of that comparison.
     pub fn add_beside(
         &mut self,
         (subject, point, metric): (SubjectId, PointId, &Metric),
@@ -235,9 +238,11 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         });
     }
 
-    /// Ranks the subjects whose ratio to the baseline was added since `first`. Every subject is compared with
-    /// every other only if there is a single point: with many, that would cost each comparison some of its
-    /// power, so the order follows from the ratios to the baseline.
+    /// Ranks the subjects whose ratio to the baseline was added since `first`.
+    ///
+    /// Subjects are compared pairwise only if there is a single point. With many points, pairwise
+    /// comparisons would reduce the power of all comparisons, so the order is derived from the
+    /// ratios to the baseline.
     fn rank(&mut self, over: Over, metric: &Metric, margin: Margin, first: usize) {
         let pending = self.pending.iter().enumerate().skip(first);
         let of_metric = pending.filter(|(_, pending)| pending.comparison.key.metric == *metric);
@@ -268,7 +273,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.rank_members((over, metric), margin, against, false);
     }
 
-    /// Adds the comparison of two points within each subject. `logs`: the logarithm of second / first.
+    /// Adds the comparison of two points for each subject. `logs` contains the logarithms of second
+    /// / first.
     pub fn add_spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
         let members = logs.into_iter();
         let members = members.map(|(subject, logs)| (subject, self.member(logs.into())));
@@ -310,8 +316,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         });
     }
 
-    /// Adds means over multiple points: for each subject the rest of its result, its mean by block, and the
-    /// values by which it is ranked.
+    /// Adds means over multiple points.
+    ///
+    /// Each item contains the fields of the result except for the ratio, the mean by block, and the
+    /// values by which the subject is ranked.
     pub fn add_means(&mut self, means: Vec<(Overall, Blocks, RankedBy)>, margin: Margin) {
         let mut against = Vec::new();
         let mut scope = None;
@@ -345,7 +353,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.overall.push((overall, None, margin));
     }
 
-    /// Adds the control as one of the comparisons of the whole run.
+    /// Adds the control as a comparison of the whole run.
     fn control_among_others(&mut self, floors: Vec<(Metric, NoiseFloor)>) {
         let Some(control) = self.basis.plan.control() else {
             return;
@@ -362,7 +370,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         }
     }
 
-    /// Judges all comparisons. Those by blocks and those by all requests have each their part of the run's alpha.
+    /// Judges all comparisons. Comparisons by blocks and comparisons by all requests each use their
+    /// fraction of the run's alpha.
     pub fn judge(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
         let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, ComparisonSource::Pooled(p) if p.has_interval);
@@ -446,7 +455,7 @@ fn controls(
     })
 }
 
-/// The first / the second, in each block that has both.
+/// Returns the ratio of the first to the second, as logarithms, in each block that contains both.
 fn difference(first: &Logs, second: &Logs) -> Logs {
     let blocks = first.by_block.iter().zip(&second.by_block);
     Logs {
@@ -460,7 +469,7 @@ fn finite(by_block: &[Option<f64>]) -> Vec<f64> {
     by_block.iter().copied().flatten().collect()
 }
 
-/// Without its figures.
+/// Creates a comparison whose ratio and verdict are still missing.
 fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
     Comparison {
         key,
@@ -475,7 +484,7 @@ fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
     }
 }
 
-/// From which member compares the points within each subject.
+/// Collects the ratios of two points of each subject from the family members that compare them.
 fn spread(
     (from, to): (PointId, PointId),
     members: Vec<(SubjectId, usize)>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of a run on one target, with their warnings and comparisons.
+//! Completes the results of a run on one target with its warnings and comparisons.
 
 use super::Results;
 use super::compare::Pair;

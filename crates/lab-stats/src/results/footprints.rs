@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Memory, threads and start-up over the whole run.
+//! Memory, threads and start-up time over the whole run.
 
 use super::compare::{ComparisonFamily, Question};
 use super::judge::{Basis, noise_floor};
@@ -11,7 +11,7 @@ use lab_model::{Block, Metric, Plan, PointId, Resources, Run, SubjectId};
 
 static MEMORY: [Metric; 1] = [Metric::SERVER_MEMORY];
 
-/// Adds startup times and resources of each program, from complete blocks that have them.
+/// Adds start-up times and resource usage of each program, from complete blocks that contain them.
 pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
     for subject in 0..plan.subjects.len() {
         let over_blocks = |value: &dyn Fn(&Block) -> Option<f64>| -> Blocks {
@@ -71,8 +71,9 @@ fn resources(block: &Block, subject: SubjectId) -> impl Iterator<Item = &Resourc
     block.resources.iter().filter(move |r| r.subject == subject)
 }
 
-/// Adds the resources of each measured server; returns its memory after the load with the most connections,
-/// by block.
+/// Adds the resource usage of each measured server.
+///
+/// Returns each server's memory after the load with the most connections, by block.
 pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) -> Vec<Blocks> {
     let plan = basis.plan;
     let points = || 0..plan.points.len();
@@ -106,7 +107,7 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
     memory
 }
 
-/// Adds comparisons of the memory of servers; `held`: the memory of each, by block.
+/// Adds comparisons of the memory of servers. `memory` contains the memory of each server by block.
 pub(crate) fn compare_memory(family: &mut ComparisonFamily, memory: &[Blocks]) {
     let base = &memory[family.basis.plan.baseline];
     let question = Question {
@@ -137,7 +138,7 @@ pub(crate) fn rank_programs(family: &mut ComparisonFamily) {
     family.ranked_by(Over::At(None), &Metric::MEMORY, margin, against);
 }
 
-/// The finite logarithms of subject / baseline, by block: memory can be 0.
+/// Returns the finite logarithms of subject / baseline, by block. Memory can be 0.
 fn logs(subject: &Blocks, base: &Blocks) -> Blocks {
     let logs = log_ratios(subject, base).into_iter();
     logs.map(|log| log.filter(|log| log.is_finite())).collect()
@@ -148,7 +149,7 @@ fn at_end(run: &Run, subject: SubjectId, value: fn(&Resources) -> u64) -> Blocks
     run.complete_blocks().map(last).collect()
 }
 
-/// The most in each block at any of the points.
+/// Returns the maximum in each block over the points.
 fn most_of(
     visits: &Visits,
     subject: SubjectId,
@@ -167,7 +168,7 @@ fn most_of(
         .collect()
 }
 
-/// A server can be started more than once in a block.
+/// Adds the median start-up time. A server may be started more than once in a block.
 fn startup(run: &Run, subject: SubjectId, levels: &mut Levels) {
     let startups = |block: &Block| -> Vec<f64> {
         let processes = block.processes.iter().filter(|p| p.subject == subject);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The basis of comparisons, and the second copy of the baseline that shows the run's own noise.
+//! The basis of comparisons, and the second copy of the baseline, which shows the noise of the run.
 
 use crate::analysis::{Refusal, Verdict};
 use crate::outlook::{Outlook, SAME_ALPHA};
@@ -8,18 +8,18 @@ use crate::refusals::refusals;
 use crate::verdict::{Margin, verdict};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// A run, its plan, and the level at which its figures are compared.
+/// A run, its plan, and the level at which its values are compared.
 pub(crate) struct Basis<'r> {
     pub run: &'r Run,
     pub plan: &'r Plan,
     /// The exclusions.
     pub refusals: Vec<Refusal>,
-    /// 1 - the level at which all that the run compares holds together.
+    /// 1 minus the simultaneous level of all comparisons of the run.
     pub alpha: f64,
 }
 
 impl<'r> Basis<'r> {
-    /// At a level of `1 - alpha` for all that is compared.
+    /// Creates a basis with a simultaneous level of `1 - alpha` for all comparisons.
     pub fn new(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
         Basis {
             run,
@@ -31,19 +31,19 @@ impl<'r> Basis<'r> {
 }
 
 impl Basis<'_> {
-    /// True if a subject is compared at a point; without a point, anywhere.
+    /// Returns true if a subject is compared at a point, or anywhere if the point is `None`.
     pub fn compares(&self, subject: SubjectId, point: Option<PointId>) -> bool {
         let refused = |r: &Refusal| r.subject == subject && (r.point.is_none() || r.point == point);
         let uncompared = point.is_some_and(|point| self.plan.case(point).uncompared);
         !uncompared && !self.refusals.iter().any(refused)
     }
 
-    /// The subjects that are compared with the baseline, before exclusions.
+    /// Returns the subjects that are compared with the baseline, before exclusions.
     pub fn candidates(&self) -> impl Iterator<Item = SubjectId> {
         candidates(self.plan)
     }
 
-    /// The plan's margin, or the wider one that the control requires.
+    /// Returns the plan's margin, or the wider margin that the control requires.
     pub fn margin(&self, floor: Option<&NoiseFloor>) -> Margin {
         let wanted = self.plan.measure.margin;
         let wide = floor.map_or(wanted, |floor| floor.margin);
@@ -51,33 +51,34 @@ impl Basis<'_> {
     }
 }
 
-/// The subjects that are compared with the baseline, before exclusions.
+/// Returns the subjects that are compared with the baseline, before exclusions.
 pub fn candidates(plan: &Plan) -> impl Iterator<Item = SubjectId> {
     plan.compared().filter(|&s| s != plan.baseline)
 }
 
-/// The noise of a run, as a second copy of the baseline shows it.
+/// The noise of a run, as measured by a second copy of the baseline.
 pub(crate) struct NoiseFloor {
-    /// Its ratio, individually at the plan's level; the truth is 1.
+    /// The ratio of the copies, with an unadjusted interval at the plan's level. The true ratio is
+    /// 1.
     pub ratio: Ratio,
-    /// The interval contains 1, or the blocks are too few to say.
+    /// Whether the interval contains 1. Also true if there are too few blocks to decide.
     pub met: bool,
-    /// The plan's margin, or the interval's far end where that is not met.
+    /// The plan's margin, or the interval's far end if the interval excludes 1.
     pub margin: f64,
 }
 
 impl NoiseFloor {
-    /// The noise floor from the control's ratio and the requested margin.
+    /// Computes the noise floor from the control's ratio and the requested margin.
     pub fn of(ratio: Ratio, margin: f64) -> NoiseFloor {
         let interval = ratio.interval;
-        // Without an interval the noise is not known yet.
+        // Without an interval, the noise is not known yet.
         let met = !ratio.sufficient || (interval.low <= 1.0 && interval.high >= 1.0);
         let bound = (interval.high - 1.0).max(1.0 - interval.low);
         let margin = if met { margin } else { margin.max(bound) };
         NoiseFloor { ratio, met, margin }
     }
 
-    /// The verdict on the control's ratio with a margin; in truth the two are equivalent.
+    /// Returns the verdict on the control's ratio with a margin. The true verdict is "equivalent".
     pub fn verdict(&self, margin: f64) -> Verdict {
         verdict(
             &self.ratio,
@@ -87,7 +88,8 @@ impl NoiseFloor {
     }
 }
 
-/// The noise floor of the logarithms of the control's ratios, by block; `None` without any.
+/// Returns the noise floor for the logarithms of the control's ratios by block, or `None` if there
+/// are none.
 pub(crate) fn noise_floor(logs: &[f64], plan: &Plan) -> Option<NoiseFloor> {
     let level = Level {
         alpha: plan.measure.alpha,

@@ -1,49 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures of one subject: what its blocks say of it, without the baseline.
+//! Values of individual subjects, summarized over their blocks, without the baseline.
 
 use super::{Cell, Key, Value};
 use crate::dependence::{self, Merged};
 use crate::{family, mean, order, signed_rank};
 use lab_model::{Interval, Metric, PointId, SubjectId};
 
-/// A value for each block in the order of time; `None`: the block has none.
+/// A value for each block, in chronological order. `None` means that the block has no value.
 pub(crate) type Blocks = Vec<Option<f64>>;
 
-/// The logarithm of `above` / `below` in each block that has both.
+/// Returns the logarithm of `above` / `below` in each block that contains both.
 pub(crate) fn log_ratios(above: &Blocks, below: &Blocks) -> Blocks {
     let pairs = above.iter().zip(below);
     pairs.map(|(a, b)| Some(((*a)? / (*b)?).ln())).collect()
 }
 
-/// How the values of blocks become one.
+/// How the values of blocks are summarized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockSummary {
-    /// Their median, with its exact interval at the plan's level.
+    /// The median, with its exact interval at the plan's level.
     Median,
-    /// The same after merging neighbours that depend on each other.
+    /// The median after merging neighbors that depend on each other.
     Merged,
-    /// Their mean, pauses and all, with an interval that follows their skew.
+    /// The mean, including pauses, with an interval that follows the skew of the values.
     Mean,
-    /// Their median, without an interval.
+    /// The median, without an interval.
     Middle,
-    /// Their Hodges-Lehmann estimate with its exact interval: of differences between two subjects.
+    /// The Hodges-Lehmann estimate with its exact interval, for differences between two subjects.
     Centre,
-    /// The greatest.
+    /// The maximum.
     Most,
-    /// All of them together.
+    /// The sum.
     Sum,
 }
 
-/// The figures of a run, as they are added.
+/// Collects the values of a run.
 pub(crate) struct Levels {
-    /// 1 - the level of each interval.
+    /// 1 minus the level of each interval.
     pub alpha: f64,
     pub seed: u64,
     pub cells: Vec<Cell>,
 }
 
 impl Levels {
-    /// Adds the figure of some blocks, if one of them has a value, and says how they were merged.
+    /// Adds the summary of some blocks if at least one of them has a value. Returns how the blocks
+    /// were merged.
     pub fn add(
         &mut self,
         key: Key,
@@ -60,12 +61,12 @@ impl Levels {
         merged
     }
 
-    /// Adds a figure of the whole run, not of a block.
+    /// Adds a value of the whole run instead of a block.
     pub fn push(&mut self, key: Key, blocks: u32, value: Value) {
         self.cells.push(Cell { key, blocks, value });
     }
 
-    /// 0 is a mean, too, but has no ratio.
+    /// Returns the mean, or the median if the mean is 0 and has no ratio.
     fn mean(&self, values: &[f64]) -> Option<Interval> {
         let ones = vec![1.0; values.len()];
         mean::ratio_of_means(values, &ones, self.seed, self.alpha)

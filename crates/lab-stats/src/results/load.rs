@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of a load, on servers that were already running or that benchlab started.
+//! The results of a load on servers that were already running or that benchlab started.
 
 use super::ages::ages;
 use super::compare::ComparisonFamily;
@@ -31,7 +31,7 @@ static LAG_TIMES: [Metric; 7] = [
     Metric::LAG_MAX,
 ];
 
-/// The results of a load.
+/// Returns the results of a load.
 pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
@@ -95,7 +95,7 @@ pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
     results
 }
 
-/// Every figure of every server at every point where load was put on it, and where blocks depend on each other.
+/// Adds the values of every server at every point, and returns where blocks depend on each other.
 fn figures(
     basis: &Basis,
     visits: &Visits,
@@ -115,7 +115,8 @@ fn figures(
     depending
 }
 
-/// Rates and costs are medians over blocks, quantiles those of all requests together.
+/// Adds the values of a server at a point. Rates and costs are medians over blocks. Quantiles are
+/// computed from all requests.
 fn at(
     plan: &Plan,
     (subject, point): SubjectPoint,
@@ -228,8 +229,10 @@ fn costs() -> [Figure; 11] {
     ]
 }
 
-/// Adds the quantiles of each distribution; for an overloaded server only those of the send delay. Returns
-/// the dependence between blocks in the response time.
+/// Adds the quantiles of each distribution. For an overloaded server, only those of the send delay
+/// are added.
+///
+/// Returns the dependence between blocks in the response time.
 fn times(
     plan: &Plan,
     (subject, point): SubjectPoint,
@@ -239,7 +242,7 @@ fn times(
 ) -> [Option<Grouping>; PARTS.len()] {
     let of = |of: Distribution| quantiles(plan.measure.alpha, blocks, of);
     let (response, depending) = of(|s| &s.response);
-    // In a closed loop a request is due when it is sent.
+    // In a closed loop, a request is due when it is sent.
     let same = blocks.iter().all(|block| block.waits_for_nothing());
     let service = if same {
         response.clone()
@@ -270,7 +273,7 @@ fn times(
     depending
 }
 
-/// Only kinds that happened.
+/// Returns the number of errors of each kind. Kinds that did not occur are omitted.
 fn errors(blocks: &[&Visit]) -> Vec<(ErrorKind, u64)> {
     let mut all = BTreeMap::new();
     for (kind, count) in blocks.iter().flat_map(|block| &block.errors) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The mean cost of a request over multiple points, and the cost of a new connection for each request.
+//! The mean cost of a request over multiple points, and the cost of a new connection for each
+//! request.
 
 use super::Effect;
 use super::compare::ComparisonFamily;
@@ -11,16 +12,16 @@ use crate::refusals::is_measured;
 use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
 
-/// The rates and costs of servers at a point of a closed loop.
+/// The rates and costs of servers at a closed-loop point.
 pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
-/// The cases of a plan one by one, and all of them together if there is more than one.
+/// Returns each case of a plan, then all cases together if there is more than one.
 fn cases(plan: &Plan) -> impl Iterator<Item = Option<usize>> {
     let all = (plan.cases.len() > 1).then_some(None);
     (0..plan.cases.len()).map(Some).chain(all)
 }
 
-/// The points of a case, or of all, at which servers are asked as fast as they answer.
+/// Returns the closed-loop points of a case or of all cases.
 fn closed_points(
     plan: &Plan,
     case: Option<usize>,
@@ -63,8 +64,11 @@ pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
     }
 }
 
-/// The cost for a server if each request has a connection of its own: by case, then server, then metric, over
-/// all numbers of connections that exist both with and without keep-alive.
+/// Returns the effect of using a new connection for each request, by case, then server, then
+/// metric.
+///
+/// Each effect is a mean over all numbers of connections that exist both with and without
+/// keep-alive.
 pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
     let plan = basis.plan;
     let places = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));

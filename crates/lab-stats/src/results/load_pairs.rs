@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How servers under load compare at a point: which metrics are compared there, and what of it is said.
+//! Compares servers under load at each point, and selects the metrics that can be compared there.
 
 use super::compare::{ComparisonFamily, Pair, Pooled, Question};
 use super::levels::{Blocks, Levels};
@@ -16,11 +16,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Adds the comparisons of servers at every point, in every metric that both have.
+/// Adds the comparisons of servers at every point, in every metric that both servers have.
 ///
-/// For rates and costs each block yields the logarithm of subject / baseline over all its slices together:
-/// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; an overloaded
-/// server has none.
+/// For rates and costs, each block yields the logarithm of subject / baseline over all its slices.
+/// Passes are mirrored, so drift cancels out. Percentiles are computed from all requests of all
+/// blocks. An overloaded server has no percentiles.
 pub(super) fn compare_at_points<'v>(
     family: &mut ComparisonFamily<'v, '_>,
     visits: &'v Visits,
@@ -90,14 +90,16 @@ pub(super) fn compare_at_points<'v>(
     shifts
 }
 
-/// The blocks that two servers have both, and what their distributions say. These are read anew for each level: to keep
-/// those of all pairs would take much memory.
+/// The blocks that contain both of two servers, with the statistics of their distributions.
+///
+/// The distributions are read again for each level, because caching them for all pairs would need a
+/// lot of memory.
 struct PairPercentiles<'v, 'r> {
     blocks: [Vec<&'v Visit<'r>>; 2],
     alpha: f64,
-    /// The percentiles, and whether both have an interval.
+    /// The percentiles, and whether both servers have an interval for them.
     parts: Vec<(u32, bool)>,
-    /// In an open loop.
+    /// The shift function of an open loop.
     shift: Vec<(u32, Interval)>,
     /// The ratios of all percentiles at the most recently requested level.
     ratios: RefCell<Option<(f64, Vec<Option<Ratio>>)>>,
@@ -150,7 +152,7 @@ fn tails(blocks: &[Vec<&Visit>; 2], alpha: f64) -> [Tails; 2] {
     blocks.each_ref().map(of)
 }
 
-/// True if errors hide a percentile, or there are too few requests for it.
+/// Returns true if errors hide a percentile, or if there are too few requests for it.
 fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
     let [served, failed] = [
         visits::total(blocks, |v| v.served),
@@ -159,8 +161,8 @@ fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
     hidden(failed, served, per_10_000) || !quantiles::is_given(served as f64, per_10_000)
 }
 
-/// True if more than a tenth of a percentile of the server or of the baseline can be the generator's own
-/// latency.
+/// Returns true if the generator's own latency may exceed a tenth of a percentile of the server or
+/// of the baseline.
 pub(super) fn is_the_generators(
     plan: &Plan,
     levels: &Levels,
@@ -186,9 +188,11 @@ pub(super) fn is_the_generators(
     })
 }
 
-/// True if a throughput says something of the servers. Where the generator was the limit of the one
-/// that is ahead, the difference is at least as great, and the verdict holds; otherwise it is the
-/// generator that was compared.
+/// Returns true if a throughput comparison is about the servers.
+///
+/// If the generator limited only the server that is ahead, the true difference is at least as
+/// large, so the verdict is valid. In other cases with a limited server, the generator was compared
+/// instead.
 pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair: &Pair) -> bool {
     let found = &pair.comparison;
     let Some(point) = found.key.point else {
@@ -204,8 +208,10 @@ pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair:
     }
 }
 
-/// For each block with both servers the logarithm of one's / the other's; nothing where some of them lacks the
-/// metric.
+/// Returns the logarithm of the first server's value divided by the second's in each block with
+/// both servers.
+///
+/// The result is empty if any of these blocks lacks the metric.
 fn log_ratios(
     visits: &Visits,
     (subject, baseline): (SubjectId, SubjectId),

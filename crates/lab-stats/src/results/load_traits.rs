@@ -7,18 +7,18 @@ use super::levels::Levels;
 use crate::load::visits::Visits;
 use lab_model::Metric;
 
-/// The differences between load on servers that were running and on those that benchlab starts.
+/// The differences between load on running servers and load on servers that benchlab starts.
 pub(super) struct LoadTraits {
-    /// The metrics in which servers are compared at a point of a closed loop.
+    /// The metrics in which servers are compared at a closed-loop point.
     pub closed: &'static [Metric],
-    /// The metrics in which they are compared at a point of an open loop.
+    /// The metrics in which servers are compared at an open-loop point.
     pub open: &'static [Metric],
-    /// Those of a closed loop in which all servers are compared with each other.
+    /// The closed-loop metrics in which all servers are compared with each other.
     pub ranked_closed: &'static [Metric],
-    /// Those of an open loop in which all servers are compared with each other.
+    /// The open-loop metrics in which all servers are compared with each other.
     pub ranked_open: &'static [Metric],
-    /// The peak of a server is not known where the generator was the bottleneck.
+    /// Whether a server's peak is unknown if the generator was the bottleneck.
     pub needs_spare_generator: bool,
-    /// Adds results beyond figures and comparisons at points.
+    /// Adds results other than the values and comparisons at points.
     pub add: fn(&mut ComparisonFamily, &Visits, &mut Levels, &mut Results),
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Geometric means over points: of a subject against the baseline, and of a factor within one subject.
+//! Geometric means over points: of subjects compared with the baseline, and of the effects of
+//! factors.
 
 use super::compare::{ComparisonFamily, RankedBy};
 use super::judge::{Basis, noise_floor};
@@ -11,23 +12,25 @@ use crate::refusals::failed;
 use crate::sign_flip;
 use lab_model::{Metric, PointId, SubjectId};
 
-/// The points over which a mean is taken.
+/// The points over which a mean is computed.
 pub(crate) struct MeanScope {
     pub metric: Metric,
     pub case: Option<usize>,
     pub keep_alive: Option<bool>,
     pub points: Vec<PointId>,
-    /// The control is shown first.
+    /// Whether the control is listed first.
     pub with_control: bool,
 }
 
-/// Adds the mean over points of every subject that is compared somewhere. `logs`: the logarithm of subject / baseline
-/// at a point, by block.
+/// Adds the mean over points of every subject that is compared at some point.
 ///
-/// Each block gives one value, the mean of its log ratios over the points, and these values are treated like
-/// those of a single point, whatever the dependence between points. Points where a subject is not compared,
-/// and blocks that lack another point, are left out. Subjects are ranked over the points that all of them
-/// have; if those are fewer than half, only subjects with all points are ranked.
+/// `logs` returns the logarithms of subject / baseline at a point, by block.
+///
+/// Each block yields one value: the mean of its log ratios over the points. These values are
+/// treated like those of a single point, so the dependence between points does not matter. Points
+/// where a subject is not compared are ignored. So are blocks that lack a point. Subjects are
+/// ranked over the points that all of them have. If these are fewer than half of the points, only
+/// subjects with all points are ranked.
 pub(crate) fn overall(
     family: &mut ComparisonFamily,
     scope: &MeanScope,
@@ -96,7 +99,7 @@ pub(crate) fn overall(
     family.add_means(compared.collect(), margin);
 }
 
-/// The mean over the points, for each block that has them all.
+/// Returns the mean over the points for each block that contains all of them.
 fn means<'b>(points: impl Iterator<Item = &'b Blocks> + Clone) -> Blocks {
     let count = points.clone().count() as f64;
     let blocks = points.clone().map(Vec::len).min().unwrap_or(0);
@@ -104,8 +107,10 @@ fn means<'b>(points: impl Iterator<Item = &'b Blocks> + Clone) -> Blocks {
     (0..blocks).map(|block| Some(sum(block)? / count)).collect()
 }
 
-/// The cost of a factor for a subject, over some pairs of points: individually at the plan's level, paired by
-/// block. `values`: those of the subject at a point, by block.
+/// Returns the effect of a factor on a subject over some pairs of points.
+///
+/// The values are paired by block. The interval is unadjusted, at the plan's level. `values`
+/// returns the subject's values at a point, by block.
 pub(crate) fn effect(
     basis: &Basis,
     (subject, metric): (SubjectId, &Metric),
@@ -138,8 +143,10 @@ pub(crate) fn effect(
     })
 }
 
-/// The cost of each factor for each subject in a metric, by subject, then pair of points; without subjects
-/// that measure an overhead. `values`: those of a subject at a point, by block.
+/// Returns the effect of each factor on each subject in a metric, by subject, then pair of points.
+///
+/// Subjects that measure an overhead are skipped. `values` returns a subject's values at a point,
+/// by block.
 pub(crate) fn effects(
     basis: &Basis,
     metric: &Metric,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Observations of any metric -> figures, comparisons, controls, means over points, effects of factors and
-//! warnings. A kind of run that takes one number from each block of a subject at a point needs nothing else.
+//! Computes results from observations of arbitrary metrics.
+//!
+//! The results contain values, comparisons, controls, means over points, effects of factors and
+//! warnings. A kind of run that takes one number from each block of a subject at a point needs
+//! nothing else.
 
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
@@ -19,19 +22,26 @@ use std::collections::HashMap;
 /// The value of a metric in a block.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// The subject, point and metric. A point of `None`: the subject in the whole block, as for its start-up.
+    /// The subject, point and metric. If the point is `None`, the observation is about the subject
+    /// in the whole block, as for its start-up time.
     pub key: Key,
-    /// The index of the block among the run's complete blocks in the order of time, from 0.
+    /// The index of the block among the run's complete blocks in chronological order, from 0.
     pub block: usize,
-    /// The value in the metric's unit; finite.
+    /// The value in the metric's unit. It must be finite.
     pub value: f64,
 }
 
-/// The results of a run whose blocks yielded these observations. Several of one key in a block count as their
-/// mean. Figures are medians over blocks with their exact intervals. Metrics with a direction are compared with
-/// the target's baseline, at each point over subjects and metrics together, as long as every value is above 0;
-/// of those of which more is better the ratio is the baseline's / the subject's, so that below 1 is better.
-/// Observations of subjects, points or blocks that the run does not have are left out.
+/// Returns the results of a run whose blocks yielded these observations.
+///
+/// Multiple observations of one key in a block are averaged. Values are medians over blocks with
+/// exact intervals.
+///
+/// Metrics with a direction are compared with the target's baseline at each point, provided that
+/// all values are above 0. The intervals are simultaneous over subjects and metrics. For metrics
+/// where more is better, the ratio is the baseline's value divided by the subject's, so that below
+/// 1 is always better.
+///
+/// Observations of subjects, points or blocks that are not in the run are ignored.
 pub fn observed(run: &Run, observations: &[Observation]) -> Results {
     let of = |part: &Run, place: &PartNumbers, share: f64| {
         let in_part = |o: &Observation| Some((place.key_in_part(&o.key)?, o.block, o.value));
@@ -40,7 +50,7 @@ pub fn observed(run: &Run, observations: &[Observation]) -> Results {
     parts::of(run, |_, part, place, share| of(part, place, share))
 }
 
-/// The readings of a run's turns, from complete blocks.
+/// Returns the values read in a run's turns, from complete blocks.
 pub fn readings(run: &Run) -> Vec<Observation> {
     let blocks = run.complete_blocks().enumerate();
     let all = blocks.flat_map(|(i, block)| block.readings.iter().map(move |r| (i, r)));
@@ -55,15 +65,15 @@ pub fn readings(run: &Run) -> Vec<Observation> {
     counted.collect()
 }
 
-/// The values of a run on one target.
+/// The observed values of a run on one target.
 pub(crate) struct Observed {
-    /// In the order in which they were first seen.
+    /// The metrics in the order of their first observation.
     pub metrics: Vec<Metric>,
     values: HashMap<Key, Blocks>,
 }
 
 impl Observed {
-    /// `all`: the observations of `blocks` blocks.
+    /// Collects the observations `all` of `blocks` blocks.
     pub fn new(blocks: usize, all: impl Iterator<Item = (Key, usize, f64)>) -> Observed {
         let mut metrics: Vec<Metric> = Vec::new();
         let mut sums: HashMap<Key, Vec<(f64, f64)>> = HashMap::new();
@@ -88,7 +98,7 @@ impl Observed {
         }
     }
 
-    /// By block.
+    /// Returns the values by block.
     pub fn of(
         &self,
         subject: SubjectId,
@@ -99,8 +109,10 @@ impl Observed {
         self.values.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// The logarithm of a subject's value / the baseline's, by block; below 0 is better. Nothing where a value
-    /// is not above 0, which has no logarithm.
+    /// Returns the logarithm of a subject's value divided by the baseline's, by block. Below 0 is
+    /// better.
+    ///
+    /// The result is empty if any value is not above 0 and thus has no logarithm.
     pub fn logs(
         &self,
         plan: &Plan,
@@ -155,7 +167,7 @@ fn of_part(
     completed(basis, compared.pairs, results)
 }
 
-/// The comparisons at every point, over the whole run, and over multiple points.
+/// Returns the comparisons at every point, over the whole run, and over multiple points.
 fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared {
     let mut family = ComparisonFamily::new(basis);
     let plan = basis.plan;
@@ -200,7 +212,7 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
     levels
 }
 
-/// The points of each case, and all of them if there is more than one case.
+/// Returns the points of each case, and all points if there is more than one case.
 fn scopes(plan: &Plan, metric: &Metric) -> Vec<MeanScope> {
     let several = (plan.cases.len() > 1).then_some(None);
     let cases = (0..plan.cases.len()).map(Some).chain(several);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run -> its results.
+//! Computes the results of a run.
 
 use super::{Results, parts};
 use lab_model::Run;
 
-/// Everything that a run's samples say, whatever was measured. Nothing for a run without a plan (imported
-/// figures), or whose plan contradicts itself.
+/// Returns all results derived from a run's samples, for any kind of measured work.
+///
+/// The results are empty if the run has no plan (imported values) or an inconsistent plan.
 pub fn results(run: &Run) -> Results {
     parts::of(run, |kind, part, _, share| kind.results(part, share))
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run -> its results, with the subjects, points and cases of the whole run, whatever target they are of.
+//! Computes the results of a run from its parts, with the subjects, points and cases of the whole
+//! run.
 
 use super::kind::{WorkKind, kind_of};
 use super::{Key, Over, Results, Warning, WarningKind, warnings};
 use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
 
-/// The results of a run, put together of what `results` says of each part of it.
+/// Combines the results that `results` returns for each part of a run.
 pub(super) fn of(
     run: &Run,
     results: impl Fn(&dyn WorkKind, &Run, &PartNumbers, f64) -> Results,
@@ -34,8 +35,10 @@ pub(super) fn of(
     results
 }
 
-/// Subjects are compared on each target by itself, and each target has its part of the run's alpha, so that all of
-/// them hold together.
+/// Combines the results of the targets.
+///
+/// Subjects are compared separately on each target. Each target uses a fraction of the run's alpha,
+/// so that all comparisons are simultaneous.
 fn of_targets(
     run: &Run,
     plan: &Plan,
@@ -50,7 +53,7 @@ fn of_targets(
     results
 }
 
-/// Maps the ids of a part to those of the whole run.
+/// Maps the IDs of a part to those of the whole run.
 pub(super) struct PartNumbers {
     target: TargetId,
     subjects: Vec<SubjectId>,
@@ -58,7 +61,7 @@ pub(super) struct PartNumbers {
     cases: Vec<usize>,
 }
 
-/// The id maps of the parts of a run, in the order of [`parts`].
+/// Returns the ID maps of the parts of a run, in the order of [`parts`].
 fn places(plan: &Plan) -> Vec<PartNumbers> {
     let targets = 0..plan.targets.len().max(1);
     let all = targets.map(|target| PartNumbers::new(plan, target));
@@ -67,7 +70,7 @@ fn places(plan: &Plan) -> Vec<PartNumbers> {
 }
 
 impl PartNumbers {
-    /// The id map of a run that is its only part.
+    /// Returns the ID map of a run with a single part.
     pub fn all(run: &Run) -> PartNumbers {
         let plan = run.plan();
         PartNumbers {
@@ -95,7 +98,8 @@ impl PartNumbers {
         }
     }
 
-    /// The key in the part for a key of the whole run; `None` if it belongs to another part.
+    /// Converts a key of the whole run to a key of the part. Returns `None` if it belongs to
+    /// another part.
     pub fn key_in_part(&self, key: &Key) -> Option<Key> {
         let point = |p: PointId| self.points.iter().position(|&known| known == p);
         let subject = self.subjects.iter().position(|&s| s == key.subject)?;
@@ -124,12 +128,12 @@ impl PartNumbers {
 }
 
 impl Results {
-    /// True if there is a warning of this kind.
+    /// Returns true if there is a warning of this kind.
     pub fn warned(&self, kind: WarningKind) -> bool {
         self.warnings.iter().any(|warning| warning.kind() == kind)
     }
 
-    /// Everything of a part, under the whole run's numbers.
+    /// Adds all results of a part, with the IDs of the whole run.
     fn add(&mut self, mut part: Results, place: &PartNumbers, several: bool) {
         part.renumber(place);
         self.cells.extend(part.cells);
@@ -234,7 +238,7 @@ impl Results {
         }
     }
 
-    /// Adds a warning. One that holds on multiple targets is shown once, for all.
+    /// Adds a warning. A warning that applies to multiple targets is listed once, for all targets.
     fn warn(&mut self, warning: Warning) {
         let same = self.warnings.iter_mut().find(|same| {
             (same.subject, same.point) == (warning.subject, warning.point)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cost of pauses: the amount by which the mean time of an operation exceeds its typical time, as a
-//! fraction of the latter.
+//! The cost of pauses: the difference between the mean and the typical time of an operation, as a
+//! fraction of the typical time.
 
 use super::judge::Basis;
 use super::{Cell, Key};
@@ -8,8 +8,8 @@ use crate::mean;
 use crate::table::{BatchFigures, BatchTable};
 use lab_model::{Interval, Metric};
 
-/// The cost of pauses over the blocks that have the point, at a level of `1 - alpha`, and the number of these
-/// blocks.
+/// Returns the number of blocks that contain the point, and the cost of pauses over these blocks at
+/// level `1 - alpha`.
 pub(crate) fn cost(
     visits: &[Option<&BatchFigures>],
     seed: u64,
@@ -26,7 +26,7 @@ pub(crate) fn cost(
     Some((means.len() as u32, cost))
 }
 
-/// The mean and the typical times of blocks.
+/// Returns the mean and the typical times of blocks.
 fn times(visits: &[Option<&BatchFigures>]) -> [Vec<f64>; 2] {
     let measured = visits.iter().flatten();
     let times = measured.map(|visit| (visit.mean_wall_ns, visit.wall_ns));
@@ -34,8 +34,10 @@ fn times(visits: &[Option<&BatchFigures>]) -> [Vec<f64>; 2] {
     [means, typical]
 }
 
-/// The subject and point where pauses cost most, among those where they cost more than the margin, at a level
-/// that holds for all of them together.
+/// Returns the subject and point with the most costly pauses, provided that the cost significantly
+/// exceeds the margin.
+///
+/// The level is simultaneous over all subjects and points.
 pub(crate) fn most(basis: &Basis, table: &BatchTable, cells: &[Cell]) -> Option<Key> {
     let plan = basis.plan;
     let is_compared = |key: &Key| plan.compared().any(|s| s == key.subject);
@@ -47,7 +49,7 @@ pub(crate) fn most(basis: &Basis, table: &BatchTable, cells: &[Cell]) -> Option<
     let may_exceed = all
         .iter()
         .filter(|cell| cell.value.value() > plan.measure.margin);
-    // Pauses that no block has would only add to the cost.
+    // Pauses missing from all blocks would only increase the cost.
     let sure = may_exceed.filter(|cell| {
         let Some(point) = cell.key.point else {
             return false;

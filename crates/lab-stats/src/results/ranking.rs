@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rankings: the order of subjects that follows from their ratios to the baseline, and to each other.
+//! Orders subjects by their ratios to the baseline and to each other.
 
 use super::Ranking;
 use crate::ratio::Ratio;
 use crate::verdict::{Ahead, Margin, ahead};
 use lab_model::{Interval, SubjectId};
 
-/// The location of a subject's ratio to the baseline after all comparisons are judged.
+/// Where to find a subject's ratio to the baseline after all comparisons are judged.
 #[derive(Clone, Copy)]
 pub(crate) enum Index {
     Member(usize),
     Pending(usize),
 }
 
-/// A ranking without its order.
+/// A ranking whose subjects are not ordered yet.
 pub(crate) struct UnorderedRanking {
     pub ranking: Ranking,
     pub margin: Margin,
@@ -24,7 +24,7 @@ pub(crate) struct UnorderedRanking {
 }
 
 impl UnorderedRanking {
-    /// Nothing of the baseline alone.
+    /// Orders the subjects. Returns `None` if there is only the baseline.
     pub fn ordered(
         self,
         baseline: SubjectId,
@@ -63,8 +63,8 @@ impl UnorderedRanking {
     }
 }
 
-/// The ratio of each pair of subjects that the ratios to the baseline imply: the widest interval that their bounds
-/// allow.
+/// Derives the ratio of each pair of subjects from their ratios to the baseline, with the widest
+/// interval that the bounds allow.
 fn implied(ratios: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
     let mut all = Vec::new();
     for (i, (a, first)) in ratios.iter().enumerate() {

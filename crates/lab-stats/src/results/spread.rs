@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cost of each value of a factor for each subject, at the value of the sweep that the answer shows.
+//! The effect of each value of a factor on each subject, at the swept value that the report shows.
 
 use super::compare::ComparisonFamily;
 use super::levels::{Blocks, log_ratios};
@@ -8,8 +8,9 @@ use crate::refusals::is_measured;
 use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Cores, Plan, PointId, Run, SubjectId};
 
-/// Adds the costs of the values of the first case's factors, if it does multiple operations at once over a
-/// sweep. `values`: those of a subject at a point, by block.
+/// Adds the effects of the first case's factors if the case has a sweep with concurrent operations.
+///
+/// `values` returns a subject's values at a point, by block.
 pub(crate) fn add_spreads(
     family: &mut ComparisonFamily,
     values: impl Fn(SubjectId, PointId) -> Blocks,
@@ -27,7 +28,7 @@ pub(crate) fn add_spreads(
     }
 }
 
-/// Pairs of points of which the second has another value of a factor.
+/// Returns pairs of points in which the second point has another value of a factor.
 fn factor_pairs(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
     let first = plan.points.first().map(|point| point.case);
     let groups = sweeps(plan).into_iter();
@@ -54,7 +55,7 @@ fn factor_pairs(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
     others.filter_map(from).collect()
 }
 
-/// The largest value of the sweep that has a core for each, or the least.
+/// Returns the largest swept value that does not exceed the number of cores, or the smallest value.
 fn x_of_pairs(run: &Run, groups: &[Sweep]) -> Option<f64> {
     let cores = run.host.cores().unwrap_or(f64::INFINITY);
     let all = groups.iter().flat_map(|group| &group.points);

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of measured work, as its results are made.
+//! The interface between a kind of measured work and its results.
 
 use crate::results::Results;
 use lab_model::Run;
 
-/// A kind of measured work, as its results are made.
+/// A kind of measured work and how its results are computed.
 pub trait WorkKind {
-    /// The results of a run, or of its part on one target, without warnings on hosts. `share`: its part of the run's
-    /// alpha.
+    /// Returns the results of a run or of its part on one target, without warnings about hosts.
+    ///
+    /// `share` is its fraction of the run's alpha.
     fn results(&self, run: &Run, share: f64) -> Results;
 
-    /// Subjects are compared on each target by itself; else the run has one part.
+    /// Returns true if subjects are compared separately on each target. Otherwise the run has one
+    /// part.
     fn has_targets(&self) -> bool;
 
-    /// Each agent measures whole blocks on a host of its own; else agents share each block.
+    /// Returns true if each agent measures whole blocks on its own host. Otherwise agents share
+    /// each block.
     fn has_hosts(&self) -> bool {
         true
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Warnings about the agents that put a load on.
+//! Warnings about the agents that generate a load.
 
 use crate::load::agents::{AgentResult, AgentTrouble, agents, missing};
 use crate::results::warning::{AgentDifference, LostAgent, UnfitHost, UnlikeAgent};
 use crate::results::{Warning, WarningFact};
 use lab_model::{Agent, Plan, Run};
 
-/// All warnings about agents, the gravest first.
+/// Returns all warnings about agents, most serious first.
 pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
     let results = agents(run, plan.measure.alpha);
     let facts = [
@@ -18,7 +18,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
     facts.into_iter().flatten().map(Warning::new).collect()
 }
 
-/// Only requests of an open loop are due.
+/// Returns a warning about lost agents. Only requests of an open loop are due.
 fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<WarningFact> {
     let lost = results
         .iter()
@@ -38,7 +38,8 @@ fn left_out(run: &Run) -> Option<WarningFact> {
     (!agents.is_empty()).then_some(WarningFact::AgentsLeftOut { agents })
 }
 
-/// Machines that are not fit to measure, each by its agent; in `of_agents` those elsewhere.
+/// Returns a warning about machines that are not suitable for measurements, listed by agent.
+/// `of_agents` passes only machines other than this one.
 pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<WarningFact> {
     let hosts = agents.map(|agent| {
         let unfit = agent.host.findings.iter().filter(|finding| finding.unfit);

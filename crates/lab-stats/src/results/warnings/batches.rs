@@ -15,11 +15,11 @@ use crate::{forecast, refusals, settings};
 use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A command's run is short if it takes less than this many starts of a process: the comparison is then
-/// largely about the system's work, not the command's.
+/// A command's run is short if it takes less than this many process starts. The comparison then
+/// mostly measures the operating system instead of the command.
 const SHORT_RUN_STARTS: f64 = 10.0;
 
-/// All warnings about a run, the gravest first.
+/// Returns all warnings about a run, most serious first.
 pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let judged = evidence.pairs.iter();
@@ -51,7 +51,7 @@ fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
     Some(Warning::new(fact))
 }
 
-/// Commands of whose runs the start is a good part.
+/// Returns warnings about commands whose start-up is a considerable fraction of their time.
 fn short(plan: &Plan, cells: &[Cell]) -> Vec<Warning> {
     let found = plan
         .compared()
@@ -59,7 +59,8 @@ fn short(plan: &Plan, cells: &[Cell]) -> Vec<Warning> {
     found.collect()
 }
 
-/// A warning about the shortest run of a command, over the points at which it is short.
+/// Returns a warning about the shortest run of a command, over the points at which the command is
+/// short.
 fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning> {
     let shell = plan.subjects[subject].command.as_ref()?.shell;
     let with_shell = plan.start_cost(true).filter(|_| shell);
@@ -98,7 +99,8 @@ fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
     copies_differ(plan, controls, by_chance)
 }
 
-/// Controls whose interval excludes 1. `by_chance`: the number of all that is expected by chance.
+/// Returns a warning about controls whose interval excludes 1. `by_chance` is the number expected
+/// by chance.
 pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -> Option<Warning> {
     let unmet = || controls.iter().filter(|control| !control.met);
     let at = unmet().map(|control| CopyDiffers {
@@ -167,12 +169,13 @@ fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
     merged.into_iter().chain(unresolved).collect()
 }
 
-/// Every run of a whole command is a fresh process, so this applies to other programs only.
+/// Returns warnings about subjects without a steady state. Whole commands are skipped, because each
+/// run is a fresh process.
 fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     if plan.commands().is_some() {
         return Vec::new();
     }
-    // By subject, and whether the run had no time for its pilots.
+    // Points by subject and by whether the run had no time for its pilots.
     let mut by_subject: BTreeMap<(SubjectId, bool), Vec<PointId>> = BTreeMap::new();
     for pilot in run
         .pilots

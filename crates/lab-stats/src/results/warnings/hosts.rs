@@ -8,7 +8,7 @@ use crate::results::warning::{LostHost, Place, RatioOn, RatioSpread};
 use crate::results::{Warning, WarningFact};
 use lab_model::{Interval, Plan, Run};
 
-/// All warnings about hosts, the gravest first.
+/// Returns all warnings about hosts, most serious first.
 pub fn of_hosts(run: &Run, plan: &Plan) -> Vec<Warning> {
     let effects = effects(run);
     let facts = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Warnings about the load on servers that were there.
+//! Warnings about the load on servers that were already running.
 
 use super::agents::of_agents;
 use super::server::{Loaded, ServerCells, of_servers, warning};
@@ -11,13 +11,14 @@ use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, Load, LogLine, Metric, Slice};
 
-/// Responses are many from this fraction of all on.
+/// The minimum fraction of responses for a warning that they were timed when they were read.
 const MANY_READ_SHARE: f64 = 0.01;
 
-/// Generator and server take from each other where together they use more than this part of the cores.
+/// The generator and the server compete for cores if together they use more than this fraction of
+/// the cores.
 const FULL_SHARE: f64 = 0.9;
 
-/// All warnings about a load, the gravest first.
+/// Returns all warnings about a load, most serious first.
 pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
     let loaded = Loaded::new(evidence);
     let (run, plan) = (loaded.run, loaded.plan);
@@ -54,7 +55,8 @@ pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
 }
 
 impl Loaded<'_> {
-    /// Each agent has a clock of its own.
+    /// Returns a warning about responses timed when they were read, by agent, because each agent
+    /// has its own clock.
     fn timed_by_reading(&self) -> Option<Warning> {
         let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
         let by_agent = (0..self.run.agents.len()).filter_map(|id| {
@@ -77,8 +79,10 @@ impl Loaded<'_> {
         (!generators.is_empty()).then(|| Warning::new(WarningFact::TimedByReading { generators }))
     }
 
-    /// From some slice on the server's resource usage is unknown. It is always unknown if an agent is left
-    /// out, since the server served that one, too.
+    /// Returns a warning if the server's resource usage is unknown from some slice on.
+    ///
+    /// If an agent is left out, the usage is always unknown, because the server also served that
+    /// agent.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.left_out().is_empty() {
             return None;
@@ -100,7 +104,7 @@ impl Loaded<'_> {
         })
     }
 
-    /// The agents that put load on from the server's machine, and that machine; without agents this process
+    /// Returns the agents on the server's machine, and that machine. Without agents, this process
     /// is the generator.
     fn beside_the_server(&self) -> Option<(Vec<AgentId>, &Host)> {
         let (run, host) = (self.run, &self.run.host);
@@ -118,7 +122,8 @@ impl Loaded<'_> {
         Some((agents, &run.agents[first].host))
     }
 
-    /// That the server is on a generator's machine is known where its CPU time is.
+    /// Returns a warning if the server and the generators fill the cores. If the server's CPU time
+    /// is known, it runs on a generator's machine.
     fn shared_cores(&self) -> Option<Warning> {
         let (agents, host) = self.beside_the_server()?;
         let cores = host.cores()?;
@@ -140,7 +145,8 @@ impl Loaded<'_> {
         })
     }
 
-    /// The fraction of the generators' CPU time at a point that these agents used; without agents it is 1.
+    /// Returns the fraction of the generators' CPU time at a point that these agents used, or 1
+    /// without agents.
     fn part_of_cpu(&self, cell: &ServerCells, agents: &[AgentId]) -> f64 {
         let slices = self.run.complete_blocks().flat_map(|block| &block.slices);
         let at_point =
@@ -192,7 +198,8 @@ impl Loaded<'_> {
         })
     }
 
-    /// Where the rate changes as planned, that neighbors are alike says nothing of the server.
+    /// Returns a warning about planned changes of the rate. Because of them, dependence between
+    /// neighbors is not a sign of a problem with the server.
     fn stages(&self) -> Option<Warning> {
         let has_figures = !self.cells(|_| true).is_empty();
         has_figures.then(|| Warning::new(WarningFact::RateChanges))
@@ -205,7 +212,7 @@ impl Loaded<'_> {
     }
 }
 
-/// The fraction of the responses whose times end when they were read, if they are many.
+/// Returns the fraction of responses timed when they were read, if it is large.
 fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
     let (mut read, mut all) = (0_u64, 0_u64);
     for slice in slices {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the facts without which the figures of a run are misread.
+//! Finds the facts without which the results of a run would be misread.
 
 mod agents;
 mod batches;
@@ -26,37 +26,37 @@ use lab_model::{
 };
 use std::collections::BTreeSet;
 
-/// The data in which warnings are found.
+/// The data from which warnings are derived.
 pub(super) struct WarningBasis<'e> {
     pub basis: &'e Basis<'e>,
-    /// By point, then subject.
+    /// The cells by point, then subject.
     pub cells: &'e [Cell],
     pub controls: &'e [Control],
     pub pairs: &'e [Pair],
     pub depending: &'e [Depending],
-    /// Requests that failed.
+    /// Failed requests by kind.
     pub errors: &'e [(SubjectId, PointId, ErrorKind, u64)],
-    /// How old servers were.
+    /// The ages of servers.
     pub ages: &'e [ServerAge],
 }
 
-/// The dependence between the blocks of a subject's own figures.
+/// The dependence between the blocks of a subject at a point.
 pub(super) struct Depending {
     pub subject: SubjectId,
     pub point: PointId,
-    /// They do, by more than chance explains.
+    /// Whether the blocks depend on each other by more than chance explains.
     pub dependent: bool,
-    /// They do, and are too few to be merged.
+    /// Whether the blocks depend on each other but are too few to be merged.
     pub unresolved: bool,
 }
 
-/// The comparison with the fewest blocks, among those with fewer than they need.
+/// Returns the comparison with the fewest blocks, among those with fewer blocks than they need.
 fn fewest<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> Option<&'p Pair> {
     let short = pairs.into_iter().filter(|pair| pair.ratio.assumed);
     short.min_by_key(|pair| pair.ratio.values)
 }
 
-/// The run did not come to its end.
+/// Returns a warning if the run did not finish.
 fn interrupted(run: &Run, plan: &Plan) -> Option<Warning> {
     Some(Warning::new(WarningFact::Interrupted {
         run: run.name.clone(),
@@ -66,8 +66,9 @@ fn interrupted(run: &Run, plan: &Plan) -> Option<Warning> {
     }))
 }
 
-/// The comparison with the fewest replicates has too few. `time`: the time of a run with a number of
-/// replicates.
+/// Returns the warning that the comparison with the fewest replicates has too few.
+///
+/// `time` returns the duration of a run with a number of replicates.
 fn shortfall(run: &Run, pair: &Pair, time: impl FnOnce(u32) -> Option<TimeBudget>) -> WarningFact {
     let needed = pair.ratio.needed;
     let is_nested = run.replicate_count() < run.complete_blocks().count();
@@ -82,7 +83,8 @@ fn shortfall(run: &Run, pair: &Pair, time: impl FnOnce(u32) -> Option<TimeBudget
     }
 }
 
-/// The percentiles of which some have no interval, and what one takes.
+/// Returns a warning about percentiles without an interval, with the number of blocks that they
+/// need.
 fn tails(cells: &[Cell]) -> Option<Warning> {
     let without = |metric: &Metric| {
         let of_metric = cells.iter().filter(|c| c.key.metric == *metric);
@@ -108,7 +110,7 @@ fn tails(cells: &[Cell]) -> Option<Warning> {
     }))
 }
 
-/// The blocks that single figures would need where nothing is compared.
+/// Returns the number of blocks needed by individual values if nothing is compared.
 fn level_not_reached(
     run: &Run,
     plan: &Plan,
@@ -191,7 +193,7 @@ fn places<'p>(
         .map(|pair| (pair.comparison.key.subject, pair.comparison.key.point))
 }
 
-/// The names of a comparison's subject and point.
+/// Returns the names of a comparison's subject and point.
 fn place_of_pair(plan: &Plan, pair: &Pair) -> Place {
     let key = &pair.comparison.key;
     Place {
@@ -202,7 +204,7 @@ fn place_of_pair(plan: &Plan, pair: &Pair) -> Place {
     }
 }
 
-/// True for whole commands without parameters, which have only one point.
+/// Returns true for whole commands without parameters, which have only one point.
 fn one_place(plan: &Plan) -> bool {
     plan.commands().is_some() && plan.points.len() == 1
 }

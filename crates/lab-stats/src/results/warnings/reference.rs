@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that are faster than every reference, and what differs there.
+//! Subjects that are faster than every reference, and possible reasons.
 
 use super::{WarningBasis, label, label_unless_obvious, one_place};
 use crate::analysis::Verdict;
@@ -10,10 +10,11 @@ use crate::settings;
 use lab_model::{Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// CPU time explains a difference if it is at least this part of it.
+/// CPU time explains a difference if its difference is at least this fraction of the time
+/// difference.
 const EXPLAINING_SHARE: f64 = 0.5;
 
-/// Points at which no reference shows what the machine allows.
+/// Returns a warning about points at which no reference shows what the machine can do.
 pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
     let plan = evidence.basis.plan;
     let times = pairs.iter().map(|pair| &pair.comparison);
@@ -44,7 +45,7 @@ fn name(plan: &Plan, subject: SubjectId) -> String {
     plan.subjects[subject].name.clone()
 }
 
-/// True if another reference may be as fast there, as far as both bounds show.
+/// Returns true if another reference may be as fast at this point, according to the bounds of both.
 fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
     let others = times.iter().filter(|c| {
         let subject = &plan.subjects[c.key.subject];
@@ -54,8 +55,8 @@ fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool
     bounds.any(|highest| highest >= 1.0 - ahead.margin)
 }
 
-/// For each subject at each point, the first of the experiment's conditions in which it differs from the
-/// reference.
+/// Returns, for each subject at each point, the first condition of the experiment in which it
+/// differs from the reference.
 fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffers> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let is_ahead = |subject, point| {
@@ -89,7 +90,8 @@ fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffe
     subjects_of.into_iter().map(differs).collect()
 }
 
-/// On a server, subjects that save most of their time in CPU time of their own: each where it is furthest ahead.
+/// Returns the subjects on a server whose lower CPU time explains most of their advantage, each at
+/// the point where it is furthest ahead.
 fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<CheaperSubject> {
     let plan = evidence.basis.plan;
     let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
@@ -126,7 +128,7 @@ fn spares_cpu(evidence: &WarningBasis, c: &Comparison) -> bool {
     on_server && wall > 0.0 && cpu >= EXPLAINING_SHARE * wall
 }
 
-/// A figure in its metric's unit; 0: it is not known.
+/// Returns a value in its metric's unit, or 0 if it is unknown.
 fn value(
     evidence: &WarningBasis,
     (subject, point): (SubjectId, Option<PointId>),
@@ -138,7 +140,7 @@ fn value(
     cell.map_or(0.0, |cell| cell.value.value())
 }
 
-/// The command that counts the events of the subjects that are ahead, and of the reference.
+/// Returns the command that counts the events of the subjects that are ahead and of the reference.
 fn command(plan: &Plan, ahead: &[&Comparison]) -> String {
     let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
     let targets: BTreeSet<&str> = points

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers under load: their figures, and warnings about any of them.
+//! Servers under load: their values, and the warnings that apply to any server.
 
 use super::WarningBasis;
 use crate::load::visits::per_10_000;
@@ -8,10 +8,10 @@ use crate::results::warning::{BusyAt, ErrorsAt, LateAt, OverloadAt, OwnLatency, 
 use crate::results::{Cell, Value, Warning, WarningFact};
 use lab_model::{Load, Metric, Plan, PointId, Run, SubjectId};
 
-/// A connection that waits for its response for less than a second is not starved.
+/// A connection that waits less than this for its response is not starved, in ns.
 const STARVED_NS: f64 = 1e9;
 
-/// The data in which warnings of a load are found.
+/// The data from which warnings about a load are derived.
 pub(super) struct Loaded<'e> {
     pub run: &'e Run,
     pub plan: &'e Plan,
@@ -29,17 +29,17 @@ impl<'e> Loaded<'e> {
         }
     }
 
-    /// The servers and points that a condition selects.
+    /// Returns the servers and points that satisfy a condition.
     pub fn cells(&self, which: impl Fn(&ServerCells) -> bool) -> Vec<&ServerCells<'e>> {
         self.servers.iter().filter(|cell| which(cell)).collect()
     }
 
-    /// benchlab starts the servers, and compares them.
+    /// Returns true if benchlab starts the servers and compares them.
     fn are_started(&self) -> bool {
         self.plan.serving().is_some()
     }
 
-    /// The names of a cell's server and point; empty where there is only one.
+    /// Returns the names of a cell's server and point. A name is `None` if there is only one.
     pub fn place(&self, cell: &ServerCells) -> Place {
         let name = || self.plan.subjects[cell.subject].name.clone();
         if self.are_started() {
@@ -82,7 +82,7 @@ impl<'e> Loaded<'e> {
         })
     }
 
-    /// Where the generator's busiest thread was the limit.
+    /// Returns a warning about points at which the generator's busiest thread was the bottleneck.
     pub fn saturated(&self) -> Option<Warning> {
         let busy = self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_SHARE);
         let at = |cell: &&ServerCells| BusyAt {
@@ -95,7 +95,8 @@ impl<'e> Loaded<'e> {
         })
     }
 
-    /// Where more than a tenth of a percentile can be the generator's own latency.
+    /// Returns a warning about points at which the generator's own latency may exceed a tenth of a
+    /// percentile.
     pub fn late(&self) -> Option<Warning> {
         let load = self.plan.load()?;
         let late = self.cells(|cell| {
@@ -119,7 +120,7 @@ impl<'e> Loaded<'e> {
         })
     }
 
-    /// Where requests of a closed loop waited for longer than the load lasted.
+    /// Returns a warning about closed-loop requests that waited for longer than the load lasted.
     pub fn starved(&self) -> Option<Warning> {
         let load_ns = self.plan.load()?.stretch_ns as f64;
         let starving = self.cells(|cell| {
@@ -135,7 +136,7 @@ impl<'e> Loaded<'e> {
         })
     }
 
-    /// Where a server did not keep up with the rate.
+    /// Returns a warning about points at which a server did not keep up with the rate.
     pub fn overloaded(&self) -> Option<Warning> {
         let short = self.cells(|cell| cell.value(&Metric::BACKLOG).is_some());
         let at = |cell: &&ServerCells| OverloadAt {
@@ -151,14 +152,14 @@ impl<'e> Loaded<'e> {
     }
 }
 
-/// The figures of a server at a point.
+/// The values of a server at a point.
 pub(super) struct ServerCells<'c> {
     pub subject: SubjectId,
     pub point: PointId,
     cells: &'c [Cell],
 }
 
-/// All servers at all points, of cells that are ordered by point, then subject.
+/// Returns all servers at all points. `cells` must be sorted by point, then subject.
 fn servers(cells: &[Cell]) -> Vec<ServerCells<'_>> {
     let places = cells.chunk_by(|a, b| a.key.place() == b.key.place());
     let server = |cells: &'_ [Cell]| {
@@ -183,12 +184,12 @@ impl ServerCells<'_> {
         found.map(|cell| cell.value)
     }
 
-    /// 0 where it is not known.
+    /// Returns a value, or 0 if it is unknown.
     pub fn number(&self, metric: &Metric) -> f64 {
         self.value(metric).map_or(0.0, |value| value.value())
     }
 
-    /// Percentiles in which the generator's own latency counts, and that.
+    /// Returns the percentiles that the generator's own latency affects, with that latency.
     pub fn of_generator(&self, load: &Load) -> impl Iterator<Item = (&'static Metric, f64)> {
         OWN_LATENCY.iter().filter_map(|(response, lag)| {
             let response_ns = self.value(response)?.value();
@@ -205,13 +206,13 @@ impl ServerCells<'_> {
         self.number(&Metric::SERVED) as u64
     }
 
-    /// The part of the requests that failed, 0 to 1.
+    /// Returns the fraction of failed requests, from 0 to 1.
     pub fn error_share(&self) -> f64 {
         error_share(self.errors(), self.served()).unwrap_or(0.0)
     }
 }
 
-/// A warning of some cells, if there are any.
+/// Creates a warning about some cells, or returns `None` if there are none.
 pub(super) fn warning(
     cells: &[&ServerCells],
     fact: impl FnOnce() -> WarningFact,

@@ -11,7 +11,7 @@ use crate::results::warning::{ChangingSubject, UnsteadyServer};
 use crate::results::{AgeState, Warning, WarningFact};
 use lab_model::WarmUp;
 
-/// All warnings, the gravest first.
+/// Returns all warnings, most serious first.
 pub(super) fn of_servers(loaded: &Loaded) -> Vec<Warning> {
     let (run, plan) = (loaded.run, loaded.plan);
     let mut all: Vec<Warning> = interrupted(run, plan).into_iter().collect();
@@ -46,7 +46,8 @@ impl Loaded<'_> {
         Some(Warning::new(shortfall(self.run, pair, |_| None)))
     }
 
-    /// Fractions of a peak are offered once enough blocks have found it.
+    /// Returns a warning if peaks are unknown. Fractions of a peak are offered only after enough
+    /// blocks have measured it.
     fn unknown_peaks(&self) -> Option<Warning> {
         let mut points = 0..self.plan.points.len();
         let has_parts = points.any(|point| self.plan.part_of_peak(point).is_some());
@@ -83,7 +84,7 @@ impl Loaded<'_> {
         })
     }
 
-    /// Servers whose turns say nothing of their steady state.
+    /// Returns a warning about servers whose turns were not at their steady level.
     fn not_steady(&self) -> Option<Warning> {
         let all = self.evidence.ages.iter();
         let off: Vec<_> = all.filter(|age| age.state != AgeState::Steady).collect();

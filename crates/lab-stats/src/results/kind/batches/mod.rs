@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs that speak the subject protocol and do batches.
+//! Programs that implement the subject protocol and run batches.
 
 use super::work_kind::WorkKind;
 use crate::results::{Results, batches};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on servers that were running.
+//! Load on servers that were already running.
 
 use super::work_kind::WorkKind;
 use crate::results::Results;
@@ -17,7 +17,8 @@ static OPEN: [Metric; 6] = [
     Metric::SERVER_CPU,
 ];
 
-/// In a closed loop a server that stalls gets fewer requests, so its tail is not what users see.
+/// The metrics in which servers are compared in a closed loop. A server that stalls gets fewer
+/// requests, so its tail does not reflect what users see.
 static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
 
 static TRAITS: LoadTraits = LoadTraits {

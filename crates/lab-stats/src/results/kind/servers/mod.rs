@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that benchlab starts and puts load on.
+//! Load on servers that benchlab starts.
 
 use super::work_kind::WorkKind;
 use crate::load::numbered::fits;
@@ -14,8 +14,10 @@ use lab_model::{Block, Metric, Run, Servers};
 
 static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
 
-/// In an open loop, each server is offered a rate of its own, so their throughputs are not comparable; in a closed
-/// loop, a server that stalls gets fewer requests, so their response times are not.
+/// The metrics of servers that benchlab starts.
+///
+/// In an open loop, each server is offered its own rate, so throughputs are not comparable. In a
+/// closed loop, a server that stalls gets fewer requests, so response times are not comparable.
 static TRAITS: LoadTraits = LoadTraits {
     closed: &RATES,
     open: &LATENCIES,
@@ -35,7 +37,8 @@ impl WorkKind for Servers {
     }
 }
 
-/// Adds means over points, the effect of keep-alive, metrics that servers report, memory, and lines over numbers.
+/// Adds means over points, the effect of keep-alive, metrics that servers report, memory, and lines
+/// over numbers.
 fn add(family: &mut ComparisonFamily, visits: &Visits, levels: &mut Levels, results: &mut Results) {
     let basis = family.basis;
     over_points(family, visits);
@@ -46,7 +49,8 @@ fn add(family: &mut ComparisonFamily, visits: &Visits, levels: &mut Levels, resu
     results.fits = fits(basis.run, basis.plan, visits);
 }
 
-/// Adds the metrics that servers reported for a block when they were closed: medians over blocks.
+/// Adds the metrics that servers reported for a block when they were shut down, as medians over
+/// blocks.
 fn add_reported(Basis { run, plan, .. }: &Basis, levels: &mut Levels) {
     for metric in plan.serving().into_iter().flat_map(|s| &s.metrics) {
         for subject in plan.compared() {
