@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long the analysis of a run of a million samples takes, and a look of the stopping rule; and of a
-//! load run of an hour, or of a wide sweep: `cargo bench -p lab-stats`.
+//! Times the analysis of a run with a million samples, an interim analysis, a load run of an hour,
+//! and a wide sweep.
+//!
+//! Run with `cargo bench -p lab-stats`.
 
 #[path = "../tests/stats/simulator/mod.rs"]
 mod simulator;
@@ -11,7 +13,7 @@ use simulator::{CALM, Random, Simulator, World};
 use std::time::Instant;
 
 fn main() {
-    // As the SQL experiment: 20 points, 6 subjects and a control, 40 pairs of passes.
+    // Like the SQL experiment: 20 points, 6 subjects and a control, 40 pairs of passes.
     println!("blocks  samples  analyse, ms  stop, ms (medians of 5)");
     for (points, blocks) in [(20, 90), (2, 900), (120, 12)] {
         let sweep = (1..=points).map(f64::from).collect();
@@ -35,8 +37,10 @@ fn main() {
     served();
 }
 
-/// The whole experiment `rest` and more: 15 servers over two cases whose slices have some hundred different
-/// times each, as many points as make the experiment's.
+/// Times a run larger than the `rest` experiment: 15 servers over two cases.
+///
+/// The slices contain some hundred different times each. The number of points is that of the
+/// experiment.
 fn served() {
     println!("served: servers  slices  blocks  analyse, ms (median of 5)");
     for (servers, blocks) in [(2, 12), (15, 12), (15, 40)] {
@@ -48,7 +52,7 @@ fn served() {
     }
 }
 
-/// Slices of a load run, each with some 500 different times.
+/// Times load runs whose slices contain about 500 different times each.
 fn load() {
     println!("load: servers  points  blocks  analyse, ms (median of 5)");
     for (servers, points, blocks) in [(1, 1, 3600), (2, 1, 300), (1, 10, 10), (2, 20, 20)] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers' turns against the steady level of their pilots, where the truth is known; and sets of processes
-//! as replicates.
+//! Compares servers' turns with the steady level of their pilots, with a known truth, and tests
+//! sets of processes as replicates.
 
 use crate::simulator::figures::{warning, warnings};
 use crate::simulator::served::World;
@@ -9,10 +9,10 @@ use lab_stats::analysis::ExclusionReason;
 use lab_stats::results::{AgeState, Results, results};
 use serde_json::json;
 
-/// A server of which a request costs twice the baseline's, 12 blocks.
+/// A server whose requests cost twice as much as the baseline's, in 12 blocks.
 const SERVER: SubjectId = 2;
 
-/// A pilot at a point, whose rounds cost `ratios` times the baseline's.
+/// Returns a pilot at a point whose rounds cost `ratios` times the baseline's cost.
 fn pilot(subject: SubjectId, point: PointId, ratios: impl Iterator<Item = f64>) -> Pilot {
     let mut age = Age::default();
     let (mut batches, mut ages) = (Vec::new(), Vec::new());
@@ -43,7 +43,8 @@ fn pilot(subject: SubjectId, point: PointId, ratios: impl Iterator<Item = f64>) 
     }
 }
 
-/// Its pilot was dear for 20 rounds and then cost `ratio` times the baseline's.
+/// Returns a run whose pilot was expensive for 20 rounds and then cost `ratio` times the baseline's
+/// cost.
 fn run_with(ratio: f64) -> Run {
     let mut run = World::new(&[2.0]).run(1, 12);
     let plan = run.plan().unwrap();
@@ -138,7 +139,8 @@ fn one_for_which_there_was_no_time_is_named() {
 fn a_baseline_that_is_not_steady_leaves_nothing_to_compare_with() {
     let mut run = run_with(1.0);
     let baseline = run.plan().unwrap().baseline;
-    // It is compared with its own cost in the pilot, of which the speed of the machine explains a part.
+    // The baseline is compared with its own cost in the pilot. The speed of the machine explains
+    // some of the difference.
     let point = run.pilots[0].point;
     let mut own = pilot(
         baseline,

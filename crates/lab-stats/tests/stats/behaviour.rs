@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results in the situations that users meet: verdicts, exclusions, warnings, interim analyses, sweeps,
-//! warm-up.
+//! Results in situations that users encounter: verdicts, exclusions, warnings, interim analyses,
+//! sweeps and warm-up.
 
 use crate::simulator;
 use crate::simulator::figures::{interval, judged, places, reading, warning, warnings};
@@ -15,7 +15,7 @@ use lab_stats::verdict::{Margin, verdict};
 use lab_stats::{spending, stop, warmup};
 use serde_json::json;
 
-/// Blocks of a world with the subjects' true ratios.
+/// Returns a run in a world with the subjects' true ratios.
 fn measured(ratios: &[f64], blocks: u32) -> Run {
     let world = World {
         ratios: ratios.to_vec(),
@@ -72,12 +72,13 @@ fn verdicts_are_those_of_the_design_page() {
     assert_eq!(decide(1.001, 1.5), Verdict::SmallButReal { faster: false });
     assert_eq!(decide(0.98, 1.02), Verdict::Equivalent);
     assert_eq!(decide(1.005, 1.015), Verdict::Equivalent);
-    // Where two copies of one program differ by 5 %, no 3 % are real.
+    // If two copies of one program differ by 5 %, a difference of 3 % is not real.
     let raised = |low, high| within(low, high, 0.05);
     assert_eq!(raised(1.06, 1.5), Verdict::Slower);
     assert_eq!(raised(1.01, 1.04), Verdict::Equivalent);
     assert!(matches!(raised(1.03, 1.08), Verdict::Inconclusive { .. }));
-    // A half width of 4 % of 12 blocks has to shrink to some 1 %: the truth may be 1.01 as well.
+    // The half-width of 4 % from 12 blocks must shrink to about 1 %, because the true ratio may
+    // also be 1.01.
     let Verdict::Inconclusive {
         blocks_needed: Some(blocks),
     } = decide(0.96, 1.04)
@@ -98,7 +99,8 @@ fn few_blocks_say_what_they_take_for_granted() {
     assert_eq!((&few["replicates"], &few["needed"]), (&json!(3), &json!(6)));
 }
 
-/// Six blocks that all say slower are enough, however much they scatter: no other signs are as far from 1.
+/// Six blocks that all point to "slower" suffice, regardless of their spread: no other combination
+/// of signs is as extreme.
 #[test]
 fn six_blocks_that_agree_decide() {
     let logs: Vec<Option<f64>> = [0.7, 2.3, 1.1, 1.9, 0.9, 1.4].map(Some).to_vec();
@@ -172,7 +174,8 @@ fn the_baseline_alone_is_measured_where_the_others_lack_something_from_the_start
     };
     let lack = |subject| failure(subject, None, "setting");
     assert_eq!(ended(vec![lack(1), failure(2, None, "missing")]), None);
-    // A fault is none of these, nor what comes in the middle, nor is a baseline that lacks something.
+    // These do not count: a real failure, a failure in the middle of the run, and a baseline that
+    // lacks something.
     let later = Failure {
         block: Some(3),
         ..lack(2)
@@ -208,7 +211,7 @@ fn a_control_that_differs_raises_the_margin() {
     let all = results(&run);
     assert!(all.controls[0].met && all.controls[0].margin == 0.02);
     assert_eq!(judged(&all)[0].1, Verdict::Slower);
-    // The second subject takes the control's part: a copy that is 4 % slower.
+    // The second subject becomes the control: a copy that is 4 % slower.
     plan(&mut run).subjects[2].control_of = Some(0);
     let all = results(&run);
     let control = &all.controls[0];
@@ -219,7 +222,8 @@ fn a_control_that_differs_raises_the_margin() {
 
 #[test]
 fn whoever_is_ahead_of_the_limit_is_named() {
-    // Half of the baseline's time, within its margin, and half as much again.
+    // One subject takes half of the baseline's time, one is equivalent, and one takes half as much
+    // time again.
     let mut run = measured(&[0.5, 0.99, 1.5], 12);
     assert!(warnings(&results(&run), "reference-beaten").is_empty());
     plan(&mut run).subjects[0].reference = true;
@@ -227,7 +231,7 @@ fn whoever_is_ahead_of_the_limit_is_named() {
     let beaten = warning(&all, "reference-beaten");
     assert_eq!(beaten["reference"], "base");
     assert_eq!(beaten["faster"], json!(["s1"]));
-    // One limit ahead of another says nothing of either.
+    // One reference that is faster than another says nothing about either.
     plan(&mut run).subjects[1].reference = true;
     assert!(warnings(&results(&run), "reference-beaten").is_empty());
 }
@@ -339,7 +343,8 @@ fn other_settings_are_refused_with_both_values_named() {
     let version = json!({"value": "3.45.0", "subject": "s2"});
     assert_eq!(warning(&all, "versions")["others"], json!([version]));
 
-    // One that says nothing is not taken at its word; one that changes its word is not, either.
+    // A setting that was not reported counts as different, and so does a setting whose value
+    // changed.
     run.settings.remove(1);
     assert_eq!(results(&run).refusals[0].reason, refused(None));
     run.settings
@@ -356,7 +361,7 @@ fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
     let pauses = |run: &Run| interval(&results(run), 1, 0, &Metric::PAUSES);
     assert!(pauses(&run).high < 0.01, "{:?}", pauses(&run));
     for block in &mut run.blocks {
-        // A collector: one batch in sixteen takes as long as eleven.
+        // One batch in sixteen takes eleven times as long, as with a garbage collector.
         let paused = block.samples.iter_mut().find(|s| s.subject == 1).unwrap();
         paused.batch.wall_ns *= 11;
     }
@@ -368,7 +373,7 @@ fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
     assert!(cost.low < 0.625 && 0.625 < cost.high, "{cost:?}");
 }
 
-/// A pause that one block in ten has: half as long again.
+/// A pause in one block out of ten makes it take half as much time again.
 #[test]
 fn a_pause_in_some_blocks_is_in_the_mean() {
     let mut run = measured(&[1.0], 80);
@@ -381,7 +386,7 @@ fn a_pause_in_some_blocks_is_in_the_mean() {
     let mean = found.comparison(1, 0, &Metric::MEAN_WALL).unwrap().ratio;
     assert!((1.03..1.07).contains(&mean.estimate), "{mean:?}");
     assert!(mean.low < 1.05 && 1.05 < mean.high, "{mean:?}");
-    // The interval follows the skew.
+    // The interval follows the skew of the values.
     assert!(
         mean.high / mean.estimate > mean.estimate / mean.low,
         "{mean:?}"
@@ -460,7 +465,7 @@ fn sweeps_give_fixed_and_marginal_cost_the_same_every_time() {
 #[test]
 fn a_bent_sweep_is_called_curved() {
     let mut run = grown(simulator::run(&sweep(), 1, 8), &sweep(), 12);
-    // Above 100 rows the cache is left: each costs half again.
+    // Above 100 rows, the data no longer fits into the cache: each row costs half as much again.
     for sample in run
         .blocks
         .iter_mut()
@@ -485,7 +490,7 @@ fn a_factor_is_compared_with_its_first_value_within_each_subject() {
         ..CALM
     };
     let mut run = simulator::run(&world, 1, 8);
-    // Two sweep values with two values of the factor each.
+    // Two swept values with two values of the factor each.
     let points: Vec<Point> = run.plan().unwrap().points.clone();
     for text in ["prepared", "text"] {
         let with = |p: &Point| {
@@ -569,7 +574,7 @@ fn footprints_are_medians_over_blocks() {
     );
 }
 
-/// Batch times with 3 % scatter around the levels of the stretches.
+/// Returns batch times with 3 % noise around the levels of consecutive stretches.
 fn batches(stretches: &[(usize, f64)]) -> Vec<f64> {
     let mut random = simulator::Random(7);
     let stretch = |&(count, level): &(usize, f64)| std::iter::repeat_n(level, count);
@@ -602,7 +607,7 @@ fn warm_up_classes_are_told_apart() {
     );
     let falling = batches(&[(30, 8.0), (30, 4.0), (30, 2.0), (10, 1.0)]);
     assert_eq!(class(&falling), (WarmUp::NoSteadyState, None));
-    // A JIT at its usual: interpreter, first compiler, second compiler.
+    // A typical JIT: interpreter, first compiler, second compiler.
     let jit = batches(&[(3, 40.0), (12, 6.0), (25, 2.0), (160, 1.0)]);
     assert_eq!(class(&jit), (WarmUp::Warming, Some(40)));
 }

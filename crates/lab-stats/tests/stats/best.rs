@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The peaks of subjects over a sweep, each shown at its best point: the choice must not create winners, nor
-//! rates that no subject reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats best::`
-//! writes the table of `docs/statistics.md`.
+//! The peaks of subjects over a sweep.
+//!
+//! Reporting each subject at its best point must not create false winners, or rates that no subject
+//! reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats best::` writes the table
+//! in `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -10,7 +12,7 @@ use crate::simulator::{CALM, FIXED, Simulator, World, most_by_chance};
 use lab_model::Cores;
 use lab_stats::results::{Over, Results, results};
 
-/// Points between which hardly anything but chance decides.
+/// The number of points that differ by almost nothing but chance.
 const POINTS: usize = 8;
 
 fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
@@ -54,7 +56,7 @@ fn the_choice_of_the_best_point_makes_no_winner() {
             let truth = 1e9 / FIXED;
             let base = found.bests.iter().find(|best| best.subject == 0).unwrap();
             missed += u64::from(base.rate.low > truth || base.rate.high < truth);
-            // The highest of the points' own rates, as if there had been no choice.
+            // The highest of the points' own rates, ignoring the selection bias.
             let times = (0..POINTS).filter_map(|p| found.value(0, p, &lab_model::Metric::WALL));
             let times = times.filter_map(|v| v.interval().copied());
             let least = times.min_by(|a, b| a.estimate.total_cmp(&b.estimate));

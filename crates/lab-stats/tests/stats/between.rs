@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Changes between two runs of one experiment in the situations that users meet.
+//! Changes between two runs of one experiment in situations that users encounter.
 
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, target};
@@ -12,7 +12,7 @@ use lab_stats::between::{
 };
 use std::collections::HashMap;
 
-/// A run of `base`, `s1` … and a control.
+/// Returns a run of `base`, `s1` … and a control.
 fn measured(ratios: &[f64], blocks: u32, seed: u64) -> Run {
     let world = World {
         ratios: ratios.to_vec(),
@@ -27,7 +27,7 @@ fn measured(ratios: &[f64], blocks: u32, seed: u64) -> Run {
     run
 }
 
-/// The same program everywhere but for those named.
+/// Returns the same program hash for all subjects except for `others`.
 fn hashes(others: &[&str]) -> HashMap<String, String> {
     let names = ["base", "s1", "s2", "control"];
     let hash = |name: &&str| {
@@ -85,7 +85,7 @@ fn a_changed_subject_is_told_from_a_faster_machine() {
         (Some(Verdict::Equivalent), ProgramMatch::Same)
     );
     assert_eq!(caveats(&found), Vec::<&str>::new());
-    // Times are halved for all, which says nothing about any of them.
+    // Times are halved for all subjects, which says nothing about any of them.
     let times: Vec<&Changed> = found.times().collect();
     let base = times[0];
     assert!(base.reference && base.change.high < 0.7, "{base:?}");
@@ -203,7 +203,7 @@ fn a_command_alone_has_a_time_and_no_change() {
     let found = compare(&second);
     assert_eq!((found.judged().count(), found.times().count()), (0, 2));
     assert_eq!(caveats(&found), ["nothing-relative"]);
-    // The line is the same, but what it ran is unknown.
+    // The command line is the same, but the program that it ran is unknown.
     assert_eq!(found.baseline_program, ProgramMatch::Unknown);
     plan(&mut second).subjects[0].command.as_mut().unwrap().line = "sort -u a.txt".into();
     assert_eq!(compare(&second).baseline_program, ProgramMatch::Changed);
@@ -281,7 +281,7 @@ fn runs_that_cannot_be_compared_are_errors() {
     assert_eq!(error, Incomparable::Same("1.lab".into()));
 }
 
-/// Ratios and times are in one list, each with its metric; only ratios have a verdict.
+/// Ratios and times are in one list, each with its metric. Only ratios have a verdict.
 #[test]
 fn what_changed_is_one_list() {
     let found = compare(&measured(&[1.2], 12, 1), &measured(&[1.2], 12, 2), &[]).unwrap();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several builds of each revision: intervals hold for builds where builds differ, and blocks of one build as if they
-//! were independent would not. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats builds::` writes the table.
+//! Multiple builds of each revision.
+//!
+//! If builds differ, intervals from builds have the stated level. Intervals that treat the blocks
+//! of one build as independent do not. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test
+//! stats builds::` writes the table.
 
 use crate::documents;
 use crate::documents::percent;
@@ -10,8 +13,9 @@ use lab_model::{Command, Ending, Metric, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::results;
 
-/// A run of one subject with the baseline, `builds` builds each, whose times scatter by `scatter`; the two
-/// take equal time on average.
+/// Returns a run of one subject and the baseline with `builds` builds each.
+///
+/// The times of the builds vary by `scatter`. On average, the two take the same time.
 fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     let world = World {
         ratios: vec![1.0],
@@ -43,8 +47,9 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     run
 }
 
-/// True if the interval misses 1, and whether the verdict is false; without `builds`, of blocks as if each were a
-/// replicate.
+/// Returns whether the interval misses 1, and whether the verdict is false.
+///
+/// If `builds` is false, each block counts as a replicate.
 fn wrong(mut run: Run, builds: bool) -> (bool, bool) {
     if !builds {
         let plan = run.plan_mut().unwrap();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forecasts of reports: how often new runs with the proposed number of blocks resolve all comparisons,
-//! and how often half of them. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats deciding::`
-//! writes the tables of `docs/statistics.md`.
+//! The forecasts of reports: how often new runs with the proposed number of blocks resolve all
+//! comparisons or half of them.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats deciding::` writes the tables in
+//! `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -18,26 +20,27 @@ use lab_stats::verdict::{Margin, decided, open};
 
 const MARGIN: f64 = 0.02;
 
-/// How the blocks of a process scatter.
+/// The distribution of the blocks of a process.
 #[derive(Clone, Copy)]
 enum Tails {
     Normal,
     /// Student's t with 2 degrees of freedom.
     Heavy,
-    /// One block in 20 has 8 standard deviations more.
+    /// One block in 20 is longer by 8 standard deviations.
     Contaminated,
 }
 
-/// Comparisons whose truths and scatters are known.
+/// Comparisons with known true ratios and spreads.
 #[derive(Clone)]
 struct World {
     name: &'static str,
-    /// The logarithm of each ratio and the scatter of its blocks' logarithms, by point, then subject.
+    /// The logarithm of each ratio and the standard deviation of its blocks' logarithms, by point,
+    /// then subject.
     truths: Vec<(f64, f64)>,
-    /// Subjects that are compared with a baseline at each point.
+    /// The number of subjects compared with a baseline at each point.
     subjects: usize,
     tails: Tails,
-    /// Databases, each of which has its part of alpha.
+    /// The number of databases, each of which uses a fraction of alpha.
     targets: usize,
 }
 
@@ -54,7 +57,7 @@ impl World {
         }
     }
 
-    /// The same world with `scatter` times the scatter.
+    /// Multiplies all standard deviations by `scatter`.
     fn times(mut self, scatter: f64) -> World {
         self.truths
             .iter_mut()
@@ -62,7 +65,8 @@ impl World {
         self
     }
 
-    /// Like an experiment with three databases: of seven subjects two are compiled and close to the baseline.
+    /// A world like an experiment with three databases. Two of the seven subjects are compiled and
+    /// close to the baseline.
     fn like_sql() -> World {
         let mut random = Random(7);
         let mut truth = |subject: usize| match subject {
@@ -81,7 +85,8 @@ impl World {
         }
     }
 
-    /// A run of `blocks` blocks; luck is drawn for each process at each point.
+    /// Simulates a run with `blocks` blocks. The random effect is drawn for each process at each
+    /// point.
     fn blocks(&self, random: &mut Random, blocks: usize) -> Vec<Logs> {
         let mut luck = |n: usize| -> Vec<f64> { (0..n).map(|_| self.luck(random)).collect() };
         let mut all = Vec::new();
@@ -117,8 +122,8 @@ impl World {
         found.into_iter().flatten().collect()
     }
 
-    /// The number of comparisons that a run of `blocks` blocks leaves open, with the interim analyses of
-    /// `plan`.
+    /// Returns the number of comparisons that a run of `blocks` blocks leaves inconclusive, with
+    /// the interim analyses of `plan`.
     fn open_after(&self, plan: &Plan, blocks: usize, seed: u64) -> usize {
         let logs = self.blocks(&mut Random(seed), blocks);
         let open = |blocks: usize, alpha: f64| {
@@ -141,19 +146,19 @@ impl World {
     }
 }
 
-/// Counts of forecasts and of those that held.
+/// Counts forecasts and how many of them were correct.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     forecasts: u32,
     held: u32,
     held_by_half: u32,
-    /// Blocks that were named.
+    /// The proposed numbers of blocks.
     named: Vec<f64>,
-    /// Runs of too few blocks for a forecast.
+    /// The number of runs with too few blocks for a forecast.
     too_few: u32,
     perhaps: u32,
     hardly: u32,
-    /// Those called hardly resolvable that the most blocks did resolve.
+    /// The number of runs called hardly resolvable that the maximum number of blocks did resolve.
     hardly_decided: u32,
 }
 
@@ -298,8 +303,8 @@ fn so_many_blocks_probably_decide() {
         for blocks in [4, 5, 10, 12] {
             let runs = documents::runs(for_the_page, in_tests);
             let tally = forecast(&world, &plan, blocks, runs);
-            // Few of the noisiest comparisons are resolved, and their forecasts come from blocks that
-            // happened to scatter little.
+            // Few of the noisiest comparisons are resolved. Their forecasts come from blocks that
+            // happened to vary little.
             if !world.name.contains("25 %") {
                 pooled[usize::from(world.truths.len() > 1)].add(&tally);
             }
@@ -345,7 +350,7 @@ fn so_many_blocks_probably_decide() {
     }
 }
 
-/// The interval's edge lies at the edge of a margin that the control raised.
+/// The bound of the interval lies at the edge of a margin that the control raised.
 #[test]
 fn few_blocks_do_not_say_that_more_would_hardly_decide() {
     let open = Open {
@@ -367,7 +372,7 @@ fn few_blocks_do_not_say_that_more_would_hardly_decide() {
     assert_eq!(by(12), Some(Deciding::Hardly(200)));
     assert_eq!(by(11), Some(Deciding::TooFew(12)));
     assert_eq!(deciding_of(&[], &outlook, 12, 80), None);
-    // Half of two are decided by one that is plain with some more blocks.
+    // Half of two comparisons are resolved if one is clear after a few more blocks.
     let plain = Open {
         estimate: 0.05,
         certainty: Certainty {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks of multiple hosts whose true ratios are known.
+//! Blocks of multiple hosts with known true ratios.
 
 use crate::simulator::{CALM, Simulator, World, figures, run, served};
 use lab_model::{Agent, Block, BlockState, Run};
@@ -7,7 +7,7 @@ use lab_stats::hosts::{effects, hosts, kinds};
 use lab_stats::results::results;
 use serde_json::{Value, json};
 
-/// Blocks of hosts on which the subject's ratio is this, in turns.
+/// Returns a run whose blocks alternate between hosts with these ratios of the subject.
 fn measured(ratios: &[f64], blocks: usize) -> Run {
     let world = |ratio| World {
         ratios: vec![ratio],
@@ -43,7 +43,7 @@ fn warnings(run: &Run) -> Vec<Value> {
 fn a_host_that_is_unlike_the_others_is_told() {
     let run = measured(&[1.2, 1.2, 1.5], 18);
     let found = effects(&run);
-    // Over both points, and at each.
+    // One effect over both points, and one at each point.
     assert_eq!(found.len(), 3);
     for effect in &found {
         assert!(effect.differ && effect.subject == 1, "{effect:?}");
@@ -52,7 +52,7 @@ fn a_host_that_is_unlike_the_others_is_told() {
             let ratio = ratio.expect("six blocks");
             assert!((ratio.estimate / truth - 1.0).abs() < 0.03, "{ratio:?}");
         }
-        // ln(1.5 / 1.2) = 0.22 in one of three hosts: a standard deviation of 0.13.
+        // ln(1.5 / 1.2) = 0.22 on one of three hosts: a standard deviation of 0.13.
         let between = effect.between.deviation;
         assert!(
             between.low > 0.03 && between.low < 0.13 && between.high > 0.13,
@@ -69,7 +69,8 @@ fn a_host_that_is_unlike_the_others_is_told() {
     assert!((greatest - 1.5).abs() < 0.005, "{spread}");
 }
 
-/// On the second of two hosts all answers of the first server but the baseline take half as much CPU time again.
+/// On the second of two hosts, the requests of the first server after the baseline take half as
+/// much CPU time again.
 #[test]
 fn servers_have_a_ratio_on_each_host() {
     let mut run = served::World::new(&[0.8, 2.0]).run(1, 16);
@@ -118,7 +119,7 @@ fn hosts_that_are_alike_are_not_told_apart() {
     assert_eq!(warnings(&run), Vec::<Value>::new());
 }
 
-/// Each host has one of these processors, in turns.
+/// Assigns the processors to the hosts in turn.
 fn with_processors(mut run: Run, processors: &[&str]) -> Run {
     for (host, agent) in run.agents.iter_mut().enumerate() {
         let processor = processors[host % processors.len()];
@@ -139,7 +140,7 @@ fn kinds_of_hosts_are_a_factor() {
         .into_iter()
         .map(|kind| kind.name)
         .collect();
-    // The system is the same everywhere.
+    // The operating system is the same on all hosts.
     assert_eq!(names, ["EPYC", "Xeon"]);
     for effect in effects(&run) {
         let ratios = effect
@@ -163,7 +164,7 @@ fn kinds_of_hosts_are_a_factor() {
 fn hosts_of_one_kind_may_differ_as_much() {
     let run = with_processors(measured(&[1.2, 1.5, 1.5, 1.2], 24), &["EPYC", "Xeon"]);
     assert!(effects(&run).iter().all(|e| e.differ && !e.kinds_differ));
-    // With one host of each kind, host and kind cannot be separated.
+    // With one host of each kind, the effects of host and kind cannot be separated.
     let run = with_processors(measured(&[1.2, 1.5], 12), &["EPYC", "Xeon"]);
     let found = effects(&run);
     assert!(
@@ -191,7 +192,7 @@ fn a_lost_host_is_named_with_its_block() {
         warnings(&run)[0],
         json!({"code": "hosts-lost", "hosts": lost})
     );
-    // A run that goes on has new agents on the same hosts.
+    // A run that is continued has new agents on the same hosts.
     run.agents.push(Agent {
         name: "host 1".into(),
         ..Agent::default()
@@ -213,7 +214,7 @@ fn one_host_is_compared_with_nobody() {
     assert_eq!(hosts(&of_one_host), []);
 }
 
-/// A host that the user leaves out is not in any figure, and a warning says so.
+/// A host that the user leaves out does not affect any result, and a warning says so.
 #[test]
 fn a_host_is_left_out() {
     let mut run = measured(&[1.2, 1.5], 12);

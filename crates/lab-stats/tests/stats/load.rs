@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of a load run: compared with NumPy and SciPy, of simulated servers whose truth is known, of any
-//! run that a file can hold, and judged by a gate.
+//! Results of load runs.
+//!
+//! They are compared with NumPy and SciPy and with simulated servers whose truth is known.
+//! Arbitrary run files and gates are also tested.
 
 use crate::lines::{close, lines};
 use crate::simulator::figures::{interval, interval_if_any, judged, places, reading, warnings};
@@ -33,7 +35,7 @@ const IN_TURNS: [Metric; 6] = [
     Metric::SERVER_CPU,
 ];
 
-/// Those of the response times that there are, in their order.
+/// Returns the percentiles of response time that exist, in order.
 fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = RESPONSE_TIMES[..6]
         .iter()
@@ -41,7 +43,7 @@ fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> 
     found.collect()
 }
 
-/// The intervals of the percentiles of service time.
+/// Returns the intervals of the percentiles of service time.
 fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = SERVICE_TIMES[..6]
         .iter()
@@ -49,7 +51,7 @@ fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     found.collect()
 }
 
-/// The run of reference/generate_load.py.
+/// Returns the run of reference/generate_load.py.
 fn reference_run() -> Run {
     let mut run = run(&["a", "b"], &[64], 1);
     let times = lines(NUMPY, "times");
@@ -153,7 +155,7 @@ fn ratios_are_those_of_scipy() {
         let p50 = interval(&results, expected.key("subject") as usize, 0, &Metric::P50);
         close(&[p50.estimate, p50.low, p50.high], &expected.numbers, 1e-12);
     }
-    // In a closed loop the tail is not what a user would see.
+    // In a closed loop, the tail does not reflect what a user would see.
     let mut compared = metrics(&results);
     compared.sort_by_key(|metric| IN_TURNS.iter().position(|known| known == metric));
     assert_eq!(
@@ -162,8 +164,8 @@ fn ratios_are_those_of_scipy() {
     );
 }
 
-/// The quantile of all arrivals is the truth: 1,000 requests a second are due, and for the fourth of ten
-/// seconds nothing is answered until its end.
+/// The true quantile is that of all arrivals. 1,000 requests per second are due, and in the fourth
+/// of ten seconds, nothing is answered until its end.
 #[test]
 fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
     let mut run = open(run(&["a"], &[64], 1));
@@ -180,7 +182,7 @@ fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
     let results = results(&run);
     let p99 = interval(&results, 0, 0, &Metric::P99);
     assert!((p99.estimate / 900e6 - 1.0).abs() < 0.002, "{p99:?}");
-    // The frequency of stalls is unknown: one block in ten had one.
+    // The frequency of stalls is unknown, because only one of ten blocks had one.
     assert_eq!(p99.level, 0.0, "{p99:?}");
     let tails = warned(&results, "tails").unwrap();
     let p99 = json!({"percentile": "p99", "needed": 90});
@@ -195,7 +197,8 @@ fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
     assert!(reading(&results, 0, 0, &Metric::MAX).unwrap() >= 1e9);
 }
 
-/// Blocks of A B B A or B A A B on a machine whose speed drifts, of servers with this ratio.
+/// Returns the results of blocks in the order A B B A or B A A B on a machine with drift, with
+/// servers of this ratio.
 fn compared(seed: u64, blocks: u32, ratio: f64) -> Results {
     let mut random = Random(seed);
     let mut run = open(run(&["a", "b"], &[64], seed));
@@ -237,7 +240,7 @@ fn equal_servers_have_no_winner() {
 
 #[test]
 fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
-    // Tails need many blocks far apart, also where neighbors seem to depend on each other by chance.
+    // Tails need many blocks, even if neighbors seem to depend on each other by chance.
     let has_interval = |c: &&Comparison| c.ratio.level > 0.0;
     let slower = compared(1, 400, 1.5);
     assert!(slower.comparisons.iter().filter(has_interval).count() >= 4);
@@ -257,7 +260,7 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
             .filter(has_interval)
             .all(|c| c.verdict == Some(Verdict::Faster))
     );
-    // With five blocks rates and costs are known, but percentiles are not.
+    // With five blocks, rates and costs are known, but percentiles are not.
     let few = compared(1, 5, 1.5);
     let undecided = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     let open: Vec<&Comparison> = few.comparisons.iter().filter(undecided).collect();
@@ -276,7 +279,7 @@ fn a_percentile_needs_a_request_that_exceeds_it() {
         add(&mut run, vec![slice(0, 2000), slice(1, n)]);
     }
     let all = results(&run);
-    // All requests together are what counts.
+    // Only the total of all requests counts.
     assert_eq!(metrics(&all)[1..], IN_TURNS[1..5]);
     assert_eq!(response_percentiles(&all, 1).len(), 6);
     run.blocks.truncate(4);
@@ -403,7 +406,7 @@ fn a_generator_at_its_limit_is_named() {
     let delay_ns = own.next().unwrap()["delay_ns"].as_f64().unwrap();
     assert!(!cell(&lagging) && (delay_ns / 1.1e6 - 1.0).abs() < 0.01);
     assert!(warned(&lagging, "saturated").is_none());
-    // Nothing is due in a closed loop.
+    // In a closed loop, no request is ever due.
     assert!(!cell(&one_cell(false, |s| s.lag = late(21))));
     let busy = one_cell(false, |s| s.busiest_cpu_ns = 910_000_000);
     let saturated = warned(&busy, "saturated").unwrap();
@@ -413,7 +416,7 @@ fn a_generator_at_its_limit_is_named() {
     assert!(!cell(&one_cell(false, |s| s.busiest_cpu_ns = 890_000_000)));
 }
 
-/// Most connections are served within a millisecond, and one waits for eight seconds.
+/// Most connections are served within a millisecond, but one waits for eight seconds.
 #[test]
 fn connections_that_starve_do_not_stand_for_the_server() {
     let results = one_cell(false, |slice| {
@@ -444,7 +447,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
         .iter()
         .filter(|w| w.kind().name() != "tails");
     assert_eq!(others.count(), 0, "{:?}", delivered.warnings);
-    // Served in the end, when nothing more was due.
+    // All requests are served in the end, after no more were due.
     let mut run = open(run(&["a"], &[64], 1));
     for block in 0..10 {
         let response = counts((0..if block < 9 { 800 } else { 2800 }).map(|i| 1e6 * f64::from(i)));
@@ -459,7 +462,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
         );
     }
     assert_eq!(rates(&results(&run)), [800.0, 1000.0]);
-    // Also where each visit is one slice, at whose end the last answers were waited for.
+    // The same applies if each visit is one slice that ends by waiting for the last responses.
     let drained = |service_ms: u64, drain_ms: u64| {
         one_cell(true, |s| {
             let lag = Counts(vec![(1000, s.served)]).into();
@@ -508,7 +511,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
 }
 
-/// One of two servers at a rate is behind, so their throughputs are compared.
+/// One of two servers cannot keep up with the rate, so their throughputs are compared.
 #[test]
 fn percentiles_of_an_overloaded_server_are_not_compared() {
     let compared = |drain_ns: u64, stalls: bool| {
@@ -532,7 +535,7 @@ fn percentiles_of_an_overloaded_server_are_not_compared() {
     assert!(overloaded && metrics == [Metric::THROUGHPUT], "{metrics:?}");
     let (overloaded, metrics) = compared(5_000_000, false);
     assert!(!overloaded && metrics.contains(&Metric::P99), "{metrics:?}");
-    // Behind at the end of one block alone.
+    // The server is behind at the end of a single block only.
     let (overloaded, metrics) = compared(2_000_000_000, true);
     assert!(!overloaded && metrics.contains(&Metric::P99), "{metrics:?}");
 }
@@ -558,7 +561,7 @@ fn a_server_that_takes_the_generators_cores_is_named() {
     assert!(warned(&results(&run), "shared-cores").is_none());
 }
 
-/// The state of a coordinator's machine does not matter if other machines put the load on.
+/// The state of a coordinator's machine does not matter if other machines generate the load.
 #[test]
 fn machines_that_are_not_fit_are_those_of_the_load() {
     let mut run = of_seconds(5);
@@ -592,7 +595,8 @@ fn machines_that_are_not_fit_are_those_of_the_load() {
     assert_eq!(warned(&run), (None, two("gen1")));
 }
 
-/// Two agents with a machine each. Machines are identified by the ids that they report, not by their names.
+/// Two agents with a machine each. Machines are identified by the machine IDs that they report, not
+/// by their names.
 #[test]
 fn only_agents_on_the_servers_machine_share_its_cores() {
     let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -638,8 +642,8 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
     assert_eq!(warned(None, "three"), None);
 }
 
-/// Seconds of a server whose speed wanders: neighbours are merged, and intervals become as wide as they
-/// have to be.
+/// Seconds of a server with varying speed: neighbors are merged, and intervals become as wide as
+/// necessary.
 #[test]
 fn slices_that_depend_on_each_other_are_merged() {
     let wandering = |memory: f64, trend: f64, blocks: usize| {
@@ -719,7 +723,8 @@ fn a_plan_that_contradicts_itself_has_no_results() {
 }
 
 proptest! {
-    /// However a block's slices are cut and ordered, and against counting one by one.
+    /// The result does not depend on how a block's slices are split and ordered, and equals a
+    /// one-by-one count.
     #[test]
     fn quantiles_are_those_of_all_requests(blocks in prop::collection::vec(prop::collection::vec((0..5000u64, 1..400u64), 1..30), 1..12), cut in 0..30usize) {
         let (mut uncut, mut parts) = (run(&["a"], &[64], 1), run(&["a"], &[64], 1));
@@ -747,7 +752,8 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// A file can contain anything; an results of it has intervals that are ones, and a gate an answer.
+    /// A file can contain anything. Its results still have valid intervals, and a gate has an
+    /// outcome.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         let results = results(&run);
@@ -766,7 +772,7 @@ proptest! {
         judge(&thresholds, &results, run.plan().unwrap());
     }
 
-    /// Any text is either parsed or rejected in one line that shows it.
+    /// Any text is either parsed or rejected with a single line that contains the text.
     #[test]
     fn any_threshold_is_borne(text in "\\PC{0,20}|(p99|errors|max) ?[<>]=? ?[0-9.]{0,5}(ms|%|s)?") {
         if let Err(e) = text.parse::<Threshold>() {
@@ -813,13 +819,13 @@ fn gated(thresholds: &[&str], run: &Run) -> Judgement {
     judge(&thresholds, &results(run), run.plan().unwrap())
 }
 
-/// The values of thresholds that were crossed.
+/// Returns the thresholds that were crossed, with their values.
 fn crossed(judgement: &Judgement) -> Vec<(&str, f64)> {
     let crossed = judgement.crossed.iter();
     crossed.map(|c| (c.threshold.as_str(), c.value)).collect()
 }
 
-/// Why thresholds could not be judged.
+/// Returns the thresholds that could not be evaluated, with the reasons.
 fn undecided(judgement: &Judgement) -> Vec<(&str, UndecidedReason)> {
     let undecided = judgement.undecided.iter();
     undecided
@@ -827,7 +833,8 @@ fn undecided(judgement: &Judgement) -> Vec<(&str, UndecidedReason)> {
         .collect()
 }
 
-/// Ten seconds of 2,000 requests of 1 ms each, and one of 30 ms in each.
+/// Returns ten seconds of 2,000 requests each. Requests take 1 ms, except for one request of 30 ms
+/// per second.
 fn steady() -> Run {
     let mut run = run(&["a"], &[64], 1);
     for _ in 0..10 {
@@ -903,7 +910,7 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
     ];
     assert_eq!(values[1..], rest);
     assert!(found.crossed.iter().all(|c| c.doubt.is_none()));
-    // The stalls of ten blocks may come more or less often.
+    // The stalls of ten blocks may be more or less frequent in other runs.
     let first = run.blocks[0].clone();
     run.blocks = (0..90)
         .map(|number| Block {
@@ -1022,7 +1029,7 @@ fn agent(name: &str) -> Agent {
     }
 }
 
-/// A run at 10 requests a second that was planned to have `blocks` blocks of a second.
+/// Returns a run at 10 requests per second that was planned to have `blocks` blocks of one second.
 fn of_seconds(blocks: u32) -> Run {
     let mut run = run(&["a"], &[4], 1);
     let plan = run.plan_mut().unwrap();
@@ -1058,7 +1065,7 @@ fn what_was_due_after_the_loss_of_all_agents_is_told() {
     assert_eq!(agent_of(1)["reason"], "cut off");
     let end = json!({"complete": 1, "planned": 5, "due": 40});
     assert_eq!(all_lost["end"], end);
-    // Others went on with it.
+    // Other agents continued the run.
     run.agents.push(agent("gen1"));
     for _ in 0..4 {
         add(&mut run, vec![slice.clone()]);
@@ -1093,7 +1100,7 @@ fn of_how_many_blocks_a_servers_figures_are_is_told() {
         block.slices[0].server_cpu_ns = None;
     }
     assert_eq!(warned(&results(&run), "agents"), Some(unknown(0)));
-    // Without one of the agents it never is.
+    // If one of the agents is left out, it is never known.
     run.agents = ["gen1", "gen2"].map(agent).into();
     run.agents[1].is_left_out = true;
     let left_out = json!({"code": "agents-left-out", "agents": ["gen2"]});

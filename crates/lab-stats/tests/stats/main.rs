@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program: each more would be compiled and linked with the whole library again.
+//! All tests are in one program, because each further program would be compiled and linked with the
+//! whole library again.
 
 mod ages;
 mod behaviour;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ratios of means whose blocks have pauses now and then: how often their intervals miss the truth.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats means::` writes the table of `docs/statistics.md`.
+//! Ratios of means whose blocks contain occasional pauses: how often their intervals miss the true
+//! ratio.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats means::` writes the table in
+//! `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -11,9 +14,9 @@ use lab_stats::mean::ratio_of_means;
 struct World {
     name: &'static str,
     blocks: usize,
-    /// The chance of a block to have pauses, and how much longer they make it on average.
+    /// The probability that a block has pauses, and how much longer they make it on average.
     pauses: (f64, f64),
-    /// Pauses of a block are exponential, not all alike.
+    /// Whether the pauses of a block vary exponentially instead of being equal.
     scattered: bool,
 }
 
@@ -91,7 +94,8 @@ fn intervals_of_ratios_of_means_follow_skew() {
 }
 
 impl World {
-    /// The subject's blocks and the baseline's, on a machine whose speed scatters by 15 % for both alike.
+    /// Returns the subject's blocks and the baseline's, on a machine whose speed varies by 15 % for
+    /// both alike.
     fn measured(&self, random: &mut Random) -> [Vec<f64>; 2] {
         let pairs = (0..self.blocks).map(|_| {
             let speed = (0.15 * random.normal()).exp();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of run that benchlab does not have: it gives observations of invented metrics, and gets figures,
-//! verdicts, the control, means over points, effects of factors and warnings.
+//! A kind of run that is not built into benchlab.
+//!
+//! It reports observations of invented metrics, and gets values, verdicts, the control, means over
+//! points, effects of factors and warnings.
 
 use crate::simulator::{Random, block, empty_run, subject};
 use lab_model::*;
@@ -22,8 +24,10 @@ static PAGES: Metric = Metric::new(
     Direction::Neither,
 );
 
-/// A baseline, one that stalls half as long and hits twice as often, one like the baseline, and a copy; at two
-/// points that differ in a factor, which triples stalls.
+/// Returns a run of a baseline, a subject that stalls half as long and hits twice as often, an
+/// equal subject, and a copy.
+///
+/// They run at two points that differ in a factor, which triples stalls.
 fn run(blocks: u32) -> Run {
     let names = [
         ("base", None),
@@ -149,7 +153,7 @@ fn a_copy_that_differs_raises_the_margin_of_its_metric() {
     assert_eq!(warning.unwrap().subject, Some(0));
 }
 
-/// A value of 0 has no logarithm: the figure is shown, and nothing is compared.
+/// A value of 0 has no logarithm: the value is shown, but nothing is compared.
 #[test]
 fn nothing_is_compared_with_a_value_of_zero() {
     let run = run(12);
@@ -161,7 +165,8 @@ fn nothing_is_compared_with_a_value_of_zero() {
     assert!(results.value(0, 0, &STALLS).is_some());
 }
 
-/// A failed subject is excluded, and if the baseline failed there is nothing to compare others with.
+/// A failed subject is excluded. If the baseline failed, there is nothing to compare other subjects
+/// with.
 #[test]
 fn failures_are_not_compared() {
     let mut run = run(12);

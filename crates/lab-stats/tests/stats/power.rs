@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--plan`: runs with the blocks that a forecast names find the difference as often as it says.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats power::` writes the table of `docs/statistics.md`.
+//! `--plan`: runs with the forecast number of blocks detect the difference as often as claimed.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats power::` writes the table in
+//! `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -12,8 +14,8 @@ use lab_stats::power::{DIFFERENCES, Forecast, PlannedComparison, forecast};
 use lab_stats::results::results;
 use lab_stats::stop;
 
-/// A kind of run: how its blocks scatter, the comparisons, the difference to be found, and whether it has
-/// interim analyses.
+/// A kind of run: the distribution of its blocks, its comparisons, the difference to be detected,
+/// and whether it has interim analyses.
 struct TargetKind {
     world: World,
     points: usize,
@@ -92,12 +94,14 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
     documents::update("power", &table);
 }
 
-/// True if 75 to 90 % of runs find what 80 % should, but for chance.
+/// Returns true if 75 to 90 % of the runs detect a difference that 80 % should detect, allowing for
+/// chance.
 fn is_as_said(found: u64, all: u64) -> bool {
     found <= most_by_chance(all, 0.9) && all - found <= most_by_chance(all, 0.25)
 }
 
-/// The range from a pilot of eight blocks contains the value from a long one, as often as its level claims.
+/// The range estimated from a pilot of eight blocks contains the value from a long pilot as often
+/// as its level claims.
 #[test]
 fn the_range_of_a_short_pilot_holds() {
     let kind = TargetKind {
@@ -122,7 +126,7 @@ fn the_range_of_a_short_pilot_holds() {
         "{truth} blocks, within the range in {}",
         percent(share_held)
     );
-    // 80 % are said; 2 standard errors of 30 pilots.
+    // The stated level is 80 %. The tolerance is 2 standard errors of 30 pilots.
     assert!((0.65..=0.95).contains(&share_held), "{share_held}");
 }
 
@@ -164,7 +168,7 @@ impl TargetKind {
         if !self.looks {
             plan.measure.looks.clear();
         }
-        // There is no control: it would raise the margin in one run of twenty.
+        // There is no control, because it would raise the margin in one run out of twenty.
         plan.subjects.pop();
         run
     }
@@ -177,7 +181,7 @@ impl TargetKind {
         forecast(&run, &run.plan().unwrap().clone()).unwrap()
     }
 
-    /// That of the first subject at the first point.
+    /// Returns the comparison of the first subject at the first point.
     fn place(&self, seed: u64, blocks: u32) -> PlannedComparison {
         let places = self.forecast(seed, blocks).places;
         let first = |p: &&PlannedComparison| {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals where processes differ and each serves multiple blocks: how often they hold, in whole runs.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats process_sets::` writes the table of
-//! `docs/statistics.md`.
+//! Intervals of whole runs in which processes differ and each process serves multiple blocks: how
+//! often they contain the truth.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats process_sets::` writes the table
+//! in `docs/statistics.md`.
 
 use crate::documents::{self, percent};
 use crate::simulator::served::World;
@@ -14,7 +16,8 @@ use std::thread;
 /// The standard deviation of the logarithms of processes' levels.
 const PROCESS: f64 = 0.06;
 
-/// A run of `sets` sets of processes, each of which serves `blocks` blocks, and whose processes differ.
+/// Returns a run of `sets` sets of processes, each of which serves `blocks` blocks. The processes
+/// differ.
 fn run(seed: u64, sets: u32, blocks: u32) -> Run {
     let mut world = World::new(&[1.0, 2.0]);
     (world.timed, world.scatter) = (false, 0.05);
@@ -37,7 +40,8 @@ fn run(seed: u64, sets: u32, blocks: u32) -> Run {
     run
 }
 
-/// True if an interval of the CPU time of a request misses; there must be some.
+/// Returns true if an interval of the CPU time of a request misses the truth. Panics if there are
+/// no intervals.
 fn misses_any(results: &Results) -> bool {
     let truth = |subject: SubjectId| if subject == 3 { 2.0 } else { 1.0 };
     let at_points = results.comparisons.iter();
@@ -55,7 +59,8 @@ fn misses_any(results: &Results) -> bool {
     !printed.iter().all(holds)
 }
 
-/// The number of runs in which an interval misses; `nested`: blocks of one process are not replicates.
+/// Returns the number of runs in which an interval misses. If `nested`, blocks of one process do
+/// not count as replicates.
 fn misses(runs: u64, (sets, blocks): (u32, u32), nested: bool) -> u64 {
     let (missed, next) = (AtomicU64::new(0), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -79,7 +84,7 @@ fn misses(runs: u64, (sets, blocks): (u32, u32), nested: bool) -> u64 {
     missed.into_inner()
 }
 
-/// How many sets of processes, and how many blocks each of them serves.
+/// The numbers of sets of processes, and the numbers of blocks that each set serves.
 const SETS: [u32; 4] = [2, 3, 4, 6];
 const BLOCKS_OF_EACH: [u32; 3] = [2, 4, 8];
 
@@ -118,7 +123,8 @@ fn intervals_hold_where_a_process_serves_several_blocks() {
     documents::update("sets", &table);
 }
 
-/// The blocks of one process are not replicates: if they are treated as such, intervals miss too often.
+/// The blocks of one process are not replicates: if they are treated as such, intervals miss too
+/// often.
 #[test]
 fn blocks_of_one_process_are_no_replicates() {
     let missed = misses(20, (3, 4), false);

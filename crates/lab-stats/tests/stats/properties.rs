@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Properties that hold for any data: symmetries, agreements, and no panic whatever a file contains.
+//! Properties that hold for any data: symmetries, consistency, and no panics for any file content.
 
 use crate::simulator;
 use lab_model::{Ending, Interval, Run, Sample};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 proptest! {
-    /// The choice of the baseline changes only the side.
+    /// Swapping the subject and the baseline inverts the ratio.
     #[test]
     fn swapping_subject_and_baseline_inverts_the_ratio(times in blocks_of_times()) {
         let run = two_subjects(&times);
@@ -23,7 +23,7 @@ proptest! {
         prop_assert!(close(a.high, 1.0 / b.low));
     }
 
-    /// A clock that counts in another unit changes no ratio.
+    /// A clock with another unit does not change any ratio.
     #[test]
     fn scaling_all_times_leaves_the_ratio(times in blocks_of_times(), scale in 2u64..1000) {
         let run = two_subjects(&times);
@@ -35,7 +35,7 @@ proptest! {
         prop_assert!(close(a.estimate, b.estimate) && close(a.low, b.low) && close(a.high, b.high));
     }
 
-    /// A file can contain anything; an analysis of it has intervals that are ones.
+    /// A file can contain anything. Its analysis still has valid intervals.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         stop(&run);
@@ -65,7 +65,7 @@ proptest! {
         }
     }
 
-    /// The order of the runs changes only the side.
+    /// Swapping two runs inverts the change.
     #[test]
     fn swapping_two_runs_inverts_the_change(a in blocks_of_times(), b in blocks_of_times()) {
         let (first, mut second) = (two_subjects(&a), two_subjects(&b));
@@ -76,8 +76,10 @@ proptest! {
         prop_assert!(close(forth.high, 1.0 / back.low));
     }
 
-    /// The shift is the median of all differences, found without listing them; p-value and interval
-    /// agree, and adding a number to one lot adds it to the shift.
+    /// The shift is the median of all differences, found without listing them.
+    ///
+    /// The p-value and the interval are consistent, and adding a number to one sample adds it to
+    /// the shift.
     #[test]
     fn shift_is_the_median_difference(
         first in tied_values(1..20), second in tied_values(1..20), alpha in 0.01..0.5,
@@ -87,7 +89,8 @@ proptest! {
         let median = order::median(&differences.collect::<Vec<f64>>()).unwrap();
         prop_assert_eq!(found.interval.estimate, median);
         let outside = found.interval.low > 0.0 || found.interval.high < 0.0;
-        // Where no bound has the level, the widest interval is given, and p shows its worth.
+        // If no bound has the level, the widest interval is returned, and p shows how reliable it
+        // is.
         if found.interval.level >= 1.0 - alpha {
             prop_assert_eq!(outside, found.p <= alpha);
         }
@@ -97,7 +100,7 @@ proptest! {
         prop_assert_eq!(moved.high, found.interval.high + 64.0);
     }
 
-    /// p-value and interval are two views of one test, ties and zeros included.
+    /// The p-value and the interval are consistent, even with ties and zeros.
     #[test]
     fn p_and_interval_agree(values in tied_values(8..40), alpha in 0.01..0.5) {
         let centre = signed_rank::centre(&values, alpha).unwrap();
@@ -105,8 +108,10 @@ proptest! {
         prop_assert_eq!(outside, centre.p <= alpha);
     }
 
-    /// Ties and zeros keep the p-value honest: over all sign changes of the data, which are equally
-    /// likely if the centre is 0, a p-value this small comes no more often than it says.
+    /// The p-value is valid even with ties and zeros.
+    ///
+    /// Over all sign changes of the data, which are equally likely if the center is 0, a p-value is
+    /// at most as frequent as it claims.
     #[test]
     fn p_is_honest_with_ties(values in tied_values(3..10)) {
         let p = |values: &[f64]| signed_rank::centre(values, 0.05).unwrap().p;
@@ -137,14 +142,14 @@ proptest! {
         prop_assert!(cost(&warmup::change_points(&values, penalty, 1)) <= best + 1e-9);
     }
 
-    /// Warm-up is read from proportions: the unit of the times does not enter.
+    /// Warm-up detection uses ratios of times, so the unit of the times does not matter.
     #[test]
     fn warm_up_does_not_depend_on_the_unit(times in prop::collection::vec(1e2..1e6, 4..200)) {
         let scaled: Vec<f64> = times.iter().map(|time| time * 1024.0).collect();
         prop_assert_eq!(warmup::classify(&times).class, warmup::classify(&scaled).class);
     }
 
-    /// Whatever the times are, the steady batches begin within them.
+    /// For arbitrary times, the first steady batch lies within the batches.
     #[test]
     fn warm_up_takes_any_times(times in prop::collection::vec(any::<f64>(), 0..60)) {
         let steady_from = warmup::classify(&times).steady_from;
@@ -152,7 +157,7 @@ proptest! {
     }
 }
 
-/// Times in ns of 8 batches of two subjects, in 1 to 30 blocks.
+/// Returns times in ns of 8 batches of two subjects, in 1 to 30 blocks.
 fn blocks_of_times() -> impl Strategy<Value = Vec<Vec<u64>>> {
     prop::collection::vec(prop::collection::vec(1000u64..1_000_000, 16), 1..30)
 }
@@ -196,7 +201,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// Samples, plans and endings that no lab would write.
+/// Returns runs with samples, plans and endings that benchlab would never write.
 fn hostile_run() -> impl Strategy<Value = Run> {
     let number = prop_oneof![Just(0), Just(1), Just(u64::MAX), 0u64..1_000_000];
     let sample = (
@@ -266,7 +271,7 @@ fn intervals(results: &Results) -> Vec<Interval> {
         .collect()
 }
 
-/// Small multiples of 1/2, so that many are equal, opposite or zero.
+/// Returns small multiples of 1/2, many of which are equal, opposite or zero.
 fn tied_values(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec((-6i8..=8).prop_map(|v| f64::from(v) / 2.0), count)
 }
@@ -306,7 +311,7 @@ fn a_run_without_blocks_is_empty_and_goes_on() {
     assert_eq!(stop(&run), None);
 }
 
-/// One block supports a figure, but no statement.
+/// One block supports an estimate, but no verdict.
 #[test]
 fn one_block_has_no_verdict() {
     let results = results(&two_subjects(&[(0..16)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The effect of redoing disturbed blocks, or parts of them, on a subject that causes the disturbances
-//! itself. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats redoing::` writes the table of
+//! The effect of redoing disturbed blocks, or sections of blocks, on a subject that causes the
+//! disturbances itself.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats redoing::` writes the table in
 //! `docs/statistics.md`.
 
 use crate::documents;
@@ -9,34 +11,36 @@ use crate::simulator::Random;
 use lab_model::Disturbance;
 use lab_stats::order::interquartile_mean;
 
-/// The baseline, a subject as fast, and one as fast that provokes disturbances.
+/// The baseline, an equally fast subject, and an equally fast subject that provokes disturbances.
 const SUBJECTS: usize = 3;
 const QUIET: usize = 1;
 const PROVOKER: usize = 2;
 
 const POINTS: usize = 12;
 const PAIRS: usize = 9;
-/// Attempts at a block or a part of one; the last is kept as it is.
+/// The maximum number of attempts at a block or a section. The last attempt is kept.
 const ATTEMPTS: usize = 3;
-/// A turn, and benchlab's own work before it, ms.
+/// The length of a turn, and of benchlab's own work before the turn, in ms.
 const TURN: f64 = 1.0;
 const BETWEEN: f64 = 1.0;
 
-/// The disturbances of turns: while one lasts, half of the time is stolen.
+/// The disturbances of turns. During a disturbance, half of the time is stolen.
 struct World {
     name: &'static str,
-    /// Disturbances from outside: the mean time from one to the next, and how long one lasts on average, ms.
+    /// External disturbances: the mean time between them and their mean length, in ms.
     outside: (f64, f64),
-    /// The chance that a turn of the provoker begins one, and how long it lasts on average, ms.
+    /// The probability that a turn of the provoker starts a disturbance, and the mean length of the
+    /// disturbance in ms.
     provoked: (f64, f64),
 }
 
-/// The part that is measured again if it was disturbed.
+/// The section that is measured again if it was disturbed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rule {
     Nothing,
     Block,
-    /// The block, given up as soon as its rest cannot save it (`crates/lab-bench/src/block.rs`).
+    /// The block, which is aborted as soon as the rest cannot save it
+    /// (`crates/lab-bench/src/block.rs`).
     EarlyBlock,
     Point,
     Pair,
@@ -61,11 +65,11 @@ struct Ratios {
 struct Found {
     quiet: Ratios,
     provoker: Ratios,
-    /// The fraction of the time that what does not count took.
+    /// The fraction of the time spent on measurements that do not count.
     lost: f64,
 }
 
-/// A chance and a length at which parts are disturbed about as often as not.
+/// A probability and a length with which sections are disturbed about half of the time.
 const OFTEN: (f64, f64) = (0.4, 2.0);
 
 #[test]
@@ -97,8 +101,8 @@ fn redoing_parts_favours_a_subject_that_provokes_disturbances() {
     let mut rows = Vec::new();
     for (number, world) in worlds.iter().enumerate() {
         let found = RULES.map(|(rule, _)| world.measured(rule, 2 * number as u64, runs));
-        // The costs of the subjects where nothing else disturbs them and nothing is redone, in separate runs:
-        // compared with their own figures, runs in which nothing is redone would never be off.
+        // The costs of the subjects without external disturbances and without redoing are measured
+        // in separate runs. Runs without redoing would trivially agree with their own values.
         let alone = World {
             outside: never,
             ..*world
@@ -119,7 +123,7 @@ fn redoing_parts_favours_a_subject_that_provokes_disturbances() {
                 Rule::Nothing | Rule::Block | Rule::EarlyBlock => {
                     assert!(off < 0.007, "{} {rule:?}: {off}", world.name);
                 }
-                // Why parts are not redone.
+                // This is the reason why only whole blocks are redone.
                 Rule::Point | Rule::Pair if world.provoked == OFTEN => {
                     assert!(typical < -0.01, "{} {rule:?}: {typical}", world.name);
                 }
@@ -172,7 +176,7 @@ impl World {
     }
 }
 
-/// Time that passed, and how much of it was stolen, ms.
+/// The elapsed time and the stolen time, in ms.
 #[derive(Clone, Copy, Default)]
 struct Stretch {
     elapsed: f64,
@@ -193,7 +197,8 @@ impl Stretch {
     }
 }
 
-/// The times of a block: for each pair of passes of each point the times of the subjects' two turns.
+/// The times of a block: for each pair of passes of each point, the times of each subject's two
+/// turns.
 #[derive(Clone, Default)]
 struct Measured {
     pairs: Vec<[[f64; 2]; SUBJECTS]>,
@@ -225,7 +230,7 @@ struct Host<'a> {
     world: &'a World,
     random: Random,
     now: f64,
-    /// When the next disturbance from outside begins, and when the present one ends.
+    /// The start of the next external disturbance, and the end of the current one.
     next: f64,
     disturbed_until: f64,
 }
@@ -310,7 +315,7 @@ impl Host<'_> {
         }
     }
 
-    /// Measures a part until it is not disturbed, or for the last time.
+    /// Measures a section until it is not disturbed, or until the last attempt.
     fn redoing(&mut self, redoes: bool, measure: impl Fn(&mut Self) -> Measured) -> Measured {
         let attempts = if redoes { ATTEMPTS } else { 1 };
         let mut measured = measure(self);
@@ -331,7 +336,7 @@ impl Host<'_> {
         point
     }
 
-    /// A block that counts. `usual_ms`: how long one takes.
+    /// Returns a block that counts. `usual_ms` is the usual length of a block.
     fn block(&mut self, rule: Rule, usual_ms: Option<f64>) -> Measured {
         let redoes = [Rule::Block, Rule::EarlyBlock].contains(&rule);
         let mut attempt = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The estimators against R and ruptures. The values come from the generators in `reference/`;
-//! its README has the commands.
+//! Compares the estimators with R and ruptures.
+//!
+//! The expected values come from the generators in `reference/`, whose README contains the
+//! commands.
 
 use crate::lines::{LinearFit, close, lines};
 use lab_stats::rank_sum::RankSum;
@@ -24,7 +26,7 @@ fn signed_rank_distribution_is_that_of_r() {
         let distribution = SignedRank::new(line.key("n") as usize);
         let normal = distribution.at_most(line.key("t") as u64);
         close(&[normal], &line.numbers, 5e-4);
-        // Where intervals are made, the approximation errs to the safe side.
+        // For the values used by intervals, the approximation errs on the safe side.
         assert!(normal > line.numbers[0] || normal > 0.05);
     }
 }
@@ -82,13 +84,13 @@ fn scalability_law_is_that_of_nls_and_near_the_published_one() {
         let id = line.key("id");
         let law = usl::law(&values("usl_n", id), &values("usl_x", id)).unwrap();
         let found = [law.one, law.contention, law.coherency];
-        // nls stops before it has all digits.
+        // nls stops before it reaches full precision.
         close(&found, &line.numbers, 1e-6);
         assert_eq!(law.coherency == 0.0, line.numbers[2] == 0.0);
         assert_eq!(law.contention == 0.0, line.numbers[1] == 0.0);
     }
-    // Residuals of the throughput itself, as in R's package usl, make other numbers of SPEC SDM91, but
-    // the same peak: published at 96.5 systems with 1,883.8 jobs an hour.
+    // Residuals of the throughput itself, as in R's package usl, yield other parameters for SPEC
+    // SDM91, but the same peak: published at 96.5 systems with 1,883.8 jobs per hour.
     let published = &values("usl_published", 1.0);
     let law = usl::law(&values("usl_n", 1.0), &values("usl_x", 1.0)).unwrap();
     let published_peak = ((1.0 - published[1]) / published[2]).sqrt();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of every kind of run: of a whole run those of its parts, and nothing that a kind does not have.
+//! The results of every kind of run: a whole run has the results of its parts, and nothing that its
+//! kind lacks.
 
 use crate::simulator;
 use crate::simulator::figures::{interval_if_any, judged, reading};
@@ -9,12 +10,12 @@ use crate::simulator::{
 use lab_model::*;
 use lab_stats::results::{Key, Results, WarningFact, results};
 
-/// The facts of warnings.
+/// Returns the facts of the warnings.
 fn facts(results: &Results) -> Vec<WarningFact> {
     results.warnings.iter().map(|w| w.fact.clone()).collect()
 }
 
-/// Compares the results of batches and of whole commands with those of their parts, each by itself.
+/// Compares the results of batches and whole commands with the separate results of their parts.
 fn as_in_its_parts(run: &Run) -> Results {
     let plan = run.plan().unwrap();
     let whole = results(run);
@@ -26,7 +27,7 @@ fn as_in_its_parts(run: &Run) -> Results {
             Some(kind) => plan.targets.iter().position(|t| t.kind == kind).unwrap(),
             None => 0,
         };
-        // Subjects have one name on one target, and points come after those of earlier targets.
+        // A subject's name is unique on a target, and points follow those of earlier targets.
         let subject = |id: SubjectId| {
             let same = |s: &Subject| s.target == target && s.name == part_plan.subjects[id].name;
             plan.subjects.iter().position(same).unwrap()
@@ -48,8 +49,8 @@ fn as_in_its_parts(run: &Run) -> Results {
         for c in &of_part.comparisons {
             let (s, p) = place(&c.key);
             let same = whole.comparison(s, p, &c.key.metric).unwrap();
-            // Each of multiple targets gets a fraction of the alpha, so no interval is narrower than by
-            // itself.
+            // Each of multiple targets gets a fraction of alpha, so intervals are at least as wide
+            // as in the separate results.
             assert_eq!(same.ratio.estimate, c.ratio.estimate);
             assert!(same.ratio.low <= c.ratio.low && same.ratio.high >= c.ratio.high);
             assert_eq!(
@@ -131,7 +132,7 @@ fn as_in_its_parts(run: &Run) -> Results {
     whole
 }
 
-/// Adds processes and their resources to every block.
+/// Adds processes and their resource usage to every block.
 fn with_processes(run: &mut Run) {
     let plan = run.plan().unwrap().clone();
     let places = (0..plan.points.len()).flat_map(|p| (0..plan.subjects.len()).map(move |s| (s, p)));
@@ -283,7 +284,8 @@ fn of_whole_commands() {
     }
 }
 
-/// Two targets: a library and a server, with a factor, and a sweep over connections on the server.
+/// Returns a run on two targets: a library and a server, with a factor, and a sweep over
+/// connections on the server.
 fn targets() -> Run {
     let mut subjects = Vec::new();
     let mut points = Vec::new();
@@ -383,7 +385,8 @@ fn of_several_targets() {
     assert_eq!(changing, [(Some(2), Some(0))]);
 }
 
-/// Two servers over one and over eight connections: the second fails at times, and its copy is slow.
+/// Returns a run of two servers with one and with eight connections. The second server sometimes
+/// fails, and its copy is slow.
 fn two_servers() -> Run {
     let mut run = simulator::load::run(&["a", "b"], &[1, 8], 3);
     let mut random = Random(3);
@@ -422,7 +425,7 @@ fn of_a_load() {
     for (c, _) in judged(&results) {
         let control = results.control(c.key.point.unwrap(), &c.key.metric);
         assert_eq!(c.margin, control.map_or(plan.measure.margin, |c| c.margin));
-        // Percentiles are of all requests, not of blocks.
+        // Percentiles are computed from all requests instead of blocks.
         assert_eq!(c.p.is_some(), !c.key.metric.id.starts_with('p'));
     }
     let errors: u64 = results.errors.iter().map(|e| e.3).sum();
@@ -472,7 +475,7 @@ fn of_nothing() {
     assert!(results(&run).cells.is_empty());
 }
 
-/// Figures that a kind does not have are absent, not invented.
+/// Values that a kind lacks are absent, not invented.
 #[test]
 fn every_figure_is_finite_and_every_interval_holds_its_estimate() {
     for run in [

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The false statements of whole runs: with equal subjects at many points, the fraction of runs with anything
-//! false in verdicts, means over points or rankings; and the blocks that one true difference among many
-//! comparisons needs to be found. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats run_wide::`
-//! writes the tables of `docs/statistics.md`.
+//! The false statements of whole runs.
+//!
+//! With equal subjects at many points, the tests count the runs with any false verdict, mean over
+//! points or ranking. They also determine the number of blocks needed to detect one true difference
+//! among many comparisons. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats
+//! run_wide::` writes the tables in `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -19,7 +21,8 @@ use std::thread;
 
 const ALPHA: f64 = 0.05;
 
-/// Points and subjects, and how many runs of each kind with few blocks there are for the page and in tests.
+/// The numbers of points and subjects, and the number of runs with few blocks for the page and in
+/// tests.
 const SHAPES: [(usize, usize, [u64; 2]); 8] = [
     (1, 1, [2000, 60]),
     (1, 2, [2000, 60]),
@@ -33,7 +36,7 @@ const SHAPES: [(usize, usize, [u64; 2]); 8] = [
 
 const FEW_BLOCKS: [u32; 3] = [3, 4, 5];
 
-/// A machine, and how its processes' luck is drawn.
+/// Returns machines with the distributions of their processes' random effects.
 fn worlds() -> Vec<(&'static str, &'static str, World)> {
     let calm = World {
         process: 0.02 / 2.0_f64.sqrt(),
@@ -87,7 +90,7 @@ fn runs_of_few_blocks_say_nothing_false() {
             ];
             rows.push(row.into_iter().chain(cells).collect());
             println!("{:?}", rows[rows.len() - 1]);
-            // It takes long, so finished rows are written early.
+            // The simulation takes a long time, so finished rows are written early.
             update_few_blocks(&rows);
         }
     }
@@ -108,7 +111,7 @@ fn of_shape(world: &World, points: usize, subjects: usize) -> World {
     }
 }
 
-/// Six blocks and more.
+/// Tests runs with six or more blocks.
 #[test]
 fn runs_of_equal_subjects_say_nothing_false() {
     let noisy = World {
@@ -157,7 +160,8 @@ fn runs_of_equal_subjects_say_nothing_false() {
     documents::update("run-wide", &table);
 }
 
-/// How many runs are wrong, and in how many an interval misses.
+/// Returns the number of runs with a false statement, and the number of runs in which an interval
+/// misses the truth.
 fn wrong_and_missed(world: &World, truths: &Truths, blocks: u32, all: u64, kind: u64) -> [u64; 2] {
     let wrong = AtomicU64::new(0);
     let missed = AtomicU64::new(0);
@@ -189,7 +193,7 @@ fn wrong_and_missed(world: &World, truths: &Truths, blocks: u32, all: u64, kind:
 
 fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
     let mut run = simulator::run(world, seed, 4);
-    // Points that are independent of each other: lines through them are not simulated here.
+    // The points are independent of each other. Lines through them are not simulated here.
     let plan = run.plan_mut().unwrap();
     plan.cases[0].sweep = None;
     plan.points.iter_mut().for_each(|point| point.x = None);
@@ -200,9 +204,9 @@ fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
 
 /// The true ratios of a world: exp of the medians of blocks' log ratios.
 struct Truths {
-    /// By subject, the baseline first.
+    /// The ratios by subject, starting with the baseline.
     at_points: Vec<f64>,
-    /// Over all points, of each subject to each other.
+    /// The ratio of each subject to each other subject over all points.
     overall: Vec<Vec<f64>>,
 }
 
@@ -239,7 +243,8 @@ impl Truths {
         }
     }
 
-    /// In a verdict at a point, over all points, or by naming one ahead of another.
+    /// Returns true if a verdict at a point, a verdict over all points or a ranking contradicts the
+    /// truth.
     fn contradict(&self, results: &Results) -> bool {
         let at_points = judged(results).into_iter();
         let at_points = at_points.map(|(c, verdict)| (verdict, self.at_points[c.key.subject]));
@@ -262,8 +267,11 @@ impl Truths {
     }
 }
 
-/// Blocks of subjects that are skewed to one side, those of every third subject three times as much, against a baseline
-/// that is not: their mean and their median are not the same. Which of the two do intervals hold?
+/// Blocks of subjects are skewed to one side, every third subject three times as much. The baseline
+/// is not skewed.
+///
+/// The mean and the median of these blocks differ. The test shows which of the two the intervals
+/// contain.
 #[test]
 fn skewed_blocks_have_two_truths_and_intervals_hold_the_median() {
     let mut rows = Vec::new();
@@ -318,13 +326,13 @@ fn skewed_blocks_have_two_truths_and_intervals_hold_the_median() {
     documents::update("skewed", &table);
 }
 
-/// The shape of a skewed value: lognormal, its logarithm scatters by this.
+/// The skew: the standard deviation of the logarithm of a lognormal value.
 const SKEW: f64 = 0.3;
 
-/// The mean of a skewed value of scale 1, (exp(SKEW² / 2) - 1) / SKEW; its median is 0.
+/// The mean of a skewed value of scale 1, (exp(SKEW² / 2) - 1) / SKEW. Its median is 0.
 const MEAN_OF_SKEWED: f64 = 0.153_425;
 
-/// At a point, one subject for each scale.
+/// Returns the log ratios of one subject for each scale, at one point.
 fn skewed(scales: &[f64], blocks: usize, random: &mut Random) -> Vec<Logs> {
     let base: Vec<f64> = (0..blocks).map(|_| 0.02 * random.normal()).collect();
     let of_scale = |(subject, scale): (usize, &f64)| {
@@ -338,14 +346,14 @@ fn skewed_value(scale: f64, random: &mut Random) -> f64 {
     scale * ((SKEW * random.normal()).exp() - 1.0) / SKEW
 }
 
-/// The median of a block's logarithm, from many of them.
+/// Returns the median of a block's logarithm, computed from many blocks.
 fn median_of_skewed(scale: f64) -> f64 {
     let mut random = Random(5);
     let values = (0..200_000).map(|_| skewed_value(scale, &mut random) - 0.02 * random.normal());
     order::median(&values.collect::<Vec<f64>>()).unwrap()
 }
 
-/// One subject differs at one point, of all that is compared over the run.
+/// Of all comparisons of the run, only one subject at one point differs.
 #[test]
 fn one_true_difference_is_found_as_by_bonferroni() {
     let mut rows = Vec::new();
@@ -395,8 +403,10 @@ fn one_true_difference_is_found_as_by_bonferroni() {
     documents::update("run-wide-power", &table);
 }
 
-/// The five blocks of a quick run show a difference of 20 % at one of many points; three would not where some
-/// subjects scatter much more than others, as those with a compiler of their own do.
+/// The five blocks of a quick run detect a difference of 20 % at one of many points.
+///
+/// Three blocks would not suffice if some subjects vary much more than others, like subjects with a
+/// JIT compiler.
 #[test]
 fn quick_runs_decide_what_is_plain() {
     let mut rows = Vec::new();
@@ -449,8 +459,10 @@ fn quick_runs_decide_what_is_plain() {
     documents::update("quick", &table);
 }
 
-/// By point, then subject; the first is slower. Half of a ratio's variance is the baseline's; every third subject
-/// scatters `wild` times as much.
+/// Returns comparisons by point, then subject. The first comparison is slower.
+///
+/// Half of a ratio's variance is the baseline's. Every third subject has `wild` times the standard
+/// deviation.
 fn family(
     points: usize,
     subjects: usize,
@@ -475,7 +487,7 @@ fn family(
     all
 }
 
-/// Means over all points, too, of each subject and of each pair of them.
+/// Adds the means over all points, for each subject and for each pair of subjects.
 fn with_overall(logs: &[Logs], subjects: usize) -> Vec<Logs> {
     let points = logs.len() / subjects;
     let blocks = logs[0].by_block.len();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of servers that benchlab starts and whose truth is known: by case and over all, at closed points
-//! and at open ones, their memory, and a generator that is the bottleneck.
+//! Results of servers that benchlab starts, with known true costs.
+//!
+//! The tests cover individual cases and means over cases, closed-loop and open-loop points, memory,
+//! and a generator that is the bottleneck.
 
 use crate::documents;
 use crate::simulator::figures::{interval, judged, reading, warning, warnings};
@@ -18,7 +20,7 @@ fn overall(results: &Results, subject: SubjectId, case: Option<usize>) -> &Overa
     found.expect("it is compared")
 }
 
-/// Points of a subject that a warning lists.
+/// Counts the points of a subject that a warning lists.
 fn places_of(warning: &serde_json::Value, subject: &str) -> usize {
     let all = warning["at"].as_array().expect("places").iter();
     all.filter(|at| at["place"]["subject"] == subject).count()
@@ -55,7 +57,7 @@ fn costs_memory_and_reconnects_are_what_they_were_made_of() {
         .effects
         .iter()
         .filter(|r| r.metric == Metric::SERVER_CPU);
-    // Three servers, each in two cases and over both; the copy is not among them.
+    // Three servers, each in two cases and over both cases. The copy is not included.
     assert_eq!(costs.clone().count(), 9);
     assert!(costs.into_iter().all(|r| near(r.ratio.estimate, 3.0)));
 }
@@ -84,12 +86,12 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
             plan.label(point)
         );
     }
-    // Twelve blocks say nothing of what happens in one of ten.
+    // Twelve blocks cannot show events that occur in one block out of ten.
     for (c, verdict) in compared {
         let is_decided = ![Metric::P90, Metric::P99].contains(&c.key.metric);
         assert_eq!(verdict == Verdict::Slower, is_decided, "{c:?}");
     }
-    // A law for each case, with and without keep-alive, and none through requested rates.
+    // One law for each case, with and without keep-alive. No law is fitted to requested rates.
     assert_eq!(results.scalings.len(), 2 * 2 * 2);
     assert!(
         results
@@ -100,7 +102,8 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
     assert!(warnings(&results, "overloaded").is_empty());
 }
 
-/// The median of the first blocks, over as many connections; later blocks change nothing.
+/// The peak is the median of the first blocks with the same number of connections. Later blocks do
+/// not change it.
 #[test]
 fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
     let mut run = World::new(&[1.0, 1.0]).run(1, 12);
@@ -141,13 +144,13 @@ fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
     assert_eq!(Peaks::of(&plan, &run).at(&plan, 3, open), None);
 }
 
-/// Runs of servers with equal costs name a winner no more often than claimed.
+/// Runs of servers with equal costs do not name a winner more often than claimed.
 #[test]
 fn equal_servers_have_no_winner() {
     let runs = documents::runs(400, 60);
     let wrong = |seed: &u64| {
         let world = World {
-            // So much that no interval fits into the margin.
+            // A spread so large that no interval fits into the margin.
             scatter: 0.1,
             timed: false,
             ..World::new(&[1.0, 1.0, 1.0])
@@ -201,7 +204,8 @@ fn a_copy_that_differs_raises_the_margin() {
 
 #[test]
 fn a_rate_of_the_generator_is_no_rate_of_the_servers() {
-    // At closed points the generator is the limit of the baseline, and of the third.
+    // At closed-loop points, the generator is the bottleneck for the baseline and for the third
+    // server.
     let limited = |costs: &[f64]| {
         let mut run = World::new(costs).run(1, 12);
         let plan = run.plan().unwrap().clone();
@@ -265,7 +269,7 @@ fn a_server_that_failed_is_compared_nowhere_and_one_that_failed_at_a_point_elsew
     );
     assert_eq!(overall(&measured, 3, Some(0)).points, 3);
     assert_eq!(overall(&measured, 3, Some(1)).points, 4);
-    // Where the baseline failed there is nothing to compare with.
+    // Where the baseline failed, there is nothing to compare with.
     run.failures = vec![failure(0, Some(0))];
     let measured = results(&run);
     assert!(measured.comparisons.iter().all(|c| c.key.point != Some(0)));
@@ -286,7 +290,7 @@ fn one_block_decides_nothing_and_says_so() {
     );
 }
 
-/// Three blocks distinguish twice the cost from the same cost at all points at once.
+/// Three blocks distinguish twice the cost from the same cost, simultaneously at all points.
 #[test]
 fn three_blocks_decide_what_is_plain() {
     let results = results(&World::new(&[2.0]).run(1, 3));
@@ -299,7 +303,7 @@ fn three_blocks_decide_what_is_plain() {
     assert_eq!(warning(&results, "few-blocks")["replicates"], 3);
 }
 
-/// Three blocks of the allowed twelve find the peak, but there are only two.
+/// Three of the twelve allowed blocks find the peak, but there are only two.
 #[test]
 fn a_run_that_ends_before_peaks_are_known_says_so() {
     let mut run = World::new(&[2.0]).run(1, 2);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Change points of a history: at most 5 % of histories without any show one, and one of three times the scatter
-//! is found where it was. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats shifts::` writes the table.
+//! Change points of a history.
+//!
+//! At most 5 % of histories without any change show one. A change of three times the spread is
+//! found at the right place. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats
+//! shifts::` writes the table.
 
 use crate::documents;
 use crate::documents::percent;
@@ -9,14 +12,14 @@ use lab_stats::shifts::{runs_needed, shifts};
 
 const ALPHA: f64 = 0.05;
 
-/// How runs scatter, by the number of the run.
+/// The distribution of runs. The first argument is the index of the run.
 type Scatter = fn(usize, &mut Random) -> f64;
 
 fn heavy(_: usize, random: &mut Random) -> f64 {
     random.normal() / (-random.uniform().ln()).sqrt().max(1e-9)
 }
 
-/// One run of five has few blocks.
+/// One run out of five has few blocks.
 fn unlike(run: usize, random: &mut Random) -> f64 {
     random.normal() * if run % 5 == 2 { 3.0 } else { 1.0 }
 }
@@ -50,7 +53,7 @@ fn histories_without_a_change_show_none_and_a_change_is_found() {
             "{name}, {runs}: {wrong} of {all}"
         );
         if name == "normal" {
-            // Ten runs have few orders as extreme.
+            // With ten runs, few orders are as extreme.
             let least = if runs == 10 { 0.65 } else { 0.9 };
             assert!(found >= least, "{name}, {runs}: {found}");
         }

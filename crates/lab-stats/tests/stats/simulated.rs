@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole simulated runs with their interim analyses: how often benchlab names a false winner, misses the
-//! truth, or finds it. Figures in `docs/statistics.md` come from here, by `UPDATE_DOCS=1 cargo test --release
-//! -p lab-stats`.
+//! Whole simulated runs with their interim analyses: how often benchlab names a false winner,
+//! misses the truth or finds it.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes the values in `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -17,12 +18,12 @@ use lab_stats::table::BatchTable;
 use lab_stats::{order, stop};
 use std::sync::LazyLock;
 
-/// Runs of each kind: as many as the page has where it is written.
+/// The number of runs of each kind, which is larger when the page is written.
 static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of runs with an error.
 const ALPHA: f64 = 0.05;
 
-/// A kind of world, and how many blocks its runs have time for.
+/// A kind of world, and the number of blocks for which its runs have time.
 struct Scenario {
     name: &'static str,
     world: World,
@@ -32,15 +33,15 @@ struct Scenario {
 /// The results of the runs of a scenario.
 #[derive(Default)]
 struct Tally {
-    /// Runs with a verdict that contradicts the truth.
+    /// The number of runs with a verdict that contradicts the truth.
     contradicted: u64,
-    /// Runs with an interval that misses the truth.
+    /// The number of runs with an interval that misses the truth.
     missed: u64,
     comparisons: u64,
     winners: u64,
     equivalent: u64,
     blocks: Vec<u32>,
-    /// Errors of single blocks' log ratios.
+    /// The errors of single blocks' log ratios.
     errors: Vec<f64>,
 }
 
@@ -192,8 +193,10 @@ fn true_differences_are_found() {
     publish("different", "winner named", rows.collect());
 }
 
-/// A limitation of the method: no randomization would break such a dependence, and in ten blocks it cannot be
-/// seen. The figures are published, and only kept from growing.
+/// A limitation of the method: no randomization would break such a dependence, and ten blocks
+/// cannot reveal it.
+///
+/// The values are published, and the test only prevents them from growing.
 #[test]
 fn luck_that_stays_for_long_is_the_limit() {
     let world = |memory| World {
@@ -219,7 +222,7 @@ fn luck_that_stays_for_long_is_the_limit() {
     publish("limit", "equivalent", rows.collect());
 }
 
-/// Levels, fits and overall ratios: each interval covers the truth as often as it says.
+/// Levels, fits and overall ratios: each interval contains the truth as often as its level claims.
 #[test]
 fn derived_intervals_cover_the_truth() {
     let sweep = vec![1.0, 10.0, 100.0, 500.0, 1000.0];
@@ -283,7 +286,7 @@ impl Scenario {
         tally
     }
 
-    /// One run as the measuring loop makes it.
+    /// Simulates one run with the stopping rules of the measuring loop.
     fn run(&self, seed: u64) -> Run {
         let mut run = simulator::run(&self.world, seed, 8);
         let mut simulator = Simulator::new(&self.world, seed);
@@ -322,7 +325,7 @@ impl Tally {
             .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));
     }
 
-    /// The standard deviation of the normal distribution with the same median error.
+    /// Returns the standard deviation of the normal distribution with the same median error.
     fn scatter(&self) -> f64 {
         let sizes: Vec<f64> = self.errors.iter().map(|error| error.abs()).collect();
         order::median(&sizes).unwrap() / 0.6745
@@ -365,7 +368,7 @@ impl Covered {
 }
 
 fn cover(results: &Results, covered: &mut [Covered; 4]) {
-    // One subject only: the others share its luck and its machine.
+    // Only one subject is checked, because the others share its random effects and its machine.
     let ratio = 1.05;
     let wall = interval(results, 1, 2, &Metric::WALL);
     covered[0].add(&wall, ratio * (FIXED + 100.0 * MARGINAL));

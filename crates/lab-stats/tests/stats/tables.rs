@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The table of blocks that levels need, in `docs/statistics.md`.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes it.
+//! The table in `docs/statistics.md` of the number of blocks needed for each level.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes the table.
 
 use crate::documents;
 use crate::simulator;
@@ -37,13 +38,13 @@ fn the_page_says_how_many_blocks_each_level_needs() {
     );
 }
 
-/// The data of a comparison are certain here, so that only the new run's blocks count.
+/// The data of the comparison is certain here, so that only the new run's blocks matter.
 #[test]
 fn the_page_says_how_many_blocks_a_difference_needs() {
     let outlook = Outlook::new(SAME_ALPHA);
     let margin = |part: f64| (1.0 - part).ln()..(1.0 + part).ln();
     let blocks = |scatter: f64, difference: Option<f64>, family: u32| {
-        // So many blocks that their error is negligible compared with a new run's.
+        // So many blocks that their error is negligible compared with the error of a new run.
         let values = 1_000_000;
         let open = Open {
             estimate: difference.map_or(0.0, |d| (1.0 + d).ln()),

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Percentiles of servers that stall now and then: how often their intervals miss the truth, and how often there is
-//! none. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats tails::` writes the table of `docs/statistics.md`.
+//! Percentiles of servers with occasional stalls: how often their intervals miss the truth, and how
+//! often there is no interval.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats tails::` writes the table in
+//! `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -16,11 +19,11 @@ use lab_stats::results::{Results, results};
 struct World {
     name: &'static str,
     slices: u32,
-    /// Chance of a slice to stall, and how long it does, ns.
+    /// The probability that a slice stalls, and the length of a stall in ns.
     stall: (f64, f64),
-    /// Requests in a slice of one second.
+    /// The number of requests in a slice of one second.
     requests: usize,
-    /// Scatter of the speed of slices.
+    /// The spread of the speed of slices.
     between: f64,
 }
 
@@ -92,7 +95,7 @@ fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
                 if found.level > 0.0 {
                     with_interval += 1;
                     widths.push(found.high / found.low);
-                    // Values are the highest of a bucket: up to 0.1 % too high.
+                    // Values are the highest of a bucket, so they are up to 0.1 % too high.
                     let misses = found.low > 1.001 * truth || found.high < truth;
                     missed += u64::from(misses);
                 }
@@ -143,7 +146,7 @@ impl World {
         results(&run)
     }
 
-    /// The quantile of all requests that there could be, by bisection.
+    /// Returns the quantile of all possible requests, found by bisection.
     fn truth(&self, part: f64) -> f64 {
         let spread = WITHIN.hypot(self.between);
         let above = |v: f64| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs on multiple targets, with servers and with many connections: the results of each target by itself,
-//! and of two such runs.
+//! Runs on multiple targets, with servers and with many connections: the separate results of each
+//! target, and the comparison of two such runs.
 
 use crate::simulator::figures::{interval, interval_if_any, judged, places, reading};
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
@@ -14,11 +14,13 @@ use std::collections::HashMap;
 
 const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// λ, σ and κ of the law that throughput follows here.
+/// The parameters λ, σ and κ of the throughput law in the simulation.
 const LAW: (f64, f64, f64) = (40_000.0, 0.08, 0.002);
 
-/// SQLite and PostgreSQL, with c, its control, ada and python on each; `go` on PostgreSQL alone, where
-/// python cannot prepare. Two points on SQLite; on PostgreSQL two, and those with many connections.
+/// Returns a run on SQLite and PostgreSQL with c, its control, ada and python on each.
+///
+/// `go` is only on PostgreSQL, where python does not support prepared statements. SQLite has two
+/// points. PostgreSQL has these two and the points with many connections.
 fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
     let mut subjects = Vec::new();
     let mut points = Vec::new();
@@ -72,7 +74,8 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
     run
 }
 
-/// ada takes 1.1 times as long as c, python three times, go as long; a server takes a third of it.
+/// Returns the ratio to c: ada takes 1.1 times as long, python three times as long, go the same
+/// time. A server takes a third of the time.
 fn ratio(name: &str, slower: f64) -> f64 {
     match name {
         "ada" => 1.1 * slower,
@@ -102,7 +105,8 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
                 sample.batch.server_cpu_ns = kind.is_service().then_some(wall / 3);
                 samples.push(sample);
                 if n.is_some() {
-                    // 900 operations of 100 ns, 99 of 1,000 ns and one of 1 ms.
+                    // 900 operations of 100 ns, 99 operations of 1,000 ns and one operation of 1
+                    // ms.
                     latencies.push(Latencies {
                         point,
                         subject: id,
@@ -121,7 +125,7 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
 
 const TWO_KINDS: [TargetKind; 2] = [TargetKind::Sqlite, TargetKind::Postgresql];
 
-/// The plan and the results of a target by itself.
+/// Returns the plan and the separate results of a target.
 fn results_on(run: &Run, kind: TargetKind) -> (Plan, Results) {
     let mut parts = parts(run).into_iter();
     let part = parts.find(|p| p.kind == Some(kind)).unwrap();
@@ -162,7 +166,8 @@ fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
     let mut run = run(&TWO_KINDS, 12, 1.0);
     let plan = run.plan_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
-    // Only those say it that are there, and c says it differently where python is not.
+    // Only subjects that take part report the setting, and c reports another value where python is
+    // missing.
     let plan = plan.clone();
     for (subject, s) in plan.subjects.iter().enumerate() {
         for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
@@ -258,7 +263,8 @@ fn a_server_whose_cpu_is_unknown_is_not_split() {
     );
 }
 
-/// The table of docs/protocol.md, and every bucket next to the one before.
+/// The buckets match the table in docs/protocol.md, and every bucket follows the previous one
+/// without a gap.
 #[test]
 fn buckets_are_those_of_the_protocol() {
     let values = [
@@ -307,8 +313,8 @@ fn latencies_are_quantiles_of_whole_blocks() {
     }
 }
 
-/// Calls that may fail: in three of eight blocks ada's slow ones take 48 ns longer, in three 80 ns, in two
-/// 112 ns.
+/// For calls that may fail, ada's slow calls take 48 ns longer in three of eight blocks, 80 ns in
+/// three, and 112 ns in two.
 #[test]
 fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
     let mut run = run(&[TargetKind::Postgresql], 8, 1.0);
@@ -379,7 +385,7 @@ fn a_law_that_does_not_describe_the_points_says_so() {
     let mut run = run(&[TargetKind::Postgresql], 12, 1.0);
     let plan = run.plan().unwrap().clone();
     for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
-        // A cliff that no law has: with 16 connections everything takes twice as long.
+        // A step that no law describes: with 16 connections, everything takes twice as long.
         if plan.points[sample.point].x == Some(16.0) {
             sample.batch.wall_ns *= 2;
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How often the turns of batches are said to be off the steady level of their pilots, where they are not, and how often
-//! where they are. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats turn_levels::` writes the table of
+//! The check whether turns of batches are at the steady level of their pilots: the rates of false
+//! and true alarms.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats turn_levels::` writes the table in
 //! `docs/statistics.md`.
 
 use crate::documents::{self, percent};
@@ -9,21 +11,22 @@ use lab_model::*;
 use lab_stats::analysis::RefusalKind;
 use lab_stats::refusals::refusals;
 
-/// Scatter of a turn of 1 ms, as its neighbour sees it.
+/// The spread of a turn of 1 ms compared with its neighbor.
 const TURN: f64 = 0.05;
-/// Turns of a pilot.
+/// The number of turns of a pilot.
 const PILOT_TURNS: usize = 8;
-/// A block has one mirrored pair of passes, which scatters as little as four of single turns.
+/// A block has one mirrored pair of passes, which varies as little as four pairs of single turns.
 const PAIRS: u32 = 1;
 const TURN_OF_BLOCK: f64 = TURN / 2.0;
 
 #[derive(Clone, Copy)]
 struct World {
     name: &'static str,
-    /// Luck of a process at a point: standard deviation of its logarithm.
+    /// The standard deviation of the logarithm of a process's effect at a point.
     luck: f64,
     tails: Tails,
-    /// How much slower the machine is in the blocks than in the pilot, as a logarithm; blocks differ by as much.
+    /// How much slower the machine is in the blocks than in the pilot, as a logarithm. Blocks
+    /// differ by the same amount.
     drift: f64,
 }
 
@@ -32,9 +35,9 @@ enum Tails {
     Normal,
     /// Student's t with 2 degrees of freedom.
     Heavy,
-    /// One process of 20 has 8 standard deviations more.
+    /// One process in 20 takes longer by 8 standard deviations.
     Outlying,
-    /// One subject of three has five times the scatter: a collector.
+    /// One subject in three has five times the spread, as with a garbage collector.
     Collector,
 }
 
@@ -51,7 +54,7 @@ impl World {
         }
     }
 
-    /// A run whose first subject's turns take `factor` times its steady time.
+    /// Returns a run in which the first subject's turns take `factor` times its steady time.
     fn run(&self, (subjects, points, blocks): (usize, usize, u32), factor: f64, seed: u64) -> Run {
         let mut random = Random(seed);
         let all: Vec<Subject> = (0..=subjects)
@@ -118,7 +121,7 @@ impl World {
     }
 }
 
-/// The subjects and points that are said to be off.
+/// Returns the subjects and points reported as off the level.
 fn off(run: &Run) -> Vec<(SubjectId, Option<PointId>)> {
     let plan = run.plan().unwrap();
     let refusals = refusals(run, plan);
@@ -192,7 +195,7 @@ fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
             ]);
         }
     }
-    // With so few runs of a kind, chance explains many alarms.
+    // With so few runs of each kind, chance explains many alarms.
     assert!(
         alarms_of_all <= most_by_chance(all, 0.02),
         "{alarms_of_all} of {all}"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Changes between two load runs that did not take turns: of servers whose truth is known, in all metrics
-//! that both have, and in no others.
+//! Changes between two load runs that were not interleaved, for servers with known true times, in
+//! all metrics that both runs have.
 
 use crate::simulator::Random;
 use crate::simulator::load::{add, counts, open, run, second, times};
@@ -9,7 +9,7 @@ use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Changed, Incomparable, Recorded, between};
 use std::collections::HashMap;
 
-/// Seconds in which a server answers 400 requests with times around `median` ns.
+/// Returns seconds in which a server answers 400 requests with times around `median` ns.
 fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
     let mut run = run(&[name], &[64], seed);
     run.started_unix_s = seed as f64;
@@ -73,7 +73,7 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
         );
         let [first, second] = change.values.map(|i| i.estimate);
         assert!((second / first / interval.estimate - 1.0).abs() < 0.05);
-        // The last one in a thousand is known too imprecisely.
+        // The one-in-a-thousand percentile is too imprecise.
         if change.metric != Metric::P999 {
             assert_eq!(change.verdict, Some(Verdict::Slower), "{change:?}");
         }
@@ -85,7 +85,7 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
     assert!(found.apart.is_empty(), "{:?}", found.apart);
 }
 
-/// A machine's id is another one whenever it starts.
+/// A machine's ID changes whenever it restarts.
 #[test]
 fn one_machine_before_and_after_a_restart_is_one_host() {
     let after_start = |id: &str, seed| {
@@ -99,7 +99,7 @@ fn one_machine_before_and_after_a_restart_is_one_host() {
     assert!(found.caveats.iter().all(|c| c.kind().name() != "host"));
 }
 
-/// A stall that nine blocks in ten do not show is in the percentile all the same.
+/// A stall that is absent from nine out of ten blocks is still in the percentile.
 #[test]
 fn a_stall_in_one_block_is_in_the_percentile_of_all() {
     let first = loaded("a", 1, 1e6, 20, |_| ());
@@ -115,7 +115,7 @@ fn a_stall_in_one_block_is_in_the_percentile_of_all() {
     assert!(change_in(&found, Metric::P50).change.estimate < 1.1);
 }
 
-/// Equal servers are seldom distinguished: the level holds for all statements together.
+/// Equal servers are seldom distinguished: the level is simultaneous for all statements.
 #[test]
 fn equal_servers_are_seldom_told_apart() {
     let (mut false_changes, pairs) = (0, 60);
@@ -127,11 +127,11 @@ fn equal_servers_are_seldom_told_apart() {
         let excludes = |c: &Changed| has_level(c) && (c.change.low > 1.0 || c.change.high < 1.0);
         false_changes += u64::from(found.changes.iter().any(excludes));
     }
-    // 5 % would be 3; more than 9 of 60 has a chance of 0.1 %.
+    // 5 % would be 3. More than 9 of 60 has a probability of 0.1 %.
     assert!(false_changes <= 9, "{false_changes} of {pairs}");
 }
 
-/// Two servers are not alike for being hidden by the same generator.
+/// Two servers hidden by the same generator are not necessarily equal.
 #[test]
 fn a_late_generator_makes_no_percentile_equivalent() {
     let lagging = |ns: u64| {
@@ -165,7 +165,7 @@ fn what_a_run_does_not_have_is_not_compared() {
     let second = loaded("a", 2, 1e6, 12, failing);
     let found = compared(&first, &second).unwrap();
     let metrics: Vec<Metric> = found.changes.iter().map(|c| c.metric.clone()).collect();
-    // More failed than lie beyond p99.
+    // More requests failed than lie beyond p99.
     let comparable = [
         Metric::TIME_PER_REQUEST,
         Metric::P50,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two simulated runs of one experiment: how often a change is seen that is none, or a true one
-//! missed. Figures in `docs/statistics.md` come from here, by
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats`.
+//! Two simulated runs of one experiment: how often a false change is detected or a true one is
+//! missed.
+//!
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes the values in `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -16,13 +17,14 @@ use lab_stats::{between, rank_sum, stop};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Pairs of runs of each kind.
+/// The number of pairs of runs of each kind.
 static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of pairs with an error.
 const ALPHA: f64 = 0.05;
 
-/// A first and a second run: their worlds and how many blocks they have time for. Without interim analyses
-/// they take them all.
+/// A first and a second run, with their worlds and the numbers of blocks for which they have time.
+///
+/// Without interim analyses, they use all blocks.
 struct Scenario {
     name: &'static str,
     worlds: [World; 2],
@@ -112,7 +114,8 @@ fn true_changes_are_found() {
     publish("changed", "change named", rows.collect());
 }
 
-/// Why the interval is not the rank-sum one alone: that takes both runs to scatter alike.
+/// The reason why the rank-sum interval alone does not suffice: it assumes that both runs have the
+/// same spread.
 #[test]
 fn runs_that_scatter_differently_keep_the_level() {
     let level = Level {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reading the files in `reference/`: one value or list a line.
+//! Reads the files in `reference/`, which contain one value or list per line.
 
-/// `name key=value … : numbers`.
+/// A line such as `name key=value … : numbers`.
 pub struct LinearFit<'a> {
     pub keys: Vec<&'a str>,
     pub numbers: Vec<f64>,
@@ -21,7 +21,7 @@ impl LinearFit<'_> {
     }
 }
 
-/// The lines of that name; there must be some.
+/// Returns the lines with the given name. Panics if there are none.
 pub fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<LinearFit<'a>> {
     let found: Vec<LinearFit> = text
         .lines()
@@ -42,7 +42,7 @@ pub fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<LinearFit<'a>>
     found.into_iter()
 }
 
-/// Equal within `tolerance`, in relation to numbers above 1.
+/// Asserts equality within `tolerance`, which is relative for numbers above 1.
 pub fn close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
     for (f, e) in found.iter().zip(expected) {

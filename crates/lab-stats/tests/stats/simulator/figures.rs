@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures looked up in results.
+//! Looks up values in results.
 
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Comparison, Results};
 
-/// A figure that was estimated; there must be one.
+/// Returns an estimate. Panics if there is none.
 #[track_caller]
 pub fn interval(
     results: &Results,
@@ -17,7 +17,7 @@ pub fn interval(
     found.unwrap_or_else(|| panic!("no {metric:?} of {subject}"))
 }
 
-/// The same, if there is one.
+/// Returns an estimate, if there is one.
 pub fn interval_if_any(
     results: &Results,
     subject: SubjectId,
@@ -28,7 +28,7 @@ pub fn interval_if_any(
     value.interval().copied()
 }
 
-/// A figure without an interval: read or counted.
+/// Returns a value without an interval, such as a count.
 pub fn reading(
     results: &Results,
     subject: SubjectId,
@@ -39,13 +39,13 @@ pub fn reading(
     value.interval().is_none().then(|| value.value())
 }
 
-/// The comparisons at points that have a verdict, with it.
+/// Returns the comparisons at points that have a verdict, with the verdict.
 pub fn judged(results: &Results) -> Vec<(&Comparison, Verdict)> {
     let comparisons = results.comparisons.iter().filter(|c| c.key.point.is_some());
     comparisons.filter_map(|c| Some((c, c.verdict?))).collect()
 }
 
-/// The subjects and points that have figures.
+/// Returns the subjects and points that have values.
 pub fn places(results: &Results) -> Vec<(SubjectId, PointId)> {
     let keys = results.cells.iter().map(|cell| &cell.key);
     let mut places: Vec<_> = keys.filter_map(|k| Some((k.subject, k.point?))).collect();
@@ -53,14 +53,14 @@ pub fn places(results: &Results) -> Vec<(SubjectId, PointId)> {
     places
 }
 
-/// The warnings of a kind as the data of JSON reports.
+/// Returns the warnings of a kind as data of JSON reports.
 pub fn warnings(results: &Results, kind: &str) -> Vec<serde_json::Value> {
     let of_kind = results.warnings.iter().filter(|w| w.kind().name() == kind);
     let data = of_kind.map(|w| serde_json::to_value(&w.fact).expect("data"));
     data.collect()
 }
 
-/// The only warning of a kind.
+/// Returns the only warning of a kind. Panics if there is not exactly one.
 #[track_caller]
 pub fn warning(results: &Results, kind: &str) -> serde_json::Value {
     let mut all = warnings(results, kind);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load runs that were never measured: servers whose true times are known.
+//! Simulated load runs of servers whose true times are known.
 
 use super::{Random, block, empty_run, subject};
 use lab_model::*;
 
-/// A run of servers at points with these numbers of connections, without blocks. The first is the baseline.
+/// Returns a run without blocks of servers at points with these numbers of connections. The first
+/// server is the baseline.
 pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     let subjects = servers.iter().map(|name| subject(name, None)).collect();
     let point = |n: &u32| Point {
@@ -23,7 +24,7 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     run
 }
 
-/// The same at a rate.
+/// Converts a run to an open loop.
 pub fn open(mut run: Run) -> Run {
     let plan = run.plan_mut().unwrap();
     plan.load_mut().unwrap().arrivals = Arrivals::Open {
@@ -41,7 +42,7 @@ pub fn add(run: &mut Run, slices: Vec<Slice>) {
     });
 }
 
-/// A second in which requests with these response times were served, and nothing else happened.
+/// Returns a slice of one second in which only requests with these response times were served.
 pub fn second(subject: SubjectId, point: PointId, response: Counts) -> Slice {
     let served = response.total();
     let response = SliceTimes::from(response);
@@ -59,7 +60,7 @@ pub fn second(subject: SubjectId, point: PointId, response: Counts) -> Slice {
     }
 }
 
-/// Times in the buckets of a histogram with three digits, as the highest of each.
+/// Rounds times up to the highest value of their bucket in a histogram with three digits.
 pub fn counts(times: impl IntoIterator<Item = f64>) -> Counts {
     let highest = |time: f64| {
         let time = time as u64;
@@ -72,7 +73,7 @@ pub fn counts(times: impl IntoIterator<Item = f64>) -> Counts {
     Counts(same.map(|chunk| (chunk[0], chunk.len() as u64)).collect())
 }
 
-/// So many times that are log-normal around `median` ns.
+/// Returns `n` log-normal times with the given median, in ns.
 pub fn times(random: &mut Random, n: usize, median: f64, scatter: f64) -> Vec<f64> {
     let time = |_| median * (scatter * random.normal()).exp();
     (0..n).map(time).collect()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs that were never measured: a machine with its bad habits, and subjects whose true ratios are
-//! known. The same seed gives the same run.
+//! Simulated runs: a machine with typical disturbances, and subjects whose true ratios are known.
+//!
+//! The same seed gives the same run.
 
-#![allow(dead_code)] // A benchmark uses a part of it.
+#![allow(dead_code)] // The benchmark does not use everything.
 
 pub mod figures;
 pub mod load;
@@ -11,55 +12,58 @@ pub mod served;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 
-/// A machine and the subjects on it. Scatters are standard deviations of logarithms.
+/// A machine and the subjects on it. Spreads are standard deviations of logarithms.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// True ratios to the baseline of the subjects after it.
+    /// The true ratios to the baseline of the subjects after it.
     pub ratios: Vec<f64>,
-    /// The sweep: one point for each x, of fixed + marginal · x ns an operation.
+    /// The swept values. There is one point for each x, with fixed + marginal · x ns per operation.
     pub sweep: Vec<f64>,
-    /// Luck of a fresh process: how its whole block differs from that of another process.
+    /// The random effect of a fresh process: how its whole block differs from that of another
+    /// process.
     pub process: f64,
-    /// How that luck is distributed.
+    /// The distribution of the process effect.
     pub tails: Tails,
-    /// How many times as much every third subject has of it.
+    /// The factor by which the process effect of every third subject is multiplied.
     pub wild: f64,
-    /// Luck is drawn at each point, not once for all points of a block.
+    /// Whether the process effect is drawn at each point instead of once for all points of a block.
     pub luck_at_each_point: bool,
-    /// How much of a subject's luck stays until the next block, 0 to 1.
+    /// The fraction of a subject's process effect that carries over to the next block, from 0 to 1.
     pub memory: f64,
-    /// Speed of the machine in a block, and how much of it stays until the next, 0 to 1.
+    /// The spread of the machine's speed between blocks, and the fraction that carries over to the
+    /// next block, from 0 to 1.
     pub blocks: (f64, f64),
-    /// Change of the machine's speed from batch to batch, a random walk.
+    /// The change of the machine's speed from batch to batch, as a random walk.
     pub drift: f64,
-    /// Scatter of a batch.
+    /// The spread of batches.
     pub batch: f64,
-    /// Chance of a spike, and how much longer it makes the batch.
+    /// The probability of a spike, and how much longer it makes the batch.
     pub spikes: (f64, f64),
     /// How much slower the first turn of a pass is than the last, the same for all subjects.
     pub slot: f64,
 }
 
-/// How the luck of processes is distributed.
+/// The distribution of the process effects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tails {
     Normal,
     /// Student's t with 2 degrees of freedom.
     Heavy,
-    /// A process in 20 takes 1.5 times as long.
+    /// One process in 20 takes 1.5 times as long.
     Outlying,
-    /// Lognormal, towards longer times: only the subjects that are compared. The baseline and its copy are normal.
+    /// Lognormal with a tail towards longer times, for the compared subjects only. The baseline and
+    /// its copy are normal.
     Skewed,
 }
 
 /// The standard deviation of the logarithm of a skewed value.
 const SKEW: f64 = 0.3;
 
-/// Fixed and marginal cost of an operation of every point, ns.
+/// The fixed and the marginal cost of an operation at every point, in ns.
 pub const FIXED: f64 = 2000.0;
 pub const MARGINAL: f64 = 110.0;
 
-/// A calm machine: with 8 pairs of passes the ratio of two subjects scatters by 1.1 %.
+/// A calm machine: with 8 pairs of passes, the ratio of two subjects varies by 1.1 %.
 pub const CALM: World = World {
     ratios: Vec::new(),
     sweep: Vec::new(),
@@ -75,7 +79,8 @@ pub const CALM: World = World {
     slot: 0.0,
 };
 
-/// A run in this world that has no blocks yet. The baseline is subject 0, the control the last.
+/// Returns a run in this world without blocks. The baseline is subject 0, and the control is the
+/// last subject.
 pub fn run(world: &World, seed: u64, pairs: u32) -> Run {
     let mut subjects = vec![subject("base", None)];
     subjects.extend((1..=world.ratios.len()).map(|i| subject(&format!("s{i}"), None)));
@@ -96,12 +101,12 @@ pub fn run(world: &World, seed: u64, pairs: u32) -> Run {
     empty_run(subjects, points, seed, pairs)
 }
 
-/// The next block of a simulated run.
+/// Generates the blocks of a simulated run.
 pub struct Simulator {
     world: World,
     random: Random,
     speed: f64,
-    /// By point, if luck is drawn at each, then subject.
+    /// The process effects by point, if they are drawn at each point, then by subject.
     process_effects: Vec<f64>,
 }
 
@@ -178,7 +183,8 @@ impl Simulator {
 }
 
 impl World {
-    /// How a block's processes differ from others of their programs, by point, if luck is drawn at each, then subject.
+    /// Returns the random effects of a block's processes, by point if they are drawn at each point,
+    /// then by subject.
     pub fn process_effects(&self, random: &mut Random) -> Vec<f64> {
         let points = match self.luck_at_each_point {
             true => self.sweep.len().max(1),
@@ -217,7 +223,7 @@ pub fn subject(name: &str, control_of: Option<SubjectId>) -> Subject {
     }
 }
 
-/// A target with a table of one row.
+/// Returns a target with a table of one row.
 pub fn target(kind: TargetKind) -> Target {
     Target {
         kind,
@@ -299,11 +305,11 @@ pub fn sample(
     }
 }
 
-/// SplitMix64.
+/// The SplitMix64 random number generator.
 pub struct Random(pub u64);
 
 impl Random {
-    /// Within (0, 1].
+    /// Returns a number within (0, 1].
     pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -323,8 +329,10 @@ impl Random {
     }
 }
 
-/// True if a verdict is false where this ratio is the truth. Equivalence is judged by the plan's margin, even where the
-/// control raised it: the weaker claim of the report counts as the full one here.
+/// Returns true if a verdict is false for this true ratio.
+///
+/// Equivalence is judged by the plan's margin even if the control raised the margin: the weaker
+/// claim of the report counts as the full claim here.
 pub fn contradicts(verdict: &Verdict, truth: f64) -> bool {
     match verdict {
         Verdict::Faster => truth >= 0.98,
@@ -336,8 +344,11 @@ pub fn contradicts(verdict: &Verdict, truth: f64) -> bool {
     }
 }
 
-/// The most of `n` events that chance explains if each has probability `p`: the quantile of the
-/// binomial distribution that is exceeded once in 1000 times, by its normal approximation.
+/// Returns the maximum number of events out of `n` that chance explains if each event has
+/// probability `p`.
+///
+/// This is the quantile of the binomial distribution that is exceeded once in 1000 times, in the
+/// normal approximation.
 pub fn most_by_chance(n: u64, p: f64) -> u64 {
     let n = n as f64;
     (n * p + 3.09 * (n * p * (1.0 - p)).sqrt()) as u64

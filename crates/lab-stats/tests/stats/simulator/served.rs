@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Simulated runs of servers that benchlab starts: their true costs are known.
+//! Simulated runs of servers that benchlab starts, with known true costs.
 
 use super::load::{add, counts, times};
 use super::{Random, empty_run, subject};
 use lab_model::*;
 
-/// Servers whose costs are those of the baseline times so much. The first is the baseline, the second its copy.
+/// Servers whose costs are multiples of the baseline's costs. The first server is the baseline, and
+/// the second is its copy.
 pub struct World {
-    /// CPU time of a request / the baseline's.
+    /// The CPU time of a request divided by the baseline's.
     pub costs: Vec<f64>,
-    /// The cost of a request over a connection of its own / over one that is kept alive.
+    /// The cost of a request over its own connection divided by the cost over a keep-alive
+    /// connection.
     pub reconnect: f64,
-    /// Memory / the baseline's.
+    /// The memory divided by the baseline's.
     pub memory: Vec<f64>,
-    /// Scatter of a block: the standard deviation of logarithms.
+    /// The standard deviation of the logarithms of blocks.
     pub scatter: f64,
-    /// Response times are drawn, too, which takes longer than anything else.
+    /// Whether response times are also drawn, which takes longer than anything else.
     pub timed: bool,
 }
 
-/// Connections over which servers are swept.
+/// The numbers of connections of the sweep.
 pub const CONNECTIONS: [u32; 4] = [1, 8, 64, 512];
 
-/// The baseline's CPU time of a request, ns.
+/// The baseline's CPU time of a request, in ns.
 pub const COST: f64 = 10_000.0;
 
 impl World {
-    /// Servers with these costs, the baseline and its copy not among them.
+    /// Creates servers with these costs, in addition to the baseline and its copy.
     pub fn new(costs: &[f64]) -> World {
         let all: Vec<f64> = [1.0, 1.0].iter().chain(costs).copied().collect();
         World {
@@ -38,7 +40,7 @@ impl World {
         }
     }
 
-    /// A run of two cases with `blocks` blocks.
+    /// Returns a run of two cases with `blocks` blocks.
     pub fn run(&self, seed: u64, blocks: u32) -> Run {
         let servers = (0..self.costs.len()).map(|i| match i {
             0 => subject("base", None),
