@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The words of the command line.
+//! The arguments of the command line.
 
 use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stage, time};
 use crate::options::formats;
@@ -18,76 +18,77 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Finds out what a stack really costs, on your machine, with figures that hold.
+/// Measure what a stack really costs on your machine, with results that hold up
 #[derive(Parser)]
 #[command(
     name = "benchlab",
     version,
-    after_help = "Example:\n  benchlab run sql --quick\n\nExit codes: 0 done, 1 a run failed, 2 the command or a \
-                  file is wrong,\n3 a gate found a regression, 4 a gate is inconclusive,\n5 the host is not fit (--strict), 130 stopped by Ctrl-C."
+    after_help = "Example:\n  benchlab run sql --quick\n\nExit codes: 0 success, 1 a run failed, 2 invalid command or \
+                  file,\n3 a gate found a regression, 4 a gate is inconclusive,\n5 the host is unfit for measuring (--strict), 130 stopped by Ctrl-C."
 )]
 pub struct Cli {
-    /// The project's folder [default: the nearest one upwards that holds experiments/]
+    /// The project's directory [default: the nearest parent directory that contains experiments/]
     #[arg(long, global = true, value_name = "DIR", env = "BENCHLAB_PROJECT")]
     pub project: Option<PathBuf>,
-    /// The verb
+    /// The command to run
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-/// The verbs of the command line.
+/// The subcommands of benchlab.
 #[derive(Subcommand)]
 pub enum Verb {
-    /// Measure an experiment and report what it found
+    /// Measure an experiment and report the results
     Run(Box<RunArgs>),
-    /// Measure commands or revisions in turns, and report which is faster
+    /// Measure commands or revisions in turns and report which is faster
     Compare(Box<CompareArgs>),
-    /// Show what changed between two runs of any kind
+    /// Show the differences between two runs of the same kind
     Diff(DiffArgs),
-    /// Put load on an HTTP server: what it can take, and what its users feel; or compare servers in turns
+    /// Load an HTTP server to measure its capacity and response times, or compare servers in turns
     Load(Box<LoadArgs>),
-    /// Say where memory and cache misses go, before and after a change: with Valgrind, or of its files
+    /// Show where memory and cache misses come from, before and after a change, with Valgrind or from its
+    /// output files
     Profile(Box<ProfileArgs>),
-    /// Say why one subject is faster than another: count what an operation of each asks of the system
+    /// Explain why one subject is faster than another by counting what each operation asks of the system
     Explain(Box<ExplainArgs>),
-    /// Say which few pages and queries cost the most, when, and how much room is left: from logs
+    /// Analyze logs: the pages and queries that cost the most, when they do, and the remaining capacity
     Logs(Box<LogsArgs>),
-    /// Say whether this machine, a network, a site is set up well: findings, what they cost, the fix
+    /// Check whether a machine, network or site is set up well: findings, their cost, and how to fix them
     Audit(Box<AuditArgs>),
-    /// Build the subjects, measure nothing
+    /// Build the subjects without measuring
     Build(BuildArgs),
-    /// Go on with a run that was stopped or killed
+    /// Continue a run that was stopped or killed
     Resume(ResumeArgs),
-    /// Show a run: in the terminal, or as Markdown, CSV, JSON, XML, XLSX, SVG or HTML
+    /// Show a run in the terminal, or as Markdown, CSV, JSON, XML, XLSX, SVG or HTML
     Report(ReportArgs),
     /// Show how the results of an experiment or a comparison changed from run to run
     History(HistoryArgs),
-    /// Show all runs as local pages, and follow one while it is measured
+    /// Serve all runs as local web pages, including runs in progress
     Serve(ServeArgs),
-    /// Make a run file of figures that another tool exchanged as XML
+    /// Import measured values from another tool's XML file
     Import(ImportArgs),
-    /// Show experiments, their cases and subjects, and what is missing for each
+    /// List experiments, their cases and subjects, and missing requirements
     List(ListArgs),
-    /// Say what this host would do to a measurement, and what to install
+    /// Check what on this host would disturb a measurement, and what to install
     #[command(after_help = "Example:\n  benchlab doctor")]
     Doctor,
-    /// Print completions for a shell
+    /// Print shell completions
     #[command(
         after_help = "Example:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab"
     )]
     Completions(CompletionsArgs),
-    /// Write the man pages
+    /// Write man pages
     #[command(after_help = "Example:\n  benchlab man ~/.local/share/man/man1")]
     Man(ManArgs),
-    /// Print the Job that --on k8s:N makes, to be edited
+    /// Print the Job manifest that --on k8s:N uses, as a template to edit
     #[command(
         after_help = "Example:\n  benchlab manifest > job.yaml\n  benchlab load --on k8s:8,job.yaml http://web/"
     )]
     Manifest,
-    /// Do a part of a coordinator's work: what --on starts
+    /// Do part of a coordinator's work; started by --on
     #[command(hide = true)]
     Agent(AgentArgs),
-    /// Make a Job and be connected to its agent: what --on k8s:N starts
+    /// Create a Job and connect to its agent; started by --on k8s:N
     #[command(hide = true)]
     KubernetesJob(KubernetesJobArgs),
 }
@@ -95,10 +96,10 @@ pub enum Verb {
 /// `benchlab agent`
 #[derive(Args)]
 pub struct AgentArgs {
-    /// Say the program's hash
+    /// Print the program's hash
     #[arg(long)]
     pub hash: bool,
-    /// The program was copied for this agent: delete it
+    /// Delete the program, which was copied for this agent
     #[arg(long)]
     pub copied: bool,
 }
@@ -108,13 +109,13 @@ pub struct AgentArgs {
 pub struct KubernetesJobArgs {
     /// The Job's name
     pub name: String,
-    /// Bytes of the program that comes on standard input
+    /// Size in bytes of the program on standard input
     #[arg(long, required_unless_present = "delete")]
     pub bytes: Option<usize>,
     /// Delete the Job
     #[arg(long)]
     pub delete: bool,
-    /// A manifest for the Job [default: the one that `benchlab manifest` prints]
+    /// A manifest for the Job [default: the output of `benchlab manifest`]
     #[arg(long)]
     pub manifest: Option<PathBuf>,
 }
@@ -124,12 +125,12 @@ pub struct KubernetesJobArgs {
 pub enum RunOn {
     /// Hosts that measure blocks.
     Hosts(Arc<dyn Launcher>),
-    /// Folders that subjects work in.
+    /// Directories for subjects to work in.
     Folders(Vec<PathBuf>),
 }
 
 impl RunOn {
-    /// The launcher of agents on the hosts; `None` for folders.
+    /// Returns the launcher of agents on the hosts; `None` for directories.
     pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
         match self {
             RunOn::Hosts(launcher) => Some(launcher),
@@ -137,7 +138,7 @@ impl RunOn {
         }
     }
 
-    /// The folders.
+    /// Returns the directories; empty for hosts.
     pub fn folders(&self) -> &[PathBuf] {
         match self {
             RunOn::Hosts(_) => &[],
@@ -151,12 +152,12 @@ impl RunOn {
 #[command(
     after_help = "Examples:\n  benchlab run sql --install\n  benchlab run sql --subjects c,python --cases select --set limit=1,1000\n  \
                         benchlab run sql --targets postgresql --cases point,connections\n  \
-                        benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is kept in runs/<time>-<experiment>.lab, with an HTML report next to it."
+                        benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is saved in runs/<time>-<experiment>.lab, with an HTML report next to it."
 )]
 pub struct RunArgs {
-    /// The experiment: a folder under experiments/
+    /// The experiment: a directory in experiments/
     pub experiment: String,
-    /// Only these subjects, or named selections of them
+    /// Only these subjects, or named selections of subjects
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
     pub subjects: Vec<String>,
     /// Only these cases
@@ -165,12 +166,12 @@ pub struct RunArgs {
     /// Only these targets, such as sqlite
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
     pub targets: Vec<TargetKind>,
-    /// Values for a sweep or a factor; `all` for all of them
+    /// Values for a sweep or a factor; `all` selects all of its values
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// Hosts that measure blocks in parallel: ssh:HOST,HOST, slurm:8, k8s:8, local:2, netns:NAME,NAME. For
-    /// experiments about disks: the folders that subjects work in, or devices, each for a filesystem on it
-    /// [default: every writable filesystem on a disk of its own, and one in memory]
+    /// Hosts that measure blocks in parallel: ssh:HOST,HOST, slurm:8, k8s:8, local:2 or netns:NAME,NAME. For
+    /// experiments about disks: the directories for subjects to work in, or devices, each of which stands for a
+    /// filesystem on it [default: every writable filesystem on a separate disk, and one in memory]
     #[arg(long, value_name = "WHERE|DIR|DEVICE,…", value_parser = run_on)]
     pub on: Vec<RunOn>,
     #[command(flatten)]
@@ -178,84 +179,86 @@ pub struct RunArgs {
     /// The subject that the others are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Measure no second copy of the baseline
+    /// Do not measure a second copy of the baseline
     #[arg(long)]
     pub no_control: bool,
-    /// Measure for about a minute, to find differences of 20 %: short blocks of the points that the experiment
-    /// names for it
+    /// Measure for about a minute to find differences of 20 %: short blocks of the points that the experiment
+    /// selects for quick runs
     #[arg(long, short)]
     pub quick: bool,
     /// Measure all cases with all values, not only those that answer the experiment's main question
     #[arg(long, conflicts_with = "quick")]
     pub thorough: bool,
-    /// Time for measuring, such as 90s or 10m; `none`: until every comparison is resolved [default: 5m a
-    /// target, at most 10m; thorough: 5m a target; quick: 70s, in which it has 12 blocks, or else 5]
+    /// Time limit for measuring, such as 90s or 10m; `none` measures until every comparison is decided
+    /// [default: 5m per target, at most 10m; --thorough: 5m per target; --quick: 70s for 12 blocks, or for 5 if
+    /// 12 do not fit]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
-    /// Measure this many blocks, whatever they show
+    /// Measure exactly this many blocks, whatever the results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
-    /// Compare servers when each process has served this many requests, such as 10000, instead of at their
-    /// steady level
+    /// Compare servers after each process has served this many requests, such as 10000, rather than in their
+    /// steady state
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..))]
     pub age: Option<u64>,
-    /// Mirrored pairs of passes in a block [default: as many as fit into its time, at most 40; quick: 8]
+    /// Mirrored pairs of passes per block [default: as many as fit into the block's time, at most 40; --quick:
+    /// 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
-    /// Ratios within ± this count as equivalent [default: 2%, quick: 10%]
+    /// Treat ratios within ± this percentage as equivalent [default: 2%; --quick: 10%]
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub margin: Option<f64>,
-    /// Stop when every ratio is known to ± this
+    /// Stop when every ratio is known to within ± this percentage
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
-    /// Measure this many blocks alone, as a pilot, and say what a run would take to find differences of 1, 2,
-    /// 5 and 10 %; keep nothing
+    /// Only measure this many blocks as a pilot, and print how long a run would take to find differences of 1,
+    /// 2, 5 and 10 %; saves no run
     #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub plan: Option<u32>,
-    /// Count afterwards, outside of all measuring, what an operation of each subject costs: see `benchlab explain`
+    /// After measuring, count the cost of each subject's operations: see `benchlab explain`
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
-    /// Show afterwards which processes wait while it is slow, for experiments that support it
+    /// After measuring, show which processes wait while the subject is slow, for experiments that support it
     #[arg(long, conflicts_with = "plan")]
     pub why: bool,
-    /// A subject that takes longer for one reply has failed
+    /// Fail a subject that takes longer than this to reply
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Directory of the databases, such as a folder on a disk [default: in memory, so that no commit waits
-    /// for a disk]
+    /// Directory for the databases, for example on a disk [default: in memory, so that no commit waits for a
+    /// disk]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
-    /// Use your own server, in a schema of its own that is removed afterwards, instead of a private one:
+    /// Use your own server instead of a private one, in a separate schema that is removed afterwards:
     /// postgresql=URL or mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
     pub service: Vec<(TargetKind, String)>,
-    /// Start a private server with this setting instead of its default, such as
-    /// postgresql.shared_buffers=1GB; shown in the report
+    /// Start a private server with this setting instead of its default, such as postgresql.shared_buffers=1GB;
+    /// the report shows it
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
     pub service_set: Vec<(TargetKind, String, String)>,
-    /// Install what is missing (Debian packages, by apt-get)
+    /// Install missing Debian packages with apt-get
     #[arg(long)]
     pub install: bool,
     #[command(flatten)]
     pub measuring: Measuring,
 }
 
-/// Options shared by all verbs that measure.
+/// Options shared by all commands that measure.
 #[derive(Args)]
 pub struct Measuring {
-    /// Seed of the order and of the inputs [default: a new one]
+    /// Seed for the order and the inputs [default: a new one]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Repeat a block or a turn that was disturbed, up to this many times; 0 where a server must not be asked
-    /// again
+    /// Repeat a disturbed block or turn up to this many times; use 0 if requests to a server must not be
+    /// repeated
     #[arg(long, default_value = "2", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub redo: u32,
-    /// Where the run file goes [default: the project's runs/, or outside of a project
-    /// ~/.local/share/benchlab/runs]
+    /// Directory for the run file [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a
+    /// project]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
-    /// End with exit code 5 if the host is not fit to measure on, and with 1 as soon as an agent is lost
+    /// Exit with code 5 if the host is unfit for measuring, and with code 1 as soon as an agent is lost
     #[arg(long)]
     pub strict: bool,
 }
@@ -267,95 +270,95 @@ pub struct Measuring {
                         benchlab compare --sweep size=1,10,100 --prepare 'rm -f out' 'prog {size} out'\n  \
                         benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
                         benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
-\nA command with shell syntax (| > * $ …) is run by sh, any other directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 inconclusive.\nThe run is kept; `benchlab history NAME` shows it with earlier ones."
+\nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
-    /// The commands, as one would type them into a shell, the baseline first
+    /// The commands, as you would type them into a shell; the first one is the baseline
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<String>,
-    /// The words of one command, which is run without a shell
+    /// The words of a single command, which is run without a shell
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<String>,
-    /// Run the command in this revision, in a worktree of its own; `.` is the working tree as it
-    /// is. Give two or more, the baseline first
+    /// Run the command in this revision, in a separate worktree; `.` is the working tree as it is. Specify at
+    /// least two; the first one is the baseline
     #[arg(long, value_name = "REVISION")]
     pub rev: Vec<String>,
-    /// Make this many builds of each revision, in folders whose names have random lengths; blocks take turns
-    /// among them, so that the result holds for builds and not for one of each. --setup gets a seed in
+    /// Make this many builds of each revision, in directories with names of random length. Blocks take turns
+    /// among the builds, so the result does not depend on a single build. --setup gets a seed in
     /// BENCHLAB_BUILD_SEED
     #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub builds: Option<u32>,
-    /// A name for each command, in their order [default: A, B, …]
+    /// A name for each command, in order [default: A, B, …]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// The name of the command that the others are compared with [default: the first]
+    /// The name of the command that the others are compared with [default: the first one]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Values for {NAME} in the commands: each command is measured with each number, with a fit over
-    /// them; values that are not numbers make commands of their own
+    /// Values for {NAME} in the commands: with numbers, each command is measured at each number and a curve is
+    /// fitted; other values create a separate command each
     #[arg(long, short = 'L', value_name = "NAME=VALUE,…")]
     pub sweep: Vec<String>,
-    /// Run this once before a command's first process, such as its build. Once for all, or once for
-    /// each command
+    /// Run this once before a command's first process, for example to build it. Specify it once for all
+    /// commands, or once per command
     #[arg(long, short, value_name = "COMMAND")]
     pub setup: Vec<String>,
-    /// Run this before every process, untimed. Once for all, or once for each command
+    /// Run this before every process, untimed. Specify it once for all commands, or once per command
     #[arg(long, short, value_name = "COMMAND")]
     pub prepare: Vec<String>,
-    /// Run this once after a command's last process. Once for all, or once for each command
+    /// Run this once after a command's last process. Specify it once for all commands, or once per command
     #[arg(long, short, value_name = "COMMAND")]
     pub cleanup: Vec<String>,
-    /// The file that every command reads on its standard input [default: /dev/null]
+    /// The file that every command reads from its standard input [default: /dev/null]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// A command whose standard output is not the baseline's has failed
+    /// Fail a command if its standard output differs from the baseline's
     #[arg(long)]
     pub same_output: bool,
-    /// Measure commands that end with another exit status than 0 too. Commands are then compared only if all their runs
-    /// ended with the same status, or with one of the statuses that are named
+    /// Also measure commands that exit with a nonzero status. Commands are then compared only if all of their
+    /// runs exit with the same status, or with one of the specified statuses
     #[arg(long, short, value_name = "STATUS,…", num_args = 0..=1, require_equals = true, default_missing_value = "any",
           value_parser = expected_statuses)]
     pub ignore_failure: Option<ExpectedStatuses>,
-    /// A process that takes longer has failed, and is killed
+    /// Kill a process that takes longer than this; its command has failed
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Cores for the commands [default: all on the same core, or wherever the system puts them if one of them
-    /// uses more than one at a time]
+    /// Cores for the commands [default: all on the same core, or chosen by the system if a command uses more
+    /// than one core]
     #[arg(long, value_name = "WHERE")]
     pub cores: Option<CommandCores>,
-    /// Ratios within ± this count as equivalent
+    /// Treat ratios within ± this percentage as equivalent
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
-    /// Time for measuring, such as 10s; less is taken if the answer is known before [default: 30s,
-    /// 120s with --precision, or what as many blocks take as the level needs]
+    /// Time limit for measuring, such as 10s; stops earlier if the result is known [default: 30s, 120s with
+    /// --precision, or as long as the blocks that the confidence level requires take]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
-    /// Stop when every ratio is known to ± this
+    /// Stop when every ratio is known to within ± this percentage
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
-    /// Measure this many blocks, whatever they show
+    /// Measure exactly this many blocks, whatever the results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
-    /// Mirrored pairs of passes in a block [default: as many as fit into a block's time, at most 40]
+    /// Mirrored pairs of passes per block [default: as many as fit into the block's time, at most 40]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
-    /// Measure this many blocks alone, as a pilot, and say what a run would take to find differences of 1, 2,
-    /// 5 and 10 %; keep nothing
+    /// Only measure this many blocks as a pilot, and print how long a run would take to find differences of 1,
+    /// 2, 5 and 10 %; saves no run
     #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub plan: Option<u32>,
-    /// Measure a second copy of the baseline too, to show the run's own noise
+    /// Also measure a second copy of the baseline, to show the noise of the run
     #[arg(long)]
     pub control: bool,
-    /// Count afterwards the system calls, allocations and instructions of a run of each command: under
-    /// strace, an allocator that counts, and Callgrind where there are no hardware counters
+    /// After measuring, count the system calls, allocations and instructions of a run of each command, with
+    /// strace, a counting allocator, and Callgrind if there are no hardware counters
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
-    /// End with exit code 3 if a command is slower than the baseline, 4 if that is inconclusive
+    /// Exit with code 3 if a command is slower than the baseline, and with code 4 if that is inconclusive
     #[arg(long)]
     pub gate: bool,
-    /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xml .xlsx .html,
-    /// or a folder for .svg plots)
+    /// Also write a report; the file extension selects the format (.txt .md .csv .json .xml .xlsx .html; a
+    /// directory gets .svg plots)
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
     /// The comparison's name in the history [default: the first command's program]
@@ -370,21 +373,21 @@ pub struct CompareArgs {
 #[command(
     after_help = "Examples:\n  benchlab diff runs/MONDAY.lab runs/FRIDAY.lab\n  \
                         benchlab diff --full BEFORE.lab AFTER.lab\n  \
-                        benchlab diff --export changes.html BEFORE.lab AFTER.lab\n\nBoth runs are of one kind: of one experiment, of commands, of load, of logs, or of one kind of audit."
+                        benchlab diff --export changes.html BEFORE.lab AFTER.lab\n\nBoth runs must be of the same kind: the same experiment, commands, load, logs, or the same audit."
 )]
 pub struct DiffArgs {
-    /// The run file that the other is compared with
+    /// The run file to compare with
     #[arg(value_name = "RUN")]
     pub first: PathBuf,
-    /// The other run file
+    /// The run file to compare
     #[arg(value_name = "RUN")]
     pub second: PathBuf,
-    /// For two logs: end with exit code 3 if a page takes more than 2 % longer in the second one, 4 if that
-    /// is inconclusive
+    /// For two runs of logs: exit with code 3 if a page is more than 2 % slower in the second run, and with
+    /// code 4 if that is inconclusive
     #[arg(long)]
     pub gate: bool,
-    /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xml .xlsx .html,
-    /// or a folder for .svg plots)
+    /// Also write a report; the file extension selects the format (.txt .md .csv .json .xml .xlsx .html; a
+    /// directory gets .svg plots)
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
     #[command(flatten)]
@@ -398,53 +401,53 @@ pub struct DiffArgs {
                         benchlab load --sweep connections=1,2,4,8,16,32,64 --server-pid 4711 http://127.0.0.1:8080/\n  \
                         benchlab load --header 'Accept: application/json' --expect-json ok=true --weights 3,1 \\\n    http://127.0.0.1:8080/list http://127.0.0.1:8080/item\n  \
                         benchlab load --on ssh:gen1,gen2 --rate 400000 --server-host ssh:web1 https://web1/\n  \
-                        benchlab load http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nURLs of one server are requested in a mix; those of different servers compare the servers, the first \
-                  being the baseline. With --requests each URL is a server, and they are compared in turns.\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
-                  sent when they are due, and their response time counts from then.\nThe run is kept in \
-                  runs/<time>-<name>.lab, with an HTML report next to it.\nExit codes: 1 nothing was served, 3 a --fail-if holds or, with --gate, a server is slower than \
-                  the baseline, 4 that is inconclusive.")]
+                        benchlab load http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nURLs of the same server are requested in a mix. If the URLs belong to different servers, the servers are compared, and the first \
+                  is the baseline. With --requests each URL is a server, and the servers are compared in turns.\nWithout --rate each connection waits for a response before it sends the next request. With --rate requests are \
+                  sent when they are due, and their response time is measured from then.\nThe run is saved in \
+                  runs/<time>-<name>.lab, with an HTML report next to it.\nExit codes: 1 no request was served, 3 a --fail-if condition holds or, with --gate, a server is slower than \
+                  the baseline, 4 the condition or comparison is inconclusive.")]
 pub struct LoadArgs {
-    /// The URLs that are requested: of one server, or of servers that are compared in turns, the baseline first
+    /// The URLs to request: of one server, or of servers to compare in turns, with the baseline first
     #[arg(value_name = "URL", required_unless_present = "requests")]
     pub urls: Vec<String>,
-    /// Compare the URLs in turns, even if they are of one server
+    /// Compare the URLs in turns even if they belong to the same server
     #[arg(long)]
     pub in_turns: bool,
-    /// Connections that are kept open
+    /// The number of connections to keep open
     #[arg(long, short, default_value = "50", value_name = "N", value_parser = connections())]
     pub connections: u32,
-    /// How long each point is loaded [default: 10s, or as long as the stages take]
+    /// The duration of the load at each point [default: 10s, or the total duration of --stages]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub length: Option<Duration>,
-    /// Each number of connections in one run, in random order again and again, with a fit of how the
-    /// server scales: connections=1,2,4,8
+    /// Measure with each number of connections in random order, repeatedly, and fit how the server scales:
+    /// connections=1,2,4,8
     #[arg(long, short = 'L', value_name = "NAME=VALUE,…")]
     pub sweep: Vec<String>,
-    /// How often each URL is requested, in their order [default: equally often]
+    /// Relative frequencies of the URLs, in order [default: equal]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub weights: Vec<u32>,
-    /// The process of each server on this machine, in their order, or one for all URLs of one server: its CPU time, memory
-    /// and threads are measured too
+    /// The process ID of each server on this machine, in order, or a single process ID for all URLs of one
+    /// server: also measures its CPU time, memory and threads
     #[arg(long, value_name = "PID,…", value_delimiter = ',', value_parser = pid())]
     pub server_pid: Vec<i32>,
-    /// Where the servers run, such as ssh:HOST: an agent there reads the CPU time, memory and threads of
+    /// The host of the servers, such as ssh:HOST: an agent there measures the CPU time, memory and threads of
     /// --server-pid, or of the process that listens on the URL's port
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
     pub server_host: Option<Arc<dyn Launcher>>,
-    /// End with exit code 3 if this holds, such as 'p99>20ms' or 'errors>0.1%'
+    /// Exit with code 3 if this condition holds, such as 'p99>20ms' or 'errors>0.1%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Threshold>,
-    /// End with exit code 3 if a server is slower than the baseline, 4 if that is inconclusive
+    /// Exit with code 3 if a server is slower than the baseline, and with code 4 if that is inconclusive
     #[arg(long)]
     pub gate: bool,
-    /// Ratios of servers within ± this count as equivalent
+    /// Treat ratios of servers within ± this percentage as equivalent
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
-    /// A name for each server, in their order [default: its scheme, host and port]
+    /// A name for each server, in order [default: its scheme, host and port]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xlsx .html, or a
-    /// folder for .svg plots)
+    /// Also write a report; the file extension selects the format (.txt .md .csv .json .xlsx .html; a directory
+    /// gets .svg plots)
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
     /// The load's name in the history [default: host and port]
@@ -459,34 +462,35 @@ pub struct LoadArgs {
 /// The requests of a load: their schedule, how they are sent, and the expected responses.
 #[derive(Args, Default)]
 pub struct Sending {
-    /// Requests per second, sent when they are due, whatever became of those before (open loop)
+    /// Send this many requests per second on a fixed schedule, regardless of earlier requests (open loop)
     #[arg(long, value_name = "N", value_parser = rate, conflicts_with = "stages")]
     pub rate: Option<f64>,
-    /// Rates that change evenly, one stage after the other, such as 0:1000:5s,1000:1000:20s
+    /// Request rates that change linearly, in consecutive stages, such as 0:1000:5s,1000:1000:20s
     #[arg(long, value_name = "FROM:TO:TIME,…", value_delimiter = ',', value_parser = stage)]
     pub stages: Vec<Stage>,
-    /// Requests are due at equal distances, not at random as those of many independent users (with --rate or --stages)
+    /// With --rate or --stages, send requests at equal intervals, instead of random intervals like those of
+    /// many independent users
     #[arg(long)]
     pub even: bool,
-    /// Threads that put load on, at most one per core [default: 1]
+    /// Threads that generate load, at most one per core [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Open a connection for every request
+    /// Open a new connection for every request
     #[arg(long)]
     pub no_keep_alive: bool,
-    /// Requests that a connection has under way at once [default: 1]
+    /// Maximum number of pipelined requests per connection [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: Option<u32>,
-    /// Speak HTTP/2
+    /// Use HTTP/2
     #[arg(long)]
     pub http2: bool,
-    /// Only IPv4 addresses, or only IPv6 ones; 4,6 compares both
+    /// Use only IPv4 or only IPv6 addresses; 4,6 compares both
     #[arg(long, value_name = "4|6|4,6", value_parser = families)]
     pub family: Option<Families>,
     /// The method [default: GET, or POST with a body]
     #[arg(long, short = 'X', value_name = "METHOD", conflicts_with = "requests")]
     pub method: Option<String>,
-    /// A header that every request has; its value is not kept anywhere
+    /// A header to send with every request; its value is never stored
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub header: Vec<String>,
     /// The body of every request
@@ -495,31 +499,31 @@ pub struct Sending {
     /// A file with the body of every request
     #[arg(long, value_name = "FILE", conflicts_with = "requests")]
     pub body_file: Option<PathBuf>,
-    /// A file of requests, as editors know them (.http); paths in it are of the URL's server
+    /// A file with requests in the .http format of editors; paths in the file refer to the URL's server
     #[arg(long, value_name = "FILE")]
     pub requests: Option<PathBuf>,
-    /// Answers must have one of these statuses [default: 2xx,3xx]
+    /// Require one of these response statuses [default: 2xx,3xx]
     #[arg(long, value_name = "STATUS,…")]
     pub expect_status: Option<String>,
-    /// Answers must have this body
+    /// Require this response body
     #[arg(long, value_name = "TEXT")]
     pub expect_body: Option<String>,
-    /// Answers must be JSON that has this value there, such as items.0.name="x"
+    /// Require a JSON response with this value at this path, such as items.0.name="x"
     #[arg(long, value_name = "PATH=VALUE")]
     pub expect_json: Vec<String>,
-    /// A request that takes longer has failed [default: 10s]
+    /// Fail a request that takes longer than this [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
-    /// Believe servers whose certificate is by the authorities in this PEM file, and no others
+    /// Trust only certificates issued by the authorities in this PEM file
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub ca: Option<PathBuf>,
-    /// Believe every server, whatever certificate it has
+    /// Skip certificate verification
     #[arg(long)]
     pub insecure: bool,
-    /// Load this host although it is neither this one nor in a private network: it is yours to load
+    /// Confirm that you may load this host, which is neither this machine nor in a private network
     #[arg(long, value_name = "HOST")]
     pub i_may_load: Option<String>,
-    /// Write the response and service times of every slice as an HdrHistogram log too
+    /// Also write the response and service times of every slice as an HdrHistogram log
     #[arg(long, value_name = "FILE")]
     pub hlog: Option<PathBuf>,
     #[command(flatten)]
@@ -530,12 +534,12 @@ pub struct Sending {
 #[derive(Clone)]
 pub struct Families(pub Vec<IpFamily>);
 
-/// Where commands run.
+/// The cores for commands.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CommandCores {
-    /// All on the same core, another one in each block
+    /// All on the same core, a different one in each block
     One,
-    /// Wherever the system puts them
+    /// Chosen by the system
     All,
 }
 
@@ -544,63 +548,65 @@ pub enum CommandCores {
 #[command(
     after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  benchlab profile --rev HEAD~1 --rev . --setup make -- ./prog x\n  \
                         benchlab profile --massif massif.out.1 massif.out.2 --cachegrind cg.before cg.after\n  \
-                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind's figures are of a simulated processor; then the commands are measured as `benchlab compare` does it.\nExit codes with --fail-if: 3 a condition holds, 4 that is inconclusive."
+                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind simulates a processor. Afterwards the commands are measured as with `benchlab compare`.\nExit codes with --fail-if: 3 a condition holds, 4 a condition is inconclusive."
 )]
 pub struct ProfileArgs {
-    /// One command, or the one before and the one after, as one would type them into a shell
+    /// One command, or two for before and after, as you would type them into a shell
     #[arg(value_name = "COMMAND", num_args = 0..=2)]
     pub commands: Vec<String>,
-    /// The words of one command, which is run without a shell
+    /// The words of a single command, which is run without a shell
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<String>,
-    /// Files of Massif, before and after
+    /// Massif output files, before and after
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub massif: Vec<PathBuf>,
-    /// Profile the command in this revision, in a worktree of its own; `.` is the working tree as it is. Give it
-    /// twice for before and after
+    /// Profile the command in this revision, in a separate worktree; `.` is the working tree as it is. Specify
+    /// it twice for before and after
     #[arg(long, value_name = "REVISION", conflicts_with_all = ["massif", "cachegrind", "callgrind", "dhat"])]
     pub rev: Vec<String>,
-    /// Run this once before each command, such as its build. Once for all, or once for each command
+    /// Run this once before each command, for example to build it. Specify it once for all commands, or once
+    /// per command
     #[arg(long, short, value_name = "COMMAND")]
     pub setup: Vec<String>,
     /// The name in the history [default: the first command's program]
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
-    /// Files of Cachegrind, before and after
+    /// Cachegrind output files, before and after
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub cachegrind: Vec<PathBuf>,
-    /// Files of Callgrind, before and after; those of multiple parts or threads with commas: one,two
+    /// Callgrind output files, before and after; separate the files of multiple parts or threads with commas:
+    /// one,two
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub callgrind: Vec<String>,
-    /// Files of DHAT, before and after
+    /// DHAT output files, before and after
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub dhat: Vec<PathBuf>,
-    /// A name for each, in their order [default: before, after; of one: program]
+    /// A name for each profile, in order [default: before, after; for a single profile: program]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// A run under a tool that takes longer is stopped: its figures are those until then
+    /// Stop a run under a tool that takes longer than this; its values cover the time until then
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Time for measuring without Valgrind afterwards [default: 30s]
+    /// Time limit for measuring without Valgrind afterwards [default: 30s]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
-    /// Profile alone, measure nothing afterwards
+    /// Only profile, without measuring afterwards
     #[arg(long)]
     pub no_measure: bool,
-    /// Keep Valgrind's files in this folder
+    /// Save Valgrind's files in this directory
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
-    /// End with exit code 3 if this holds for the later program, such as 'peak>2MB', or for the change, such
-    /// as 'D1mw>+5%'
+    /// Exit with code 3 if this condition holds for the second program, such as 'peak>2MB', or for the change,
+    /// such as 'D1mw>+5%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<lab_profile::GateCondition>,
-    /// Install Valgrind (Debian packages, by apt-get)
+    /// Install Valgrind's Debian packages with apt-get
     #[arg(long)]
     pub install: bool,
     #[command(flatten)]
     pub display: DisplayArgs,
-    /// Where the run file of the measurement goes [default: the project's runs/, or outside of a project
-    /// ~/.local/share/benchlab/runs]
+    /// Directory for the run file of the measurement [default: runs/ in the project, or
+    /// ~/.local/share/benchlab/runs outside of a project]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
 }
@@ -610,15 +616,15 @@ pub struct ProfileArgs {
 #[command(
     after_help = "Examples:\n  benchlab explain sql --targets postgresql --cases insert_tx --set rows_tx=1 --subjects c,java\n  \
                         benchlab explain sql --targets sqlite --cases select_1 --subjects c,rust --full\n  \
-                        benchlab explain runs/MONDAY.lab --cases connect\n\nEach subject is run once more, outside of all measuring: without a tracer, under strace, with an allocator that \
-                  counts, and under Callgrind where there are no hardware counters. `benchlab run --explain` and \
-                  `benchlab compare --explain` do it after measuring."
+                        benchlab explain runs/MONDAY.lab --cases connect\n\nEach subject is run again, separately from measuring: without a tracer, under strace, with a counting allocator, \
+                  and under Callgrind if there are no hardware counters. `benchlab run --explain` and \
+                  `benchlab compare --explain` do this after measuring."
 )]
 pub struct ExplainArgs {
-    /// The experiment: a folder under experiments/; or a run file, whose subjects and cases are taken
+    /// The experiment (a directory in experiments/), or a run file with the subjects and cases to explain
     #[arg(value_name = "EXPERIMENT|RUN")]
     pub of: String,
-    /// Only these subjects, or named selections of them
+    /// Only these subjects, or named selections of subjects
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
     pub subjects: Vec<String>,
     /// Only these cases
@@ -633,33 +639,33 @@ pub struct ExplainArgs {
     /// Only these targets, such as sqlite
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
     pub targets: Vec<TargetKind>,
-    /// Values for a sweep or a factor; `all` for all of them [default: for a sweep its first and its last]
+    /// Values for a sweep or a factor; `all` selects all of its values [default: for a sweep, its first and
+    /// last value]
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
     /// The subject that the others are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Operations of the smaller batch; the greater one has twice as many [default: as many as take about
-    /// 50 ms, 2 to 200]
+    /// Operations in the smaller batch; the larger batch has twice as many [default: as many as take about 50
+    /// ms, 2 to 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub operations: Option<u64>,
-    /// Seed of the inputs [default: a new one, or the run's]
+    /// Seed for the inputs [default: a new one, or the run's]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// A subject that takes longer for one reply has failed
+    /// Fail a subject that takes longer than this to reply
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Directory of the databases [default: in memory]
+    /// Directory for the databases [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
-    /// Use your own server, in a schema of its own that is removed afterwards: postgresql=URL or
-    /// mariadb=URL
+    /// Use your own server, in a separate schema that is removed afterwards: postgresql=URL or mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
     pub service: Vec<(TargetKind, String)>,
     /// Start a private server with this setting instead of its default
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
     pub service_set: Vec<(TargetKind, String, String)>,
-    /// Install what is missing, strace included (Debian packages, by apt-get)
+    /// Install missing Debian packages, including strace, with apt-get
     #[arg(long)]
     pub install: bool,
     #[command(flatten)]
@@ -672,7 +678,7 @@ pub struct ExplainArgs {
 pub struct BuildArgs {
     /// The experiment [default: all]
     pub experiment: Option<String>,
-    /// Install what is missing (Debian packages, by apt-get)
+    /// Install missing Debian packages with apt-get
     #[arg(long)]
     pub install: bool,
 }
@@ -683,13 +689,13 @@ pub struct BuildArgs {
 pub struct ResumeArgs {
     /// The run file
     pub file: PathBuf,
-    /// Time for measuring, earlier blocks included [default: as planned]
+    /// Time limit for measuring, including earlier blocks [default: as planned]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
-    /// Directory of the databases [default: in memory]
+    /// Directory for the databases [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
-    /// Your own server again, where the run used one: postgresql=URL or mariadb=URL
+    /// Your own server, if the run used one: postgresql=URL or mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
     pub service: Vec<(TargetKind, String)>,
 }
@@ -703,28 +709,28 @@ pub struct ResumeArgs {
 pub struct ReportArgs {
     /// The run file
     pub file: PathBuf,
-    /// Leave these agents out of all figures: for a load, the requests that they sent; for an experiment, the
-    /// blocks that they measured. The report says so
+    /// Exclude these agents from all results: the requests that they sent for a load, or the blocks that they
+    /// measured for an experiment. The report mentions this
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub without: Vec<String>,
-    /// The form
+    /// The output format
     #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
     pub format: Format,
-    /// Output file; a folder for svg, and for xml with one file per subject [default: standard output]
+    /// Output file; a directory for svg, or for xml with one file per subject [default: standard output]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
-    /// In a terminal, all tables and warnings, not the answer alone
+    /// In a terminal, show all tables and warnings rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Imported figures to show next to the measured ones, marked as having no intervals
+    /// Imported values to show next to the measured ones, marked as having no intervals
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
-    /// Colours
+    /// Whether to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }
 
-/// The formats of a history: those of one file.
+/// The formats of a history that consist of a single file.
 const HISTORY_FORMATS: [Format; 6] = [
     format::terminal::FORMAT,
     format::markdown::FORMAT,
@@ -741,25 +747,25 @@ const HISTORY_FORMATS: [Format; 6] = [
                         benchlab history sql --format csv > history.csv"
 )]
 pub struct HistoryArgs {
-    /// The experiment or the comparison [default: shows which there are]
+    /// The experiment or the comparison [default: list what is available]
     pub name: Option<String>,
     /// Only these subjects
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
     pub subjects: Vec<String>,
-    /// In a terminal, all tables, not the answer alone
+    /// In a terminal, show all tables rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Only this many runs, the latest
+    /// Only the latest runs, at most this many
     #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub last: u32,
-    /// The form
+    /// The output format
     #[arg(long, short, default_value = "terminal", value_parser = formats(&HISTORY_FORMATS))]
     pub format: Format,
-    /// Where the run files are [default: the project's runs/, or outside of a project
-    /// ~/.local/share/benchlab/runs]
+    /// Directory of the run files [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a
+    /// project]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
-    /// Colours
+    /// Whether to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }
@@ -770,9 +776,9 @@ pub struct HistoryArgs {
     after_help = "Example:\n  benchlab import results-2019.xml\n  benchlab report runs/NEW.lab --with runs/results-2019.lab"
 )]
 pub struct ImportArgs {
-    /// An XML file of <benchmark> elements
+    /// An XML file with <benchmark> elements
     pub file: PathBuf,
-    /// The run file to make [default: the file's name with .lab, where other runs are]
+    /// The run file to create [default: the name of the XML file with .lab, next to the other runs]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -783,10 +789,10 @@ pub struct ImportArgs {
 pub struct ListArgs {
     /// Only this experiment
     pub experiment: Option<String>,
-    /// Each subject's driver, each case's values, and how to get what is missing
+    /// Also show each subject's driver, each case's values, and how to get what is missing
     #[arg(long, requires = "experiment")]
     pub full: bool,
-    /// The runs instead: the project's, or outside of a project those in ~/.local/share/benchlab/runs
+    /// List runs instead: those of the project, or those in ~/.local/share/benchlab/runs outside of a project
     #[arg(long)]
     pub runs: bool,
 }
@@ -801,11 +807,11 @@ pub struct CompletionsArgs {
 /// `benchlab man`
 #[derive(Args)]
 pub struct ManArgs {
-    /// The folder to write benchlab.1 and a page for each verb into
+    /// The directory for benchlab.1 and a page for each command
     pub folder: PathBuf,
 }
 
-/// A time for measuring, or none.
+/// A time limit for measuring; `None` means no limit.
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
 
@@ -829,7 +835,7 @@ fn pid() -> impl TypedValueParser<Value = i32> {
     clap::value_parser!(i32).range(1..)
 }
 
-/// Hosts as `--on` has them everywhere, or folders.
+/// Parses hosts, as for other `--on` options, or directories.
 fn run_on(text: &str) -> Result<RunOn, String> {
     let kind = text.split_once(':').map_or("", |(kind, _)| kind);
     if launcher::KINDS.contains(&kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The end of a command that failed: exit code and message.
+//! The exit code and message of a command that failed.
 
 use lab_bench::BenchError;
 use lab_load::JobError;
@@ -11,27 +11,27 @@ use lab_store::StoreError;
 
 /// A run failed.
 pub const FAILED: u8 = 1;
-/// The command or a file is wrong.
+/// The command line or a file is invalid.
 pub const WRONG: u8 = 2;
 /// A gate found a regression.
 pub const REGRESSION: u8 = 3;
 /// A gate is inconclusive.
 pub const UNDECIDED: u8 = 4;
-/// The host is not fit, and `--strict` was given.
+/// The host is unfit for measuring, and `--strict` was given.
 pub const UNFIT: u8 = 5;
-/// Stopped by Ctrl-C, as shells count it: 128 + SIGINT.
+/// Stopped with Ctrl-C; the code is that of shells, 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// An end with a message for standard error.
+/// An exit code with a message for standard error.
 pub struct Exit {
     /// The exit code.
     pub code: u8,
-    /// The problem, and how to solve it.
+    /// The problem and how to solve it.
     pub message: String,
 }
 
 impl Exit {
-    /// An end with this code.
+    /// Creates an exit with this code.
     pub fn new(code: u8, message: impl ToString) -> Exit {
         Exit {
             code,
@@ -39,17 +39,20 @@ impl Exit {
         }
     }
 
-    /// The command or a file is wrong.
+    /// Creates an exit for an invalid command line or file.
     pub fn wrong(message: impl ToString) -> Exit {
         Exit::new(WRONG, message)
     }
 
-    /// A run failed.
+    /// Creates an exit for a failed run.
     pub fn failed(message: impl ToString) -> Exit {
         Exit::new(FAILED, message)
     }
 
-    /// The end that gates on logs ask for, if they do.
+    /// Converts the outcome of gates on logs.
+    ///
+    /// # Errors
+    /// Returns the exit for a gate that failed or is inconclusive.
     pub fn of_gates(outcome: GateOutcome) -> Result<(), Exit> {
         match outcome {
             GateOutcome::Passed => Ok(()),
@@ -58,7 +61,7 @@ impl Exit {
         }
     }
 
-    /// Stopped by Ctrl-C.
+    /// Creates an exit for a run stopped with Ctrl-C.
     pub fn interrupted(message: impl ToString) -> Exit {
         Exit::new(INTERRUPTED, message)
     }
@@ -100,7 +103,7 @@ impl From<StoreError> for Exit {
 impl From<StartError> for Exit {
     fn from(e: StartError) -> Exit {
         match e {
-            StartError::Stopped => Exit::interrupted("stopped; nothing was kept"),
+            StartError::Stopped => Exit::interrupted("stopped; nothing was saved"),
             StartError::Refused(reason) => Exit::failed(reason),
         }
     }

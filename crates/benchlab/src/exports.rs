@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--export`: which form a file's name asks for.
+//! Determines the format of `--export` from the file name.
 
 use crate::exit::Exit;
 use lab_document::{FORMATS, Format};
 use std::path::{Path, PathBuf};
 
-/// Files to write, each with its form. Error: a name says none.
+/// Returns the files to write, each with its format.
+///
+/// # Errors
+/// Returns an error if a name does not determine a format.
 pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
     files
         .iter()
@@ -25,14 +28,14 @@ fn format(file: &Path) -> Result<Format, Exit> {
     format.ok_or_else(|| {
         let plots = FORMATS.iter().any(|format| format.extension == extension);
         let reason = if plots {
-            "there are several plots: name a folder, such as plots/".into()
+            "there are multiple plots: specify a directory, such as plots/".into()
         } else {
             let files = FORMATS.iter().filter(|format| !format.is_folder);
             let extensions: Vec<String> = files
                 .map(|format| format!(".{}", format.extension))
                 .collect();
             format!(
-                "expected a name that ends with {}, or a folder for plots",
+                "expected a file name with one of the extensions {}, or a directory for plots",
                 extensions.join(", ")
             )
         };

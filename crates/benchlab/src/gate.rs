@@ -7,14 +7,14 @@ use lab_stats::analysis::Verdict;
 use lab_stats::results::Results;
 use std::process::ExitCode;
 
-/// The result of a gate, from best to worst.
+/// The result of a gate, ordered from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateResult {
     /// Nothing is worse than the gate allows.
     Passed,
-    /// The data does not show either.
+    /// The data is inconclusive.
     Inconclusive,
-    /// Something is worse than it may be.
+    /// Something is worse than the gate allows.
     Failed,
 }
 
@@ -28,8 +28,10 @@ impl From<GateResult> for ExitCode {
     }
 }
 
-/// Failed if a subject is slower than the baseline by more than the margin; otherwise inconclusive if a
-/// comparison with the baseline is, or if a subject was excluded.
+/// Judges the comparisons with the baseline.
+///
+/// Fails if a subject is slower than the baseline by more than the margin. Otherwise the gate is inconclusive
+/// if a comparison with the baseline is, or if a subject was excluded.
 pub fn gate(results: &Results) -> GateResult {
     let verdicts = verdicts(results);
     if !verdicts.contains(&Verdict::Slower) && !results.refusals.is_empty() {
@@ -39,8 +41,9 @@ pub fn gate(results: &Results) -> GateResult {
     }
 }
 
-/// The gate of compared servers, over all metrics in which they are compared. It is also inconclusive where
-/// errors kept a metric from being compared.
+/// Judges compared servers over all metrics in which they are compared.
+///
+/// The gate is also inconclusive if a metric could not be compared because of errors.
 pub fn load_gate(results: &Results) -> GateResult {
     if !verdicts(results).contains(&Verdict::Slower) && hides_percentiles(results) {
         GateResult::Inconclusive
@@ -57,7 +60,7 @@ fn verdicts(results: &Results) -> Vec<Verdict> {
         .collect()
 }
 
-/// True if a point with errors has no comparison of its p50 or its p99.
+/// Returns true if a point with errors lacks a comparison of its p50 or p99.
 fn hides_percentiles(results: &Results) -> bool {
     let compared = |point, metric: Metric| {
         let mut comparisons = results.comparisons.iter();
@@ -68,7 +71,7 @@ fn hides_percentiles(results: &Results) -> bool {
 }
 
 fn of_verdicts(verdicts: &[Verdict]) -> GateResult {
-    // Small but real: it may be more than the margin or less.
+    // Small but real: the difference may be larger or smaller than the margin.
     let is_open = |v: &Verdict| {
         matches!(
             v,

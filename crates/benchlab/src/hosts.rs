@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hosts that measure an experiment's blocks: `--on`, and what each host must have.
+//! Hosts that measure an experiment's blocks (`--on`), and their requirements.
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
@@ -15,15 +15,17 @@ use lab_plan::{Experiment, Project};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The launcher of `--on`; `None`: this machine measures. Error: more than one was given, or the run cannot
-/// be measured on other hosts.
+/// Returns the launcher of `--on`; `None` means that this machine measures.
+///
+/// # Errors
+/// Returns an error if more than one launcher was given, or if the run cannot be measured on other hosts.
 pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     let mut launchers = args.on.iter().filter_map(|on| on.launcher());
     let Some(launcher) = launchers.next() else {
         return Ok(None);
     };
     if args.on.len() > 1 {
-        return Err(Exit::wrong("--on names hosts once"));
+        return Err(Exit::wrong("specify --on only once for hosts"));
     }
     let for_one_machine = [
         ("--plan", args.plan.is_some()),
@@ -33,7 +35,7 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     ];
     match for_one_machine.iter().find(|(_, is_given)| *is_given) {
         Some((name, _)) => Err(Exit::wrong(format!(
-            "{name} is for one machine: leave it out, or --on"
+            "{name} works on one machine only: omit it or --on"
         ))),
         None => Ok(Some(launcher)),
     }
@@ -48,7 +50,7 @@ pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     let mut subjects = experiment.subjects.iter();
     if in_folder || subjects.any(|s| !s.model.host.is_empty()) {
         Err(Exit::wrong(format!(
-            "--on: `{}` measures disks and settings of one machine; here --on names folders",
+            "--on: `{}` measures disks and settings of one machine; here --on expects directories",
             experiment.name
         )))
     } else {
@@ -56,8 +58,10 @@ pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     }
 }
 
-/// Starts agents and makes their hosts ready. Errors: an agent cannot be started, or its host does not meet the
-/// requirements.
+/// Starts agents and prepares their hosts.
+///
+/// # Errors
+/// Returns an error if an agent cannot be started, or if its host does not meet the requirements.
 pub fn start(
     (args, launcher): (&RunArgs, &Arc<dyn Launcher>),
     (project, plan): (&Project, &Plan),
@@ -73,7 +77,7 @@ pub fn start(
         strict: args.measuring.strict,
     };
     let places = launcher.places().len();
-    eprintln!("benchlab: making {places} hosts ready");
+    eprintln!("benchlab: preparing {places} hosts");
     let start = HostsStart {
         starting: args.lost.starting(launcher),
         wanted: requirements,
@@ -86,7 +90,7 @@ pub fn start(
     })
 }
 
-/// The coordinator's machine, on which nothing is measured.
+/// Returns the coordinator's machine, on which nothing is measured.
 pub fn coordinator() -> Host {
     Host {
         findings: Vec::new(),
@@ -94,7 +98,10 @@ pub fn coordinator() -> Host {
     }
 }
 
-/// Makes this machine, an agent's, ready. Error: it does not meet the requirements.
+/// Prepares this machine, which runs an agent.
+///
+/// # Errors
+/// Returns an error if the machine does not meet the requirements.
 pub fn make_ready(cli: &Cli, requirements: &HostRequirements) -> Result<Bench, Exit> {
     let plan = &requirements.plan;
     let project = find_project(cli, &requirements.folder)?;
@@ -109,8 +116,12 @@ pub fn make_ready(cli: &Cli, requirements: &HostRequirements) -> Result<Bench, E
         folder,
     )?;
     let host = measuring::fit_host(requirements.strict, measuring::CORES);
-    let host =
-        host.map_err(|e| Exit::new(exit::UNFIT, format!("the host is not fit: {}", e.message)))?;
+    let host = host.map_err(|e| {
+        Exit::new(
+            exit::UNFIT,
+            format!("the host is unfit for measuring: {}", e.message),
+        )
+    })?;
     let scratch = measuring::scratch(requirements.scratch.as_deref())?;
     let servers = services::start(plan, &[], &scratch, &requirements.failures)?;
     Ok(Bench {
@@ -121,20 +132,20 @@ pub fn make_ready(cli: &Cli, requirements: &HostRequirements) -> Result<Bench, E
     })
 }
 
-/// The project at the coordinator's path, or else where `--project` or BENCHLAB_PROJECT of this machine says.
+/// Finds the project at the coordinator's path, or else at this machine's `--project` or BENCHLAB_PROJECT.
 fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
     let is_there = folder.join("experiments").is_dir();
     match (is_there, &cli.project) {
         (true, _) => Ok(Project::find(folder)?),
         (false, Some(_)) => project(cli),
         (false, None) => Err(Exit::wrong(format!(
-            "there is no project in {}: bring it there, or set BENCHLAB_PROJECT to its folder",
+            "there is no project in {}: copy it there, or set BENCHLAB_PROJECT to its directory",
             folder.display()
         ))),
     }
 }
 
-/// The first subject of the plan that the experiment does not have, or has with another program.
+/// Returns the first subject of the plan that the experiment lacks or defines with a different program.
 pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject> {
     let has_changed = |s: &&Subject| {
         let current = experiment.subject(plan, s);
@@ -144,8 +155,10 @@ pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'
     subjects.find(has_changed)
 }
 
-/// Checks that subjects on a host were made from the coordinator's sources and can run. Error: one was not,
-/// or cannot.
+/// Checks that subjects on a host were built from the coordinator's sources and can run.
+///
+/// # Errors
+/// Returns an error for a subject with different sources, or for one that cannot run.
 fn check_sources(
     requirements: &HostRequirements,
     prepared: &Prepared,
@@ -174,7 +187,7 @@ fn check_sources(
 
 fn other_revision(folder: &Path, name: &str) -> Exit {
     Exit::wrong(format!(
-        "the sources of `{name}` in {} are not the coordinator's: bring the project there to the same revision",
+        "the sources of `{name}` in {} differ from the coordinator's: check out the same revision of the project there",
         folder.display()
     ))
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The links of an experiment between clients and servers: which of them this machine can have, and their description.
+//! The links of an experiment between clients and servers: support on this machine, and descriptions.
 
 use crate::exit::Exit;
 use lab_bench::netem_unavailable;
 use lab_model::{Host, LINK, Plan, Shape, Shaper, grouped};
 use lab_plan::{Experiment, Selection};
 
-/// The plan, without links that the kernel cannot shape here; a line on standard error names those. Error:
-/// one of them was requested with `--set`.
+/// Builds the plan without links that the kernel cannot shape here, and reports these links on standard error.
+///
+/// # Errors
+/// Returns an error if one of these links was requested with `--set`.
 pub fn plan(selection: &mut Selection, experiment: &Experiment) -> Result<Plan, Exit> {
     let plan = selection.plan(experiment)?;
     let by_kernel: Vec<String> = links(&plan)
@@ -26,13 +28,13 @@ pub fn plan(selection: &mut Selection, experiment: &Experiment) -> Result<Plan, 
         return Err(Exit::wrong(format!("--set {LINK}={name}: {reason}")));
     }
     let names = by_kernel.join(", ");
-    eprintln!("benchlab: left out, as the kernel cannot shape a link here: {names} ({reason})");
+    eprintln!("benchlab: excluded {names}: the kernel cannot shape a link here ({reason})");
     let absent = by_kernel.into_iter().map(|name| (LINK.to_owned(), name));
     selection.absent = absent.collect();
     Ok(selection.plan(experiment)?)
 }
 
-/// The host, with a fact for each of the plan's links: rates, delay, size of packets.
+/// Adds a fact to the host for each of the plan's links: rates, delay, packet size.
 pub fn with_links(mut host: Host, plan: &Plan) -> Host {
     for (name, shape) in links(plan) {
         host.facts
@@ -41,7 +43,7 @@ pub fn with_links(mut host: Host, plan: &Plan) -> Host {
     host
 }
 
-/// The links of a plan's points, each once.
+/// Returns the links of a plan's points, without duplicates.
 fn links(plan: &Plan) -> impl Iterator<Item = (&str, &Shape)> {
     let shapes = plan.targets.iter().flat_map(|target| &target.shapes);
     let is_used = |name: &str| {
@@ -56,11 +58,11 @@ fn links(plan: &Plan) -> impl Iterator<Item = (&str, &Shape)> {
 fn description(shape: &Shape) -> String {
     let [up, down] = [shape.up_kbit_s, shape.down_kbit_s].map(grouped);
     let by = match shape.by {
-        Shaper::Lab => "the lab",
+        Shaper::Lab => "benchlab",
         Shaper::Netem => "the kernel (netem)",
     };
     format!(
-        "{up} kbit/s up, {down} down, {} ms there and back, packets of {} bytes; shaped by {by}",
+        "{up} kbit/s up, {down} down, {} ms round trip, packets of up to {} bytes; shaped by {by}",
         shape.round_trip_ms, shape.mtu
     )
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The command line: which verb, where, and with which exit code it ends.
+//! The entry point: dispatches the command and sets the exit code.
 
 mod cli;
 mod exit;
@@ -23,7 +23,7 @@ use cli::{Cli, Verb};
 use exit::Exit;
 use std::process::ExitCode;
 
-/// Variables of the environment that benchlab and its libraries read.
+/// Environment variables that benchlab and its libraries read.
 const VARIABLES: [&str; 8] = [
     "BENCHLAB_PROJECT",
     "BENCHLAB_SSH",
@@ -75,11 +75,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Unsets variables that are set and empty, as a line `VARIABLE=` in a script or a CI file leaves them: they count as not set.
+/// Unsets variables that are set but empty, such as `VARIABLE=` in a script or a CI file: they count as not
+/// set.
 fn unset_empty_variables() {
     for name in VARIABLES {
         if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
-            // SAFETY: no other thread runs yet that could read the environment meanwhile.
+            // SAFETY: no other thread is running yet that could read the environment at the same time.
             unsafe { std::env::remove_var(name) };
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The frame of every measuring verb: checks the host, makes folders, shows progress, reports how the run
-//! ended.
+//! Shared steps of all measuring commands: checks the host, creates directories, shows progress, reports the
+//! result.
 
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
@@ -12,11 +12,12 @@ use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// 1 - the level of all intervals.
+/// 1 - the confidence level of all intervals.
 pub const ALPHA: f64 = 0.05;
 
-/// Numbers of blocks at which a run makes an interim analysis and may stop; empty if the user fixed the
-/// number of blocks.
+/// Returns the block numbers at which a run makes an interim analysis and may stop.
+///
+/// Returns an empty list if the user specified the number of blocks.
 pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     match blocks {
         Some(_) => Vec::new(),
@@ -24,13 +25,16 @@ pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     }
 }
 
-/// The given seed, or a new one below 2^53, the largest integer that JSON parsers keep exactly.
+/// Returns the given seed, or a new one below 2^53, the largest integer that JSON parsers preserve exactly.
 pub fn seed(given: Option<u64>) -> u64 {
     given.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53))
 }
 
-/// Measures the missing part of a run. Errors: the run was interrupted, or a server or all agents were lost;
-/// the message says how to go on.
+/// Measures the missing blocks of a run.
+///
+/// # Errors
+/// Returns an error if the run was interrupted, or if a server or all agents were lost. The message says how to
+/// continue.
 pub fn measure<'a>(
     plan: &'a Plan,
     writer: RunWriter,
@@ -45,7 +49,7 @@ pub fn measure<'a>(
     let ending = ending.map_err(|error| match error {
         BenchError::ServerLost(reason) | BenchError::AgentsLost(reason) => {
             let message = format!(
-                "{reason}\nwhat was measured is kept: go on with `benchlab resume {}`",
+                "{reason}\nthe results so far are saved: continue with `benchlab resume {}`",
                 path.display()
             );
             Exit::failed(message)
@@ -56,9 +60,9 @@ pub fn measure<'a>(
         Ending::Interrupted => {
             report::answer_so_far(&path)?;
             let next = if plan.of_revisions() {
-                "see what was measured with `benchlab report"
+                "show the results so far with `benchlab report"
             } else {
-                "go on with `benchlab resume"
+                "continue with `benchlab resume"
             };
             let message = format!("stopped; {next} {}`", path.display());
             Err(Exit::interrupted(message))
@@ -67,43 +71,49 @@ pub fn measure<'a>(
     }
 }
 
-/// The exit code of a run that ended so.
+/// Returns the exit code for the reason why a run ended.
 pub fn exit_code(ending: Ending) -> Result<ExitCode, Exit> {
     match ending {
         Ending::Failed => Err(Exit::failed(
-            "nothing was left to compare: the report says what failed",
+            "nothing was left to compare: see the report for the failures",
         )),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// A folder for temporary files of a run.
+/// Creates a directory for temporary files of a run.
 pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     Scratch::new(parent).map_err(|e| {
-        let place = parent.map_or("the folder for databases".into(), |p| {
+        let place = parent.map_or("the directory for databases".into(), |p| {
             p.display().to_string()
         });
         Exit::wrong(format!("{place}: {e}"))
     })
 }
 
-/// Cores that a measurement needs: one for the subject, one for its other processes and benchlab.
+/// The number of cores that a measurement needs: one for the subject, and one for its other processes and
+/// benchlab.
 pub const CORES: usize = 2;
 
-/// The host, after reporting why it may be unfit for a measurement on `cores` cores. Error: it is unfit, and
-/// `strict` is set.
+/// Returns the host after reporting why it may be unfit for measuring on `cores` cores.
+///
+/// # Errors
+/// Returns an error if the host is unfit and `strict` is set.
 pub fn fit_host(strict: bool, cores: usize) -> Result<Host, Exit> {
     let host = host::inspect(cores);
     report_unfit("the host", &host, strict)?;
     Ok(host)
 }
 
-/// Reports what makes a host unfit. Error: it is unfit, and `strict`.
+/// Reports conditions that make a host unfit for measuring.
+///
+/// # Errors
+/// Returns an error if the host is unfit and `strict` is set.
 pub fn report_unfit(name: &str, host: &Host, strict: bool) -> Result<(), Exit> {
     let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
     for finding in &unfit {
         eprintln!(
-            "benchlab: {name} is not fit: {}; {}",
+            "benchlab: {name} is unfit for measuring: {}; {}",
             finding.what, finding.advice
         );
     }
@@ -114,14 +124,16 @@ pub fn report_unfit(name: &str, host: &Host, strict: bool) -> Result<(), Exit> {
     }
 }
 
-/// The host with the commit of the folder that is measured, if it is in a repository.
+/// Adds the commit of the measured directory to the host, if the directory is in a repository.
 pub fn with_commit(mut host: Host, folder: &Path) -> Host {
     let commit = commit_of(folder).map(|commit| (Host::COMMIT.into(), commit));
     host.facts.extend(commit);
     host
 }
 
-/// The path of a new run file, `<time>-<name>.lab` in a folder, which is made; a run of the same second gets a number.
+/// Returns the path of a new run file, `<time>-<name>.lab`, and creates its directory.
+///
+/// A number is appended if a run started in the same second.
 pub fn new_file(folder: &Path, experiment: &str) -> Result<PathBuf, Exit> {
     std::fs::create_dir_all(folder)
         .map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;

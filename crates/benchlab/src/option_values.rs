@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of options that have a grammar of their own: durations, rates, percentages.
+//! Parses option values: durations, rates, percentages.
 
 use lab_model::Stage;
 use std::time::Duration;
 
-/// Requests per second.
+/// Parses a number of requests per second.
 pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
     rate.ok_or("expected requests per second, from 0.001 to 10000000".into())
 }
 
-/// The nonzero exit statuses that a command may end with; empty: any.
+/// The nonzero exit statuses that are allowed for a command; empty means any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedStatuses(pub Vec<i32>);
 
-/// `1`, `1,2`, `137`, or `any`.
+/// Parses `1`, `1,2`, `137` or `any`.
 pub fn expected_statuses(text: &str) -> Result<ExpectedStatuses, String> {
     if text == "any" {
         return Ok(ExpectedStatuses::default());
@@ -25,11 +25,11 @@ pub fn expected_statuses(text: &str) -> Result<ExpectedStatuses, String> {
     });
     let statuses: Option<Vec<i32>> = statuses.collect();
     statuses.map(ExpectedStatuses).ok_or(
-        "expected exit statuses from 1 to 255, such as 1 or 1,2 (128 + N for a command that signal N ended)".into(),
+        "expected exit statuses from 1 to 255, such as 1 or 1,2 (128 + N for a command that was killed by signal N)".into(),
     )
 }
 
-/// `1.5s`, `500ms`, `2m`, `1h`.
+/// Parses `1.5s`, `500ms`, `2m` or `1h`.
 pub fn time(text: &str) -> Result<Duration, String> {
     let split = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -52,7 +52,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
         .ok_or("expected a time from 1ms to 720h".into())
 }
 
-/// `0:1000:5s`: from one rate to another in this time.
+/// Parses a stage such as `0:1000:5s`: from one rate to another in this time.
 pub fn stage(text: &str) -> Result<Stage, String> {
     let usage = "expected FROM:TO:TIME, such as 0:1000:5s";
     let words: Vec<&str> = text.split(':').collect();
@@ -70,7 +70,7 @@ pub fn stage(text: &str) -> Result<Stage, String> {
     })
 }
 
-/// `2%` or `0.02`.
+/// Parses a fraction given as `2%` or `0.02`.
 pub fn part(text: &str) -> Result<f64, String> {
     let number = match text.strip_suffix('%') {
         Some(percent) => percent.parse::<f64>().map(|p| p / 100.0),

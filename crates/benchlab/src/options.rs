@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Command-line options that multiple verbs have.
+//! Command-line options shared by multiple commands.
 
 use crate::exit::Exit;
 use crate::option_values::time;
@@ -16,9 +16,9 @@ use std::time::Duration;
 /// Options for agents that do the work.
 #[derive(Args, Default)]
 pub struct AgentPlacement {
-    /// Have agents do it, there: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME (network
-    /// namespaces), slurm:8, k8s:8 (or k8s:8,FILE: made of an edited `benchlab manifest`); they are started for it and
-    /// gone after it
+    /// Hosts for agents, which do the work: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME
+    /// (network namespaces), slurm:8, or k8s:8 (k8s:8,FILE uses an edited `benchlab manifest`). Agents are
+    /// started for the run and removed after it
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
     pub on: Option<Arc<dyn Launcher>>,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub struct AgentPlacement {
 /// Options for lost agents.
 #[derive(Args, Default)]
 pub struct AgentLoss {
-    /// An agent that is silent for this long is lost [default: 10s]
+    /// Consider an agent lost if it is silent for this long [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = silence)]
     pub lost_after: Option<Duration>,
 }
@@ -37,7 +37,7 @@ pub struct AgentLoss {
 const LOST_AFTER: Duration = Duration::from_secs(10);
 
 impl AgentLoss {
-    /// How agents are started by a launcher.
+    /// Returns the settings for starting agents with a launcher.
     pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> AgentStart {
         AgentStart {
             launcher: launcher.clone(),
@@ -48,19 +48,19 @@ impl AgentLoss {
     }
 }
 
-/// How a document is shown.
+/// Options for the output of a document.
 #[derive(Args)]
 pub struct DisplayArgs {
-    /// The form
+    /// The output format
     #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
     pub format: Format,
-    /// Output file, or a folder for svg [default: standard output]
+    /// Output file, or a directory for svg [default: standard output]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
-    /// In a terminal, all tables and warnings, not the answer alone
+    /// In a terminal, show all tables and warnings rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Colours
+    /// Whether to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }
@@ -68,7 +68,7 @@ pub struct DisplayArgs {
 /// The value of `--color`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set
+    /// In a terminal, unless NO_COLOR is set
     Auto,
     /// Always
     Always,
@@ -76,7 +76,7 @@ pub enum Color {
     Never,
 }
 
-/// Parses the name of one of these formats.
+/// Returns a parser for the name of one of these formats.
 pub fn formats(allowed: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     let names = PossibleValuesParser::new(allowed.iter().map(|format| format.name));
     names.try_map(|name| {
@@ -85,7 +85,7 @@ pub fn formats(allowed: &'static [Format]) -> impl TypedValueParser<Value = Form
     })
 }
 
-/// How long an agent may be silent, 3 s or more: agents say every second that they are there.
+/// Parses how long an agent may be silent: at least 3 s, because agents report once per second.
 fn silence(text: &str) -> Result<Duration, String> {
     let duration = time(text)?;
     if duration >= Duration::from_secs(3) {
@@ -95,12 +95,12 @@ fn silence(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parameters, each with its values.
+/// Parses multiple parameters with their values.
 pub fn sweeps(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
     words.iter().map(|word| sweep(word)).collect()
 }
 
-/// A parameter and its values: `NAME=VALUE,…`.
+/// Parses a parameter with its values: `NAME=VALUE,…`.
 fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
     let error = || {
         Exit::wrong(format!(
@@ -116,7 +116,10 @@ fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
     }
 }
 
-/// Names and values of `--set`, such as `limit=1,100`. Error: a word has another form.
+/// Parses the names and values of `--set`, such as `limit=1,100`.
+///
+/// # Errors
+/// Returns an error if a word does not have this form.
 pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
     let values = |word: &String| {
         let (name, values) = word

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Standard output, which may be a pipe whose other end closes early.
+//! Writes to standard output, which may be a pipe whose reader closes it early.
 
 use crate::exit::Exit;
 use lab_document::clean;
 use lab_document::format::text::wrap;
 use std::io::Write;
 
-/// Writes to standard output. A pipe that is closed early, as by `head`, is not an error.
+/// Writes to standard output. A pipe that its reader closes early, such as `head`, is not an error.
 pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -15,7 +15,7 @@ pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     }
 }
 
-/// `println!` for standard output that may be such a pipe.
+/// Prints a line to standard output like `println!`, but accepts a pipe that was closed early.
 macro_rules! say {
     ($($word:tt)*) => {
         $crate::output::to_stdout(format!("{}\n", format_args!($($word)*)).as_bytes())?
@@ -23,14 +23,15 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Columns of a screen.
+/// Width of the screen, in columns.
 pub const SCREEN: usize = 80;
 
 /// Indentation, in columns, of text whose lead is too long to share a line with it.
 const INDENT: usize = 8;
 
-/// Text behind its lead, wrapped to a screen and indented below the first line's text. A lead that is wider than half
-/// of a screen has a line of its own.
+/// Formats text after its lead, wrapped to the screen and indented below the first line's text.
+///
+/// A lead that is wider than half of the screen gets its own line.
 pub fn hanging_indent(lead: &str, text: &str) -> String {
     let width = lead.chars().count();
     let (indent, lead) = if width <= SCREEN / 2 {
@@ -47,7 +48,7 @@ pub fn hanging_indent(lead: &str, text: &str) -> String {
     lead + &lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
-/// Columns of the widest name; 0 if there is none.
+/// Returns the width of the widest name in columns, or 0 if there are no names.
 pub fn widest<'n>(names: impl Iterator<Item = &'n str>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The folders in which subjects of an experiment about disks work, and the settings of the host for them.
+//! Working directories for subjects of experiments about disks, and the host settings of these subjects.
 
 use crate::cli::{RunArgs, RunOn};
 use crate::exit::Exit;
@@ -14,8 +14,13 @@ use lab_stats::results::Over;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The folders of `--on`, or by default all of them; none for an experiment whose subjects do not work in a
-/// folder. Errors: a folder cannot be used or is named twice, or the experiment does not use folders.
+/// Returns the directories of `--on`, or all default directories.
+///
+/// The result is empty if the experiment's subjects do not need a working directory.
+///
+/// # Errors
+/// Returns an error if a directory cannot be used or is specified twice, or if the experiment does not use
+/// directories.
 pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
     let in_folder = experiment
         .targets
@@ -27,7 +32,7 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
             Ok(Vec::new())
         } else {
             Err(Exit::wrong(format!(
-                "--on: `{}` works in no folder; hosts are named as ssh:HOST, slurm:8 or local:2",
+                "--on: `{}` does not use directories; specify hosts as ssh:HOST, slurm:8 or local:2",
                 experiment.name
             )))
         };
@@ -42,12 +47,12 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
     };
     if let Some(duplicate) = (1..places.len()).find(|&i| places[..i].contains(&places[i])) {
         let folder = places[duplicate].folder.display().to_string();
-        return Err(error(format!("{folder}: it is named twice")));
+        return Err(error(format!("{folder} is specified twice")));
     }
     if !experiment.each_place {
         if places.len() > 1 && !requested.is_empty() {
             return Err(error(format!(
-                "…: `{}` works in one folder",
+                "…: `{}` uses only one directory",
                 experiment.name
             )));
         }
@@ -55,7 +60,7 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
     }
     if places.is_empty() {
         return Err(Exit::wrong(
-            "no writable filesystem with 2 GiB free is on a disk: name a folder with --on",
+            "no disk has a writable filesystem with 2 GiB free: specify a directory with --on",
         ));
     }
     for place in &places {
@@ -73,7 +78,7 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
 
 const WITH_ITSELF: &str = "a disk is compared with itself";
 
-/// A phrase for each disk that holds more than one of the folders, such as `/a and /c are on vda`.
+/// Returns a phrase for each disk with more than one of the directories, such as `/a and /c are on vda`.
 fn on_one_disk(places: &[Place]) -> Vec<String> {
     let mut disks: Vec<(&str, Vec<String>)> = Vec::new();
     for place in places {
@@ -92,7 +97,8 @@ fn on_one_disk(places: &[Place]) -> Vec<String> {
     phrases.collect()
 }
 
-/// The host, with a fact for each folder, and findings about folders that are on no disk or share one.
+/// Adds a fact to the host for each directory, and findings about directories that are not on a real disk or
+/// share one.
 pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     for place in places {
         let folder = place.folder.display().to_string();
@@ -101,7 +107,7 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
         host.findings.extend(cache.map(|cache| HostFinding {
             unfit: false,
             what: format!("{folder} is on {cache}"),
-            advice: "its figures are of that cache as much as of a disk".into(),
+            advice: "its values measure that cache as much as a disk".into(),
         }));
     }
     host.findings
@@ -113,7 +119,8 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     host
 }
 
-/// The subject whose settings the host has now; it is the baseline unless the user names another.
+/// Returns the subject whose settings the host has now; it is the baseline unless the user specifies another
+/// one.
 pub fn current_subject(
     experiment: &Experiment,
     args: &RunArgs,
@@ -137,7 +144,7 @@ pub fn current_subject(
     current.map(|subject| subject.model.name.clone())
 }
 
-/// A failure for each subject whose host settings benchlab cannot apply.
+/// Returns a failure for each subject whose host settings benchlab cannot apply.
 pub fn unavailable(plan: &Plan) -> Vec<Failure> {
     let mut failures = Vec::new();
     for (number, subject) in plan.subjects.iter().enumerate() {
@@ -159,7 +166,8 @@ pub fn unavailable(plan: &Plan) -> Vec<Failure> {
     failures
 }
 
-/// Prints how the settings of the winning subject are made permanent; nothing for a run that changed none.
+/// Prints how to make the settings of the winning subject permanent; prints nothing if the run changed no
+/// settings.
 pub fn print_permanent_settings(plan: &Plan, file: &Path) -> Result<(), Exit> {
     if plan.subjects.iter().all(|subject| subject.host.is_empty()) {
         return Ok(());
@@ -170,15 +178,13 @@ pub fn print_permanent_settings(plan: &Plan, file: &Path) -> Result<(), Exit> {
     let mut rankings = results.rankings.iter();
     let ranking = rankings.find(|ranking| ranking.over == over && ranking.metric == *plan.answer());
     let is_compared = |subject| plan.compared().any(|compared| compared == subject);
-    // Without a ranking nothing was compared.
+    // Without a ranking, nothing was compared.
     let Some(ranking) = ranking else {
         return Ok(());
     };
     let first = ranking.first(is_compared);
     let [winner] = first.as_slice() else {
-        say!(
-            "\nNo setting is ahead of all others beyond doubt: there is nothing to make permanent."
-        );
+        say!("\nNo setting is clearly ahead of all others, so there is nothing to make permanent.");
         return Ok(());
     };
     let winner = &plan.subjects[*winner];
@@ -191,7 +197,9 @@ pub fn print_permanent_settings(plan: &Plan, file: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Files of the host and a line for each, which make a subject's settings permanent: those of a queue for its disk.
+/// Returns lines that make a subject's settings permanent, each with the configuration file that it belongs to.
+///
+/// Settings of a queue are for the subject's disk.
 fn permanent_lines(
     subject: &Subject,
     disk: Option<&str>,
@@ -210,8 +218,12 @@ fn permanent_lines(
     })
 }
 
-/// Runs the experiment's program that shows which process waits while it is slow, in a folder in the run's
-/// first folder, and prints its output. Errors: the experiment has no such program, or it failed.
+/// Runs the experiment's `why` program, which shows the processes that wait while the subject is slow.
+///
+/// The program runs in a temporary directory in the run's first directory, and its output is printed.
+///
+/// # Errors
+/// Returns an error if the experiment has no such program, or if it failed.
 pub fn run_why_program(
     project: &Project,
     experiment: &Experiment,
@@ -220,7 +232,7 @@ pub fn run_why_program(
     let Some((program, arguments)) = experiment.why.split_first() else {
         let name = &experiment.name;
         return Err(Exit::wrong(format!(
-            "--why: `{name}` has no program that shows it"
+            "--why: `{name}` does not support this option"
         )));
     };
     let place = plan
@@ -244,7 +256,7 @@ pub fn run_why_program(
         Ok(())
     } else {
         Err(Exit::failed(format!(
-            "{program} ended with {}",
+            "{program} failed with {}",
             output.status
         )))
     }
@@ -275,7 +287,7 @@ mod tests {
         let lines = |disk| permanent_lines(&subject, disk).collect::<Vec<_>>();
         let owned = |(file, line): (&'static str, &str)| (file, line.to_owned());
         assert_eq!(lines(Some("vda")), [limits(), rule].map(owned));
-        // A rule of udev names a disk.
+        // A udev rule needs the name of a disk.
         assert_eq!(lines(None), [limits()].map(owned));
     }
 

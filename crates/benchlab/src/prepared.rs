@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects of a plan, made ready, and where their databases are.
+//! Prepares the subjects of a plan, and describes where their databases are stored.
 
 use crate::exit::Exit;
 use crate::places;
@@ -12,11 +12,14 @@ use lab_plan::{Experiment, Project};
 pub struct Prepared {
     /// The label of each subject that can run, with the SHA-256 of its sources.
     pub hashes: Vec<(String, String)>,
-    /// The failures of the others.
+    /// The failures of the other subjects.
     pub failures: Vec<Failure>,
 }
 
-/// Makes the subjects of a plan ready. Error: none can run.
+/// Prepares the subjects of a plan.
+///
+/// # Errors
+/// Returns an error if no subject can run.
 pub fn prepare(
     project: &Project,
     experiment: &Experiment,
@@ -53,14 +56,14 @@ pub fn prepare(
     Ok(Prepared { hashes, failures })
 }
 
-/// The subjects that have not failed.
+/// Returns the subjects that have not failed.
 fn able_subjects(plan: &Plan, failures: &[Failure]) -> Vec<SubjectId> {
     let has_failed = |subject: &SubjectId| failures.iter().any(|f| f.subject == *subject);
     let subjects = 0..plan.subjects.len();
     subjects.filter(|subject| !has_failed(subject)).collect()
 }
 
-/// The host, with a fact that says whether databases are in memory or on a disk.
+/// Adds a fact to the host that shows whether databases are in memory or on a disk.
 pub fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
     if !plan.targets.iter().any(|target| target.kind.is_database()) {
         return host;

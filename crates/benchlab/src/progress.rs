@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One line of progress on a terminal, and notes above it; on anything else a line for each block, one every ten
-//! seconds within it, and the notes.
+//! Shows progress: a single line with notes above it on a terminal.
+//!
+//! If the output is not a terminal, prints a line per block, a line every ten seconds within a block, and the
+//! notes.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{BuildStep, Progress};
@@ -9,14 +11,13 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Interval between two lines of progress of one block, or of one load, where standard error is not a
-/// terminal.
+/// Interval between two progress lines of a block or a load, if standard error is not a terminal.
 pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Between the lines of two blocks: blocks of commands take less than a second.
+/// Minimum interval between the lines of two blocks, because blocks of commands take less than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 
-/// A progress line; hidden if standard error is not a terminal.
+/// Creates a progress line, which is hidden if standard error is not a terminal.
 pub fn progress() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     let style = ProgressStyle::with_template("{spinner} {wide_msg}");
@@ -24,15 +25,15 @@ pub fn progress() -> ProgressBar {
     bar
 }
 
-/// Follows the builds of subjects, which run in parallel: a bar on a terminal, elsewhere a line for each.
+/// Shows the progress of parallel builds: a bar on a terminal, otherwise a line per build.
 pub struct Building {
     bar: ProgressBar,
-    /// Labels of the builds under way.
+    /// Labels of the builds in progress.
     under_way: Mutex<Vec<String>>,
 }
 
 impl Building {
-    /// Shows nothing of `builds` yet.
+    /// Creates a bar for this number of builds.
     pub fn new(builds: usize) -> Building {
         let bar = ProgressBar::with_draw_target(
             Some(builds as u64),
@@ -74,7 +75,7 @@ impl Building {
     }
 }
 
-/// Follows a run.
+/// Shows the progress of a run.
 pub struct Follower<'a> {
     plan: &'a Plan,
     bar: ProgressBar,
@@ -82,16 +83,16 @@ pub struct Follower<'a> {
     blocks: u32,
     last_block: Duration,
     end: Option<Duration>,
-    /// The folders in which subjects have made their files.
+    /// The directories in which subjects have created their files.
     places: BTreeSet<&'a str>,
-    /// The time and the subject of the last line, if the output is not a terminal.
+    /// The time and subject of the last line, if the output is not a terminal.
     last_line: Option<(Instant, String)>,
-    /// The estimate so far, if it fits a few words; else empty.
+    /// A short form of the current estimate; empty if it does not fit into a few words.
     estimate: String,
 }
 
 impl<'a> Follower<'a> {
-    /// Follows a run of this plan, of which `blocks` are complete.
+    /// Creates a follower for a run with `blocks` complete blocks.
     pub fn new(plan: &'a Plan, blocks: u32) -> Follower<'a> {
         let end = plan.measure.budget_ns.map(Duration::from_nanos);
         Follower {
@@ -144,18 +145,18 @@ impl<'a> Follower<'a> {
             Progress::Note(text) => self.note(text),
             Progress::Disturbed(block) => {
                 self.note(&format!(
-                    "block {}: other programs or the hypervisor disturbed it; once more",
+                    "block {}: disturbed by other programs or the hypervisor; repeating it",
                     block + 1
                 ));
             }
             Progress::Restored(reason) => {
                 self.note(&format!(
-                    "{reason}; it was started again, and the block is redone"
+                    "{reason}; the server was restarted, and the block is repeated"
                 ));
             }
             Progress::Complete(run, took) => {
                 self.blocks = run.complete_blocks().count() as u32;
-                // Only a terminal's line shows it.
+                // Shown only on a terminal.
                 if !self.bar.is_hidden() {
                     self.estimate = lab_report::estimate(run);
                 }
@@ -173,17 +174,17 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Reports the folder in which files are being made: the first subject that works in a folder makes them.
+    /// Reports the directory in which files are created; the first subject in a directory creates them.
     fn note_files(&mut self, subject: SubjectId) {
         let plan = self.plan;
         if let Some(place) = plan.subjects[subject].place.as_deref()
             && self.places.insert(place)
         {
-            self.note(&format!("files are made in {place}"));
+            self.note(&format!("creating files in {place}"));
         }
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     pub fn note(&self, text: &str) {
         self.bar.suspend(|| eprintln!("benchlab: {text}"));
     }
@@ -193,7 +194,7 @@ impl<'a> Follower<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// Shows the current part of the run. The time left comes first, since a terminal cuts a line's end.
+    /// Shows the current part of the run. The time left comes first, because a terminal truncates long lines.
     fn show(&mut self, part: &str, text: String) {
         let left = self.time_left();
         let left = left.map_or(String::new(), |left| format!("  {}", time_left_text(left)));
@@ -226,7 +227,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// `about 40 s left`, `about 9 min left`.
+/// Formats the time left, for example as `about 40 s left` or `about 9 min left`.
 fn time_left_text(left: Duration) -> String {
     match left.as_secs() {
         seconds @ ..120 => format!("about {seconds} s left"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds subjects, after installing what is missing, and says which cannot run.
+//! Builds subjects after installing what is missing, and reports subjects that cannot run.
 
 use crate::exit::Exit;
 use crate::progress::Building;
@@ -8,8 +8,10 @@ use lab_model::TargetKind;
 use lab_plan::{Experiment, Project, Subject, Toolchain, Toolchains};
 use std::collections::BTreeSet;
 
-/// Builds subjects. Returns for each, in order, the SHA-256 of its sources, or why it cannot run. For
-/// services of the `external` kinds the user provides servers, so they need no local installation.
+/// Builds subjects.
+///
+/// Returns for each subject, in order, the SHA-256 of its sources, or the reason why it cannot run. The user
+/// provides servers for the services of the `external` kinds, so they need no local installation.
 pub fn build_subjects(
     project: &Project,
     experiment: &Experiment,
@@ -36,14 +38,14 @@ pub fn build_subjects(
     Ok(outcomes)
 }
 
-/// Prints why subjects cannot run; what is missing only once, with the command that installs it.
+/// Prints why subjects cannot run, and lists each missing toolchain once with the command that installs it.
 fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     let (broken, lacking): (Vec<_>, Vec<_>) = failed
         .iter()
         .partition(|(_, unready)| unready.lacks.is_empty());
     let mut reported = Vec::new();
     for (label, unready) in broken {
-        // A control and its original, or a subject in multiple folders, are one program.
+        // A control and its original, or a subject in multiple directories, share a program.
         if reported.contains(&(label, &unready.message)) {
             continue;
         }
@@ -70,7 +72,7 @@ fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     }
 }
 
-/// The toolchain's title, with advice where no package brings it.
+/// Returns the toolchain's title, with advice if there is any.
 fn title(toolchain: &Toolchain) -> String {
     match &toolchain.advice {
         Some(advice) => format!("{} ({advice})", toolchain.title),
@@ -78,7 +80,7 @@ fn title(toolchain: &Toolchain) -> String {
     }
 }
 
-/// Labels of the subjects that lack the same toolchains, in the order of the first of each group.
+/// Groups the labels of subjects by their missing toolchains, in the order of first occurrence.
 fn group_by_missing<'f>(
     lacking: &[&'f (String, &Unready)],
 ) -> Vec<(Vec<&'f str>, &'f [Toolchain])> {

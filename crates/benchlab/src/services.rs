@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The servers of a plan, started or connected to.
+//! Starts the servers of a plan, or connects to them.
 
 use crate::exit::Exit;
 use lab_bench::{Scratch, Server, Servers, interrupt};
 use lab_model::{Failure, Plan, Target, TargetId, TargetKind};
 use lab_services::{DaemonOptions, Database, Service, ServiceError, Starting};
 
-/// Starts a private server for each target that needs one, or connects to the user's server, whose URL is in
-/// `external_urls`. A target whose subjects have all failed already gets none.
+/// Starts a private server for each target that needs one, or connects to the user's server.
+///
+/// `external_urls` contains the URLs of the user's servers. A target whose subjects have all failed already
+/// gets no server.
 pub fn start(
     plan: &Plan,
     external_urls: &[(TargetKind, String)],
@@ -35,7 +37,7 @@ pub fn start(
             }
         );
     }
-    // All begin before the first is waited for.
+    // All servers are started before waiting for the first one.
     let started: Result<Vec<_>, Exit> = needed
         .into_iter()
         .map(|(id, target)| Ok((id, target, begin(target, external_urls, scratch)?)))
@@ -48,7 +50,7 @@ pub fn start(
     Ok(servers)
 }
 
-/// Targets that are servers, and have a subject that can run.
+/// Returns the targets that are servers and have a subject that can run.
 fn needed_services<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &'p Target)> {
     let has_failed = |subject| {
         failures
@@ -93,7 +95,7 @@ fn begin(
     let service = lab_services::database(kind.name()).expect("a service is known by its name");
     match (target.external, url) {
         (true, None) => Err(Exit::wrong(format!(
-            "this run measures on your own {}: give it again with --service {}=URL",
+            "this run uses your own {} server: specify it again with --service {}=URL",
             kind.title(),
             kind.name()
         ))),
@@ -113,7 +115,7 @@ fn begin(
     }
 }
 
-/// Errors that the user has to fix are errors of the command; all others are failures of the run.
+/// Errors that the user must fix are errors of the command; all others are failures of the run.
 fn service_exit(error: ServiceError) -> Exit {
     match error {
         ServiceError::Interrupted => Exit::interrupted("stopped before anything was measured"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab agent`: what `--on` starts; it is not for people.
+//! `benchlab agent`: started by `--on`; not meant to be run by users.
 
 use crate::cli::{AgentArgs, Cli};
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use lab_many::agent::Start;
 use lab_many::experiment::HostRequirements;
 use std::process::ExitCode;
 
-/// Carries out its coordinator's orders, until the connection ends.
+/// Runs its coordinator's orders until the connection closes.
 pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
     let start = Start {
         hash: args.hash,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab build`: makes all subjects ready, also those that run only when they are named.
+//! `benchlab build`: builds all subjects, including those that run only when requested.
 
 use crate::cli::{BuildArgs, Cli};
 use crate::exit::Exit;

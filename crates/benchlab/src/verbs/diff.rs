@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab diff`: what changed from one run to another.
+//! `benchlab diff`: shows the differences between two runs.
 
 use crate::cli::DiffArgs;
 use crate::exit::Exit;
@@ -9,8 +9,11 @@ use lab_logs::gates::judge_slower;
 use lab_stats::between::Recorded;
 use std::process::ExitCode;
 
-/// Shows what changed between the runs in two files, and exports it. Errors: a file cannot be read, or the runs cannot be
-/// compared; then nothing is written. Or a gate is crossed, or cannot be judged.
+/// Shows the differences between the runs in two files and exports them.
+///
+/// # Errors
+/// Returns an error if a file cannot be read or the runs cannot be compared; then nothing is written. Also
+/// returns an error if a gate fails or is inconclusive.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab doctor`: what this host would do to a measurement, and what to install.
+//! `benchlab doctor`: shows conditions on this host that affect measurements, and what to install.
 
 use crate::cli::Cli;
 use crate::exit::Exit;
@@ -20,7 +20,7 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     for (name, value) in &host.facts {
         say!("{}", hanging_indent(&format!("  {name:<width$}  "), value));
     }
-    say!("\nWhat it would do to a measurement");
+    say!("\nConditions that affect measurements");
     for finding in &host.findings {
         let mark = if finding.unfit { "unfit" } else { "note" };
         say!(
@@ -30,27 +30,27 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
         say!("{}", hanging_indent("         ", &finding.advice));
     }
     if host.findings.is_empty() {
-        say!("  nothing that the lab can see");
+        say!("  none detected");
     }
-    say!("\nWhat subjects are built with");
-    // Without a project there are no subjects to build, and the other verbs work.
+    say!("\nToolchains for building subjects");
+    // Without a project there are no subjects to build, but the other commands work.
     match project(cli) {
         Ok(project) => toolchains(&Toolchains::read(&project)?)?,
         Err(_) if cli.project.is_none() => {
-            say!("  none: this folder is in no project with subjects")
+            say!("  none: this directory is not in a project")
         }
         Err(exit) => return Err(exit),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the installed toolchains, how to get each missing one, and the one command for all packages.
+/// Lists the installed toolchains, how to get each missing one, and a single command for all packages.
 fn toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     let all = toolchains.names().filter_map(|name| toolchains.get(name));
     let (installed, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));
     let titles: Vec<&str> = installed.iter().map(|t| &*t.title).collect();
     if !titles.is_empty() {
-        say!("{}", hanging_indent("  here     ", &titles.join("; ")));
+        say!("{}", hanging_indent("  present  ", &titles.join("; ")));
     }
     for toolchain in &missing {
         let text = format!("{}: {}", toolchain.title, toolchain.how());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab explain`: subjects run once more under counters, outside of all measuring.
+//! `benchlab explain`: runs subjects again with counters, separately from measuring.
 
 use crate::cli::{Cli, Color, DisplayArgs, ExplainArgs, RunArgs};
 use crate::exit::Exit;
@@ -22,17 +22,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The least `--time-limit` of one reply: tracers make subjects slower.
+/// The minimum `--time-limit` for a reply, because tracers slow subjects down.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Counts what operations of subjects cost, and reports.
+/// Counts the cost of the subjects' operations and reports it.
 pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
     let document = explain_experiment(cli, args)?;
     deliver_document(&document, &args.display)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Counts the operations of a measured experiment, and writes a page next to the run file.
+/// Counts the operations of a measured experiment and writes a page next to the run file.
 pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
     let document = explain_experiment(
         cli,
@@ -61,7 +61,7 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
     show(&document, &explain_path(path))
 }
 
-/// Runs each command of a comparison a few more times under counters, and writes a page next to the run file.
+/// Runs each command of a comparison a few more times with counters and writes a page next to the run file.
 pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     let commands = plan.commands().expect("a plan of commands");
     let scratch = measuring::scratch(None)?;
@@ -75,7 +75,7 @@ pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     show(&document, &explain_path(path))
 }
 
-/// `NAME-explain.lab`: this file is never written, but the page is named after it.
+/// Returns the path `NAME-explain.lab`. This file is never written, but the page is named after it.
 fn explain_path(path: &Path) -> PathBuf {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}-explain.lab"))
@@ -109,8 +109,12 @@ fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     })
 }
 
-/// Counts at all points what each subject does for which `is_counted` holds, and makes a document of it. `failed` has the
-/// other subjects. Error: nothing could be counted.
+/// Counts the operations of each subject with `is_counted` at all points and builds a document.
+///
+/// `failed` contains the other subjects.
+///
+/// # Errors
+/// Returns an error if nothing could be counted.
 fn count_all(
     plan: &Plan,
     mut failed: Vec<CountFailure>,
@@ -146,7 +150,7 @@ fn count_all(
     }))
 }
 
-/// The experiment, and the plan of what is counted.
+/// Returns the experiment and the plan of the subjects and points to count.
 fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exit> {
     let path = Path::new(&args.of);
     let is_run = path.extension().is_some_and(|e| e == "lab");
@@ -188,7 +192,7 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
     Ok((experiment, plan))
 }
 
-/// The default selection of a quick run: the ends of each sweep.
+/// Returns the default selection, that of a quick run: the first and last value of each sweep.
 fn default_selection(seed: u64) -> Selection {
     Selection {
         absent: Vec::new(),
@@ -210,8 +214,10 @@ fn default_selection(seed: u64) -> Selection {
     }
 }
 
-/// The selection of a run: the experiment's name and its measured subjects, cases and values. Error: the run
-/// is not of an experiment whose subjects benchlab starts.
+/// Returns the experiment's name and the selection of a run: its measured subjects, cases and values.
+///
+/// # Errors
+/// Returns an error if the run is not of an experiment whose subjects benchlab starts.
 fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     let plan = run.plan().ok_or_else(|| Exit::wrong(wording::IMPORTED))?;
     let is_load = plan.load().is_some() && plan.serving().is_none();
@@ -231,7 +237,7 @@ fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     Ok((plan.experiment.clone(), selection))
 }
 
-/// Installs strace and Valgrind, if requested. Without them less is counted, which the report says.
+/// Installs strace and Valgrind if requested. Without them less is counted, which the report mentions.
 fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     if !install_missing {
         return Ok(());

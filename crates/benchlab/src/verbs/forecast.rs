@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--plan`: a short pilot, and what a run would take.
+//! `--plan`: measures a short pilot and forecasts the duration of a run.
 
 use crate::cli::Color;
 use crate::exit::{self, Exit};
@@ -11,7 +11,7 @@ use lab_model::{Measure, Plan};
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
-/// Measures `blocks` blocks of a plan in a temporary file, and prints how long the whole plan would take.
+/// Measures `blocks` blocks of a plan into a temporary file and prints how long the whole plan would take.
 pub fn forecast(
     plan: &Plan,
     blocks: u32,
@@ -31,13 +31,12 @@ pub fn forecast(
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.plan(&pilot)?;
     measure(&pilot, writer).map_err(|error| match error.code {
-        exit::INTERRUPTED => Exit::interrupted("stopped; the pilot is not kept"),
+        exit::INTERRUPTED => Exit::interrupted("stopped; the pilot is not saved"),
         _ => error,
     })?;
     let run = lab_store::load(&path)?;
-    let forecast = lab_stats::power::forecast(&run, plan).ok_or_else(|| {
-        Exit::failed("the pilot compared nothing, so that nothing can be planned")
-    })?;
+    let forecast = lab_stats::power::forecast(&run, plan)
+        .ok_or_else(|| Exit::failed("the pilot compared nothing, so no run can be planned"))?;
     let document = lab_report::forecast::document(&forecast, plan);
     let all = Terminal {
         full: true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab completions` and `benchlab man`: made from the command line's own words.
+//! `benchlab completions` and `benchlab man`: generated from the definition of the command line.
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::Exit;
@@ -7,7 +7,7 @@ use crate::output::to_stdout;
 use clap::CommandFactory;
 use std::process::ExitCode;
 
-/// Prints completions.
+/// Prints shell completions.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "benchlab", &mut script);
@@ -15,7 +15,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a man page for benchlab and one for each verb.
+/// Writes a man page for benchlab and one for each command.
 pub fn man(args: &ManArgs) -> Result<ExitCode, Exit> {
     std::fs::create_dir_all(&args.folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.folder))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab history`: the results of an experiment or a comparison from run to run.
+//! `benchlab history`: shows the results of an experiment or a comparison from run to run.
 
 use crate::cli::{Cli, HistoryArgs};
 use crate::exit::Exit;
@@ -16,15 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Names that one screen has room for.
+/// The maximum number of names that fit on a screen.
 const LISTED: usize = 30;
 
-/// Shows the runs of one name, or the names.
+/// Shows the runs of one name, or the list of names.
 pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     let folder = runs_folder(cli, args.runs.as_deref())?;
     if args.runs.is_some() && !folder.is_dir() {
         let folder = folder.display();
-        return Err(Exit::wrong(format!("{folder}: there is no such folder")));
+        return Err(Exit::wrong(format!("{folder}: no such directory")));
     }
     let files_by_name = files_by_name(&folder);
     let document = match &args.name {
@@ -60,7 +60,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the names; without `full` as many as fit a screen, those with the latest runs.
+/// Prints the names; without `full`, only as many as fit on a screen, those with the latest runs.
 fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode, Exit> {
     let listed = if full { names.len() } else { LISTED };
     let more = names.len().saturating_sub(listed);
@@ -71,15 +71,15 @@ fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode,
     let document = history::names(folder, &names);
     document.sections.iter().try_for_each(table)?;
     if more > 0 {
-        say!("{more} more with earlier runs: --full");
+        say!("{more} more with older runs: use --full");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run file: when its run began (Unix time, s), and its path.
+/// A run file: the start of its run (Unix time, s) and its path.
 type File = (f64, PathBuf);
 
-/// The run files of each name, the oldest first. Files that are not runs are reported and left out.
+/// Returns the run files of each name, oldest first. Files that are not runs are reported and skipped.
 fn files_by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
     let mut by_name: BTreeMap<String, Vec<File>> = BTreeMap::new();
     for path in run_files(folder) {
@@ -102,7 +102,7 @@ fn files_by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
     by_name
 }
 
-/// Summaries of the latest runs that can be read, the oldest first. Only one run is in memory at a time.
+/// Returns summaries of the latest readable runs, oldest first. Only one run is in memory at a time.
 fn latest(files: &[File], most: usize) -> Vec<RunSummary> {
     let read = |(_, path): &File| {
         let summary = summary(path).map_err(|e| report_left_out(&e));
@@ -131,7 +131,7 @@ fn named_runs((name, files): (&String, &Vec<File>)) -> NamedRuns {
     }
 }
 
-/// An error that lists the known names, which come from files and may hold control characters.
+/// Returns an error that lists the known names, which come from files and may contain control characters.
 fn unknown<N: AsRef<str>>(name: &str, place: &str, known: impl Iterator<Item = N>) -> Exit {
     let known: Vec<String> = known.map(|name| clean(name.as_ref())).collect();
     if known.is_empty() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab import`: a run file of figures that another tool exchanged.
+//! `benchlab import`: creates a run file from values that another tool exported.
 
 use crate::cli::{Cli, ImportArgs};
 use crate::exit::Exit;
@@ -11,7 +11,7 @@ use lab_store::RunWriter;
 use std::io::Read;
 use std::process::ExitCode;
 
-/// Makes a run file of an XML file.
+/// Creates a run file from an XML file.
 pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     let source = args.file.display();
     let limits = ImportLimits::default();

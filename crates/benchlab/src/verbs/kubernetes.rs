@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab manifest`, and `benchlab kubernetes-job`: what `--on k8s:N` starts; it is not for people.
+//! `benchlab manifest`, and `benchlab kubernetes-job`, which is started by `--on k8s:N` and not meant for
+//! users.
 
 use crate::cli::KubernetesJobArgs;
 use crate::exit::Exit;
@@ -7,13 +8,13 @@ use crate::output::to_stdout;
 use lab_many::launcher::kubernetes::{self, job};
 use std::process::ExitCode;
 
-/// Prints the usual manifest of a Job.
+/// Prints the default manifest of a Job.
 pub fn manifest() -> Result<ExitCode, Exit> {
     to_stdout(kubernetes::MANIFEST.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Becomes the client that is attached to a Job's container, or that deletes the Job.
+/// Runs as the client that is attached to a Job's container, or deletes the Job.
 pub fn job(args: &KubernetesJobArgs) -> Result<ExitCode, Exit> {
     let manifest = args.manifest.as_deref();
     let reason = match (args.delete, args.bytes) {

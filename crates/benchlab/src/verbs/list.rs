@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab list`: experiments, subjects and runs, and what is missing for them.
+//! `benchlab list`: lists experiments, subjects and runs, and what is missing for them.
 
 mod brief;
 
@@ -14,7 +14,7 @@ use lab_plan::{Case, Experiment, Project, Subject, Toolchain, Toolchains};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Lists experiments, or runs.
+/// Lists experiments or runs.
 pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
     if args.runs {
         return runs(&runs_folder(cli, None)?);
@@ -32,7 +32,7 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
                 show_all(&experiment, &toolchains)?;
             } else {
                 brief::show(&experiment, &toolchains)?;
-                say!("\nDrivers, and every case's values: benchlab list {name} --full");
+                say!("\nFor drivers and the values of each case: benchlab list {name} --full");
             }
             say!("benchlab run {name} --quick");
         }
@@ -41,7 +41,7 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The question of each experiment.
+/// Prints the question of each experiment.
 fn overview(project: &Project) -> Result<(), Exit> {
     let names = project.experiments();
     let width = widest(names.iter().map(String::as_str));
@@ -52,11 +52,13 @@ fn overview(project: &Project) -> Result<(), Exit> {
             hanging_indent(&format!("{name:<width$}  "), &question)
         );
     }
-    say!("\n`benchlab list NAME` shows one: its cases, its subjects, and what is missing.");
+    say!(
+        "\n`benchlab list NAME` shows the cases and subjects of an experiment, and what is missing."
+    );
     Ok(())
 }
 
-/// Each case with its values, each subject of each target with its driver.
+/// Prints each case with its values, and each subject of each target with its driver.
 fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
     say!("cases");
     let width = widest(experiment.cases.iter().map(|case| &*case.name));
@@ -87,7 +89,7 @@ fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
     selections(experiment)
 }
 
-/// Parameters of a case that `--set` accepts: names and values.
+/// Returns the parameters of a case that `--set` accepts: names and values.
 fn parameters(case: &Case) -> impl Iterator<Item = (&str, String)> {
     let sweep = case
         .sweep
@@ -112,18 +114,18 @@ fn selections(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// The role of a subject, in addition to its driver.
+/// Returns the role of a subject, shown next to its driver.
 fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
     let s = &subject.model;
     match (s.reference, s.name == experiment.baseline, subject.default) {
         (true, _, _) => Some("the reference"),
         (_, true, _) => Some("the baseline"),
-        (_, _, false) => Some("only when named"),
+        (_, _, false) => Some("only if requested"),
         _ => None,
     }
 }
 
-/// Toolchains that a subject needs and this machine lacks.
+/// Returns the toolchains that a subject needs and this machine lacks.
 fn missing<'t>(toolchains: &'t Toolchains, subject: &Subject) -> Vec<&'t Toolchain> {
     let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
     let needs = needs.filter_map(|n| toolchains.get(n));
@@ -155,7 +157,7 @@ fn runs(folder: &Path) -> Result<ExitCode, Exit> {
     let paths = run_files(folder);
     if paths.is_empty() {
         say!(
-            "no runs in {}; `benchlab run sql --quick` makes one",
+            "no runs in {}; `benchlab run sql --quick` creates one",
             folder.display()
         );
     }
@@ -174,7 +176,7 @@ fn state(run: &Run) -> String {
             let blocks = run.complete_blocks().count();
             match run.ending {
                 Some(_) => format!("{blocks} blocks"),
-                None => format!("{blocks} blocks, stopped: `benchlab resume` goes on with it"),
+                None => format!("{blocks} blocks, stopped: `benchlab resume` continues it"),
             }
         }
         Content::Logs(analysis) => format!("{} requests read from logs", analysis.lines.entries),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One file per verb.
+//! The commands of benchlab, one file or module each.
 
 pub mod agent;
 pub mod audit;
@@ -27,13 +27,13 @@ use crate::exit::Exit;
 use lab_plan::Project;
 use std::path::{Path, PathBuf};
 
-/// The project that `--project` names, or else the nearest one upwards from the current folder.
+/// Returns the project of `--project`, or else the nearest one upwards from the current directory.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
     let current = std::env::current_dir().map_err(Exit::wrong)?;
     let project = Project::find(cli.project.as_deref().unwrap_or(&current)).map_err(Exit::from);
     project.map_err(|exit| match packaged_experiments() {
         Some(folder) => Exit::wrong(format!(
-            "{}; `cp -r {} .` makes one of the package's experiments",
+            "{}; `cp -r {} .` creates one from the package's experiments",
             exit.message,
             folder.display()
         )),
@@ -41,34 +41,38 @@ pub fn project(cli: &Cli) -> Result<Project, Exit> {
     })
 }
 
-/// The folder of the experiments of an installed package, which are built in a copy.
+/// Returns the directory of an installed package's experiments, which must be copied before they are built.
 fn packaged_experiments() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?.parent()?.join("share/benchlab");
     folder.join("experiments").is_dir().then_some(folder)
 }
 
-/// The folder of run files: the given one, or the project's `runs/`, or outside of a project `benchlab/runs`
-/// in the user's data folder (XDG Base Directory Specification). It need not exist.
+/// Returns the directory of run files, which need not exist.
+///
+/// This is the given directory, or the project's `runs/`, or outside of a project `benchlab/runs` in the user's
+/// data directory (XDG Base Directory Specification).
 pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
     match (given, project(cli)) {
         (Some(folder), _) => Ok(folder.to_path_buf()),
         (None, Ok(project)) => Ok(project.folder().join("runs")),
         (None, Err(_)) if cli.project.is_none() => user_data()
             .map(|data| data.join("benchlab/runs"))
-            .ok_or_else(|| Exit::wrong("HOME is not set: name a folder for runs with --runs")),
+            .ok_or_else(|| {
+                Exit::wrong("HOME is not set: specify a directory for runs with --runs")
+            }),
         (None, Err(exit)) => Err(exit),
     }
 }
 
 fn user_data() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
-    // The specification asks for relative paths to be ignored.
+    // The specification requires relative paths to be ignored.
     let data = folder("XDG_DATA_HOME").filter(|path| path.is_absolute());
     data.or_else(|| Some(folder("HOME")?.join(".local/share")))
 }
 
-/// The run files in a folder, by name; none if it does not exist.
+/// Returns the run files in a directory, sorted by name; empty if the directory does not exist.
 pub fn run_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab report`: a run file as something to read.
+//! `benchlab report`: shows a run file as a report.
 
 use crate::cli::{Color, DisplayArgs, ReportArgs};
 use crate::exit::Exit;
@@ -27,7 +27,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
         .find(|(_, run)| run.imports().is_empty())
     {
         return Err(Exit::wrong(format!(
-            "--with {}: it holds no imported figures; `benchlab import` makes such files",
+            "--with {}: it contains no imported values; `benchlab import` creates such files",
             path.display()
         )));
     }
@@ -38,7 +38,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
     let rendered = with_report_without(&args.file, &args.without, &others, |report| {
         let document = lab_kinds::document(report);
         match &args.output {
-            // One file per subject is what earlier tools read.
+            // Earlier tools read one file per subject.
             Some(path) if args.format == format::xml::FORMAT && path.is_dir() => {
                 Ok(Rendered::Files(xml::per_subject(&document)))
             }
@@ -57,7 +57,7 @@ fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<
     }
 }
 
-/// Writes a document as the options say; to a file all of it.
+/// Writes a document according to the options; a file always gets the full document.
 pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<(), Exit> {
     let (format, output) = (display.format, display.output.as_deref());
     let terminal = Terminal {
@@ -67,12 +67,12 @@ pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<()
     deliver(render(document, format, terminal)?, format, output)
 }
 
-/// After a run: writes the HTML page next to the run file, and prints the result on standard output.
+/// Writes the HTML page of a run next to the run file, and prints the result on standard output.
 pub fn after_run(path: &Path) -> Result<(), Exit> {
     with_report(path, &[], |report| show(&lab_kinds::document(report), path))
 }
 
-/// The answer of a run that was stopped, on standard output.
+/// Prints the current result of a stopped run on standard output.
 pub fn answer_so_far(path: &Path) -> Result<(), Exit> {
     with_report(path, &[], |report| {
         print_answer(&lab_kinds::document(report))
@@ -91,7 +91,7 @@ pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
-/// The answer on standard output.
+/// Prints the result on standard output.
 fn print_answer(document: &Document) -> Result<(), Exit> {
     match render(document, format::terminal::FORMAT, terminal(Color::Auto))? {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
@@ -99,12 +99,12 @@ fn print_answer(document: &Document) -> Result<(), Exit> {
     }
 }
 
-/// A section on standard output.
+/// Prints a section on standard output.
 pub fn table(section: &Section) -> Result<(), Exit> {
     to_stdout(terminal_section(section, terminal(Color::Auto)).as_bytes())
 }
 
-/// Loads and analyses a run once, and makes something of its report.
+/// Loads and analyzes a run once, and passes its report to `make`.
 pub fn with_report<T>(
     path: &Path,
     others: &[lab_model::Run],
@@ -113,7 +113,10 @@ pub fn with_report<T>(
     with_report_without(path, &[], others, make)
 }
 
-/// The report of a run without these agents. Error: one is unknown, or none would be left.
+/// Builds the report of a run without these agents and passes it to `make`.
+///
+/// # Errors
+/// Returns an error if an agent is unknown, or if no agent would be left.
 fn with_report_without<T>(
     path: &Path,
     agents: &[String],
@@ -130,12 +133,12 @@ fn with_report_without<T>(
     })
 }
 
-/// A document in a format.
+/// Renders a document in a format.
 pub fn render(document: &Document, format: Format, terminal: Terminal) -> Result<Rendered, Exit> {
     format.render(document, terminal).map_err(Exit::failed)
 }
 
-/// Writes exports.
+/// Writes the exports.
 pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Exit> {
     let full = Terminal {
         full: true,
@@ -146,7 +149,7 @@ pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Ex
         .try_for_each(|&(file, format)| write(render(document, format, full)?, file))
 }
 
-/// A terminal of 80 columns, with colours as `--color` says.
+/// Returns a terminal of 80 columns with colors according to `--color`.
 pub fn terminal(color: Color) -> Terminal {
     Terminal {
         colour: has_colours(color),
@@ -154,7 +157,7 @@ pub fn terminal(color: Color) -> Terminal {
     }
 }
 
-/// Writes a report to a file, or its files into a folder.
+/// Writes a report to a file, or its files to a directory.
 pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
     let save = || match rendered {
         Rendered::Text(text) => std::fs::write(path, text),
@@ -174,17 +177,17 @@ pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
     match rendered {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         Rendered::Bytes(_) if std::io::stdout().is_terminal() => Err(Exit::wrong(format!(
-            "--format {} is not for a terminal: name a file with --output",
+            "refusing to write --format {} to a terminal: use --output FILE",
             format.name
         ))),
         Rendered::Bytes(bytes) => to_stdout(&bytes),
         Rendered::Files(_) => Err(Exit::wrong(
-            "--format svg makes several files: name a folder with --output",
+            "--format svg creates multiple files: specify a directory with --output",
         )),
     }
 }
 
-/// True if standard output gets colours.
+/// Returns true if standard output gets colors.
 fn has_colours(color: Color) -> bool {
     match color {
         Color::Always => true,

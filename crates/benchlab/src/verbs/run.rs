@@ -26,34 +26,41 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Blocks of a quick run: as many short ones as intervals need that assume no normal distribution and hold for all
-/// comparisons together.
+/// The number of blocks of a quick run.
+///
+/// This many short blocks are needed for intervals that do not assume a normal distribution and hold for all
+/// comparisons simultaneously.
 const QUICK_BLOCKS: u32 = 12;
 
-/// Used where all blocks do not fit into the default time: intervals of up to five blocks assume that they
-/// scatter normally, and resolve more than those of six to ten.
+/// The number of blocks if not all blocks fit into the default time.
+///
+/// Intervals of up to five blocks assume a normal distribution, and are narrower than those of six to ten
+/// blocks.
 const FEW_BLOCKS: u32 = 5;
 
-/// A quick run looks for differences of 20 %, and a longer one for those of 4 %: twice the margin.
+/// A quick run looks for differences of 20 % and a longer run for differences of 4 %: twice the margin.
 const QUICK_MARGIN: f64 = 0.1;
 const MARGIN: f64 = 0.02;
 
-/// The longest warm-up of a block for one subject and point, ns.
+/// The maximum warm-up of a block for one subject and point, in ns.
 const MAX_WARM_UP_NS: u64 = 500_000_000;
 
-/// The longest usual time of a run, where no option says one.
+/// The maximum default time of a run, unless an option specifies it.
 const MAX_USUAL: Duration = Duration::from_secs(600);
 
-/// The time of a quick run, some ten seconds of it for the pilot: it has all its blocks in it, or else few.
+/// The time of a quick run, including about ten seconds for the pilot.
+///
+/// If not all blocks fit into this time, the run has fewer.
 const QUICK_BUDGET: Duration = Duration::from_secs(70);
 
 /// The time of a quick run of servers.
 const QUICK_SERVERS_BUDGET: Duration = Duration::from_secs(60);
 
-/// Sets of processes of a run of servers: as many as intervals need that assume no normal distribution.
+/// The number of process sets in a run of servers: as many as required for intervals without assuming a normal
+/// distribution.
 const PROCESS_SETS: u32 = 12;
 
-/// Blocks that a set serves at the most.
+/// The maximum number of blocks that a process set serves.
 const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
 
 /// Measures an experiment.
@@ -77,7 +84,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     set_measure(&mut plan, args);
     if args.plan.is_some() && plan.load().is_some() {
         return Err(Exit::wrong(
-            "--plan is for programs that work in batches: servers are compared by percentiles too",
+            "--plan supports only programs that run in batches: servers are also compared by percentiles",
         ));
     }
     interrupt::watch().map_err(Exit::failed)?;
@@ -125,7 +132,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         .try_for_each(|failure| writer.failure(failure))?;
     let exit_code = carry_out(&project, &plan, writer, measurers)?;
     if points_left_out > 0 {
-        say!("Without --quick this command measures {points_left_out} points more.");
+        say!("Without --quick this command measures {points_left_out} more points.");
     }
     if args.explain {
         explain::after_run(cli, &path, args)?;
@@ -136,7 +143,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     Ok(exit_code)
 }
 
-/// Sets how long and how often a plan's points are measured, which depends on its targets and servers.
+/// Sets the duration and the number of measurements of a plan's points, which depend on its targets and
+/// servers.
 fn set_measure(plan: &mut Plan, args: &RunArgs) {
     match plan.load_mut() {
         None => {
@@ -152,26 +160,29 @@ fn set_measure(plan: &mut Plan, args: &RunArgs) {
     }
 }
 
-/// The executor of a run: this machine, or hosts.
+/// The executor of a run: this machine or other hosts.
 pub enum Measurers {
     /// This machine.
     Local {
-        /// The folder of databases.
+        /// The directory of databases.
         scratch: Scratch,
         /// The services that subjects use.
         servers: Servers,
     },
-    /// Hosts that are ready.
+    /// Other hosts, which are ready to measure.
     Hosts {
-        /// With their agents.
+        /// The hosts with their agents.
         hosts: Box<Hosts>,
-        /// True if the loss of one ends the run.
+        /// True if the loss of a host ends the run.
         strict: bool,
     },
 }
 
 impl Measurers {
-    /// The hosts of `--on`. Errors: `--on` is missing, an agent cannot be started, or a host does not meet the
+    /// Returns the hosts of `--on`.
+    ///
+    /// # Errors
+    /// Returns an error if `--on` is missing, if an agent cannot be started, or if a host does not meet the
     /// requirements.
     pub fn hosts(
         args: &RunArgs,
@@ -180,7 +191,8 @@ impl Measurers {
         earlier: usize,
     ) -> Result<Measurers, Exit> {
         let launcher = hosts::launcher(args)?;
-        let launcher = launcher.ok_or_else(|| Exit::wrong("the run names no hosts with --on"))?;
+        let launcher =
+            launcher.ok_or_else(|| Exit::wrong("the run has no hosts: specify them with --on"))?;
         let hosts = hosts::start((args, launcher), (project, plan), prepared, earlier)?;
         Ok(Measurers::Hosts {
             hosts: Box::new(hosts),
@@ -196,7 +208,7 @@ impl Measurers {
     }
 }
 
-/// Measures the missing part of a run, and reports.
+/// Measures the missing blocks of a run and reports the result.
 pub fn carry_out(
     project: &Project,
     plan: &Plan,
@@ -246,7 +258,7 @@ fn measure_rest(
     )
 }
 
-/// Number of points that `--quick` left out.
+/// Returns the number of points that `--quick` left out.
 fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<usize, Exit> {
     let usual = Selection {
         extent: Extent::Usual,
@@ -256,7 +268,7 @@ fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Re
     Ok(points(&usual).difference(&points(plan)).count())
 }
 
-/// Identity of a point across two plans: its case, target and parameters.
+/// Identifies a point across two plans: its case, target and parameters.
 type PointKey<'a> = (&'a str, TargetId, &'a [(String, String)]);
 
 fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
@@ -295,8 +307,9 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
     })
 }
 
-/// The time budget of the run, ns: from `--budget`, or else the default for this number of targets; `None`:
-/// as long as its blocks take.
+/// Returns the time budget of the run in ns; `None` means as long as its blocks take.
+///
+/// The budget comes from `--budget`, or else is the default for this number of targets.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {
@@ -314,12 +327,13 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     budget.map(|b| b.as_nanos() as u64)
 }
 
-/// The longest time, ns, that the turns of a block take, or those of a quick run's; `None` with `--pairs`.
-/// The executor makes blocks shorter where startup and verification take so long that too few would fit into
-/// the time of the run.
+/// Returns the maximum time in ns for the turns of a block; `None` with `--pairs`.
+///
+/// The executor shortens blocks if startup and verification take so long that too few blocks would fit into the
+/// time of the run.
 fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let targets = targets.max(1) as u32;
-    // In a quick run the processes of another target start in time that turns had.
+    // In a quick run, starting the processes of each additional target reduces the time for turns.
     let usual = if args.quick {
         Duration::from_millis(1_800).saturating_sub(Duration::from_millis(300) * targets)
     } else {
@@ -328,9 +342,11 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
 
-/// How servers are measured: a visit per turn, and one mirrored pair of passes per block. With a budget,
-/// processes that take long to warm up serve multiple blocks; without one each block has its own, and there
-/// are as many as intervals need that hold for all servers together.
+/// Returns the settings for measuring servers: one visit per turn and one mirrored pair of passes per block.
+///
+/// With a budget, processes that need a long warm-up serve multiple blocks. Without a budget, each block has
+/// its own processes, and there are as many blocks as required for intervals that hold for all servers
+/// simultaneously.
 fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
     let sets = if args.quick { FEW_BLOCKS } else { PROCESS_SETS };
     let usual = if args.quick {

@@ -115,10 +115,13 @@ fn what_does_not_go_with_builds_is_refused() {
         refused.expect(2);
         assert!(refused.stderr.contains(text), "{}", refused.stderr);
     };
-    says(&["--rev", "."], "--builds takes commits");
+    says(&["--rev", "."], "--builds requires commits");
     says(
         &["--rev", "HEAD", "--blocks", "2"],
-        "each build takes a block at least",
+        "each build needs at least one block",
     );
-    says(&["--rev", "HEAD", "--plan"], "--plan counts blocks");
+    says(
+        &["--rev", "HEAD", "--plan"],
+        "--plan cannot be combined with --builds",
+    );
 }

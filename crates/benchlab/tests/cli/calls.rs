@@ -215,7 +215,7 @@ fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
     let outcome = project.run_blocks("1", "2", &only);
     outcome
         .expect(0)
-        .says(&["it was started again, and the block is redone"]);
+        .says(&["the server was restarted, and the block is repeated"]);
     let run = project.load();
     assert_failures(&run, &[]);
     for subject in ["deadly", "second"] {

@@ -591,7 +591,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
     for (args, says) in [
         (
             &[][..],
-            "there is nothing to compare; give commands, such as `benchlab compare 'sort a' 'sort b'`",
+            "there is nothing to compare; specify commands, such as `benchlab compare 'sort a' 'sort b'`",
         ),
         (
             &["sort 'a", "true"],
@@ -637,11 +637,11 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         (&["true", "--input", "."], "--input .: it is not a file"),
         (
             &["true", "--export", "x.pdf"],
-            "--export x.pdf: expected a name that ends with .txt",
+            "--export x.pdf: expected a file name with one of the extensions .txt",
         ),
         (
             &["true", "--export", "x.svg"],
-            "--export x.svg: there are several plots: name a folder, such as plots/",
+            "--export x.svg: there are multiple plots: specify a directory, such as plots/",
         ),
         (
             &["true", "--as", "../x"],
@@ -681,7 +681,7 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
     let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
-        .says(&["stopped; go on with `benchlab resume "]);
+        .says(&["stopped; continue with `benchlab resume "]);
     assert_none_running(&marker);
     assert_eq!(place.lines("cleanups").len(), 2, "one for each command");
     let before = place.0.load();
@@ -810,7 +810,7 @@ fn an_interrupted_comparison_of_revisions_leaves_no_worktrees() {
     let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
-        .says(&["stopped; see what was measured with `benchlab report "]);
+        .says(&["stopped; show the results so far with `benchlab report "]);
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
 }
 

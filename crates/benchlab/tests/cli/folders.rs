@@ -76,7 +76,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
     let outcome = run_on(&project, &places, &[]);
     outcome.expect(0);
     for place in &places {
-        outcome.says(&[&format!("files are made in {}\n", place.display())]);
+        outcome.says(&[&format!("creating files in {}\n", place.display())]);
     }
     let run = project.load();
     assert_failures(&run, &[]);
@@ -149,7 +149,7 @@ fn places_that_cannot_be() {
     other
         .run(&["--on", &folder])
         .expect(2)
-        .says(&["works in no folder"]);
+        .says(&["does not use directories"]);
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     let outcome = run_on(&project, std::slice::from_ref(&named), &[]);
     outcome
         .expect(0)
-        .says(&[&format!("files are made in {}\n", device.place().display())]);
+        .says(&[&format!("creating files in {}\n", device.place().display())]);
     assert_eq!(device.current_scheduler(), "none");
     let run = project.load();
     assert_failures(&run, &[]);

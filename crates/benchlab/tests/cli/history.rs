@@ -268,7 +268,7 @@ fn its_first_screen_is_the_answer() {
     let names = screen(&[]);
     assert!(names.lines().count() <= 40, "{names}");
     assert!(
-        names.contains("\n16 more with earlier runs: --full\n"),
+        names.contains("\n16 more with older runs: use --full\n"),
         "{names}"
     );
     assert!(
@@ -477,7 +477,7 @@ fn what_is_asked_for_wrongly() {
     let nowhere = folder.path().join("nowhere");
     history(&nowhere, &["sort"])
         .expect(2)
-        .says(&["nowhere: there is no such folder"]);
+        .says(&["nowhere: no such directory"]);
     history(folder.path(), &["sort", "--format", "svg"])
         .expect(2)
         .says(&["[possible values: terminal, markdown, csv, json, xlsx, html]"]);

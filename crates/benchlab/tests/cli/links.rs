@@ -113,7 +113,7 @@ fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
             let without = project.run(&["--set", "bytes=100"]);
             without
                 .expect(0)
-                .says(&["left out, as the kernel cannot shape a link here: real"]);
+                .says(&["excluded real: the kernel cannot shape a link here"]);
             assert!(root_or_netem(&without.stderr), "{}", without.stderr);
             let run = project.load();
             let plan = run.plan().unwrap();

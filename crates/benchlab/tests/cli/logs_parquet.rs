@@ -182,7 +182,7 @@ fn records_of_several_machines_are_one_table() {
             &["--on", "local:1"][..],
             "`ssh web1 benchlab logs --parquet",
         ),
-        (&["--follow"], "leave --follow out"),
+        (&["--follow"], "cannot be used with --follow"),
     ] {
         let words = [&["logs", "--parquet", &folder, "a.log"], more].concat();
         project.call(&words).expect(2).says(&[message]);

@@ -255,7 +255,7 @@ fn the_readers_own_servers_are_left_as_they_were() {
     // It goes on with the same servers only.
     resume(&project)
         .expect(2)
-        .says(&["give it again with --service postgresql=URL"]);
+        .says(&["specify it again with --service postgresql=URL"]);
     let file = project.file();
     let words = [&["resume", file.to_str().unwrap()][..], &options].concat();
     project.call(&words).expect(0);
@@ -424,7 +424,7 @@ fn a_server_that_is_killed_costs_a_block() {
         );
         let finished = outcome(lab.wait_with_output().unwrap());
         finished.expect(0).says(&[
-            "it was started again, and the block is redone",
+            "the server was restarted, and the block is repeated",
             &kind.to_string(),
         ]);
         let run = project.load();
@@ -457,7 +457,7 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
     }
     let finished = outcome(lab.wait_with_output().unwrap());
     let file = project.file();
-    let go_on = format!("go on with `benchlab resume {}`", file.display());
+    let go_on = format!("continue with `benchlab resume {}`", file.display());
     finished
         .expect(1)
         .says(&["PostgreSQL ", "this was loss number 4 in this run", &go_on]);
@@ -512,7 +512,7 @@ fn a_servers_full_disk() {
         read("err2")
     );
     says("err2", "PostgreSQL has no room: ");
-    says("err2", "go on with `benchlab resume ");
+    says("err2", "continue with `benchlab resume ");
     assert_eq!(read("code3").trim(), "0", "{}", read("err3"));
     assert_failures(&project.load(), &[]);
 }

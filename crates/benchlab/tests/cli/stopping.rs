@@ -319,7 +319,7 @@ fn a_terminal_s_ctrl_c() {
     assert!(
         outcome
             .stdout
-            .contains("stopped; go on with `benchlab resume "),
+            .contains("stopped; continue with `benchlab resume "),
         "{outcome:?}"
     );
     diary.assert_none_running();
@@ -452,7 +452,7 @@ fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
     let outcome = outcome(lab.wait_with_output().unwrap());
     let file = diary.0.file();
     outcome.expect(130).says(&[&format!(
-        "benchlab: stopped; go on with `benchlab resume {}`",
+        "benchlab: stopped; continue with `benchlab resume {}`",
         file.display()
     )]);
     assert!(

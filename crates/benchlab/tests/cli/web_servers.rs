@@ -567,7 +567,9 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
         .status();
     assert!(stopped.unwrap().success());
     let outcome = outcome(child.wait_with_output().unwrap());
-    outcome.expect(130).says(&["go on with `benchlab resume"]);
+    outcome
+        .expect(130)
+        .says(&["continue with `benchlab resume"]);
     assert_none_running(&marker);
     let file = project.file();
     let resumed = project.call(&["resume", file.to_str().unwrap()]);

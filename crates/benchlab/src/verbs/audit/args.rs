@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The words of `benchlab audit`.
+//! The arguments of `benchlab audit`.
 
 use crate::option_values::{rate, time};
 use crate::options::DisplayArgs;
@@ -12,8 +12,8 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --fail-on bad --format json\n  \
-                        benchlab diff runs/BEFORE.lab runs/AFTER.lab\n\nNothing is changed. Each audit is kept as a run \
-                        in runs/<time>-audit-<what>.lab, with an HTML report next to it.\nExit codes: 3 a finding is as --fail-on says."
+                        benchlab diff runs/BEFORE.lab runs/AFTER.lab\n\nAudits change nothing. Each audit is saved as a run \
+                        in runs/<time>-audit-<what>.lab, with an HTML report next to it.\nExit codes: 3 a finding has the state of --fail-on, or a worse one."
 )]
 pub struct AuditArgs {
     /// The audit to run
@@ -24,51 +24,51 @@ pub struct AuditArgs {
 /// The audits.
 #[derive(Subcommand)]
 pub enum AuditVerb {
-    /// Say whether this machine is set up well: disks, memory, processor, clock, network, limits
+    /// Check whether this machine is set up well: disks, memory, processor, clock, network, limits
     Host(HostArgs),
-    /// Say what a site's cookies cost on the wire, who set them, and how they should be set
+    /// Show what a site's cookies cost on the network, who set them, and how to set them properly
     Cookies(CookiesArgs),
-    /// Look at a page, the files that it loads and the server behind it; with GET and HEAD only
+    /// Check a page, the files that it loads and its server, with GET and HEAD requests only
     Site(SiteArgs),
-    /// Compare IPv4 with IPv6 on the way to a server, in mirrored turns
+    /// Compare IPv4 with IPv6 on the path to a server, in mirrored turns
     Net(NetArgs),
-    /// Say what rules of your own can look at: the classes of things, and the values of one
+    /// List the values that your own rules can use: all classes of things, or the values of one class
     Values(ValuesArgs),
 }
 
 /// Options shared by all audits.
 #[derive(Args)]
 pub struct Auditing {
-    /// End with exit code 3 if a finding is in this state, or in a worse one
+    /// Exit with code 3 if a finding has this state or a worse one
     #[arg(long, value_name = "STATE")]
     pub fail_on: Option<FailOn>,
-    /// The rules in this folder too, a TOML file each
+    /// Also use the rules in this directory, one TOML file per rule
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
     #[command(flatten)]
     pub display: DisplayArgs,
-    /// Where the run file goes [default: the project's runs/, or outside of a project
-    /// ~/.local/share/benchlab/runs]
+    /// Directory for the run file [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a
+    /// project]
     #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
     pub runs: Option<PathBuf>,
-    /// Keep no run file
+    /// Do not save a run file
     #[arg(long)]
     pub no_run: bool,
 }
 
-/// The value of `--fail-on`: the findings that are failures.
+/// The value of `--fail-on`: the findings that count as failures.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FailOn {
-    /// Bad ones
+    /// Bad findings
     Bad,
-    /// Bad ones and advice
+    /// Bad findings and advice
     Advice,
-    /// Those that could not be seen, too
+    /// Bad findings, advice, and findings that could not be checked
     Unknown,
 }
 
 impl FailOn {
-    /// The least bad state that is a failure.
+    /// Returns the mildest state that counts as a failure.
     pub fn state(self) -> State {
         match self {
             FailOn::Bad => State::Bad,
@@ -82,28 +82,28 @@ impl FailOn {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --full\n  \
-                        benchlab audit host --root copied/   # of another machine: its proc/, sys/ and etc/, and df.txt\n  \
-                        benchlab audit host --measure /srv /dev/sda   # a scratch file in /srv next to a disk, which is only read\n  \
-                        benchlab audit host --watch 10m --fast /mnt/ssd --script move.sh   # what belongs on the fast disk"
+                        benchlab audit host --root copied/   # another machine's proc/, sys/, etc/ and df.txt\n  \
+                        benchlab audit host --measure /srv /dev/sda   # a scratch file in /srv, and a disk, which is only read\n  \
+                        benchlab audit host --watch 10m --fast /mnt/ssd --script move.sh   # what to move to the fast disk"
 )]
 pub struct HostArgs {
-    /// Measure these disks, side by side: of a folder a scratch file in it, of a device or a file only reads
-    /// [default: a scratch file here]
+    /// Measure these disks concurrently: in a directory with a scratch file, on a device or a file with reads
+    /// only [default: a scratch file in the current directory]
     #[arg(long, value_name = "DIR|DEVICE", num_args = 0.., default_missing_value = ".", conflicts_with = "root")]
     pub measure: Vec<PathBuf>,
-    /// Watch for this long which folders are read and written; Ctrl-C ends it early
+    /// Record for this long which directories are read and written; Ctrl-C stops early
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "root")]
     pub watch: Option<Duration>,
-    /// Watch files below this folder only
+    /// Record only files below this directory
     #[arg(long, value_name = "DIR", default_value = "/", requires = "watch")]
     pub under: PathBuf,
-    /// Plan what should lie on the filesystem of this folder
+    /// Plan what to move to the filesystem of this directory
     #[arg(long, value_name = "DIR", requires = "watch")]
     pub fast: Option<PathBuf>,
-    /// Write the script that moves to this file; it is not run
+    /// Write a script that moves the directories to this file; it is not run
     #[arg(long, value_name = "FILE", requires = "fast")]
     pub script: Option<PathBuf>,
-    /// Audit a copy of another machine's files: a folder with proc/, sys/ and etc/
+    /// Audit a copy of another machine's files: a directory with proc/, sys/ and etc/
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
     #[command(flatten)]
@@ -114,16 +114,16 @@ pub struct HostArgs {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit cookies page.har --rate 50\n  benchlab audit cookies https://www.example.org/\n  \
-                        pbpaste | benchlab audit cookies -   # a table of cookies or a `Cookie:` line, copied from a browser\n\n\
-                        Values are not kept: their length, and a hash whose salt is thrown away. Save a HAR with sensitive data: \
-                        else the browser leaves cookies out."
+                        pbpaste | benchlab audit cookies -   # a cookie table or a `Cookie:` line copied from a browser\n\n\
+                        Cookie values are not saved, only their length and a hash with a discarded salt. Save a HAR file with \
+                        sensitive data; otherwise the browser omits cookies."
 )]
 pub struct CookiesArgs {
-    /// URLs, whose pages and files are requested; or files: HAR, a cookie jar of curl, text copied from a
-    /// browser's tools; `-`: standard input
+    /// URLs, whose pages and files are requested; or files: HAR, a curl cookie jar, or text copied from a
+    /// browser's developer tools; `-` reads standard input
     #[arg(required = true, value_name = "URL|FILE")]
     pub from: Vec<String>,
-    /// Requests per second, for what a day costs
+    /// Requests per second, for the cost per day
     #[arg(long, default_value = "10", value_name = "N", value_parser = rate)]
     pub rate: f64,
     #[command(flatten)]
@@ -132,16 +132,16 @@ pub struct CookiesArgs {
     pub auditing: Auditing,
 }
 
-/// How a site is asked.
+/// Options for requests to a site.
 #[derive(Args)]
 pub struct SiteRequestArgs {
-    /// Files of the page that are requested, at most
+    /// Maximum number of the page's files to request
     #[arg(long, default_value = "50", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=500))]
     pub resources: u32,
-    /// Requests per second to the site, at most
+    /// Maximum number of requests per second to the site
     #[arg(long, default_value = "5", value_name = "N", value_parser = rate)]
     pub ask_rate: f64,
-    /// The port of AJP, which must not answer
+    /// The AJP port, which must not respond
     #[arg(long, default_value = "8009", value_name = "PORT")]
     pub ajp_port: u16,
 }
@@ -150,10 +150,10 @@ pub struct SiteRequestArgs {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit site https://www.example.org/\n  benchlab audit site http://127.0.0.1:8080/ --fail-on bad\n\n\
-                        Only the host of the URL is asked, with GET and HEAD, five times a second at most."
+                        Requests go only to the host of the URL, use GET and HEAD, and are limited to five per second."
 )]
 pub struct SiteArgs {
-    /// The page, or a HAR file that a browser saved
+    /// The page, or a HAR file saved with a browser
     #[arg(value_name = "URL|FILE.har")]
     pub of: String,
     #[command(flatten)]
@@ -167,7 +167,7 @@ pub struct SiteArgs {
 pub struct ValuesArgs {
     /// A class of things, such as disk
     pub class: Option<String>,
-    /// Explain each of them, even if that takes more than a screen
+    /// Explain each value, even if the output does not fit on a screen
     #[arg(long, requires = "class")]
     pub full: bool,
 }
@@ -175,23 +175,23 @@ pub struct ValuesArgs {
 /// `benchlab audit net`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  benchlab audit net www.example.org\n  benchlab audit net --local   # what the protocols cost \
-                        on this machine alone\n\nEach address gets two connections a round, with a HEAD request."
+    after_help = "Examples:\n  benchlab audit net www.example.org\n  benchlab audit net --local   # the cost of the protocols \
+                        on this machine alone\n\nEach address gets two connections per round, with a HEAD request each."
 )]
 pub struct NetArgs {
-    /// Names of servers
+    /// Host names of servers
     #[arg(value_name = "HOST", required_unless_present = "local")]
     pub hosts: Vec<String>,
     /// The port
     #[arg(long, default_value = "443", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: u16,
-    /// Without TLS
+    /// Do not use TLS
     #[arg(long)]
     pub plain: bool,
-    /// Rounds of two turns of each family
+    /// Rounds, with two turns per address family
     #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(20..=1000))]
     pub rounds: u32,
-    /// Compare 127.0.0.1 with ::1 too: the control
+    /// Also compare 127.0.0.1 with ::1, as a control
     #[arg(long)]
     pub local: bool,
     #[command(flatten)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit cookies`: of URLs, to which requests are sent, or of files.
+//! `benchlab audit cookies`: audits the cookies of URLs, to which requests are sent, or of files.
 
 use super::args::CookiesArgs;
 use super::site::{inspect_site, page};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit host`: a machine, or a copy of its files.
+//! `benchlab audit host`: audits a machine or a copy of its files.
 
 use super::args::HostArgs;
 use super::{finish, rules};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Number of runs that are searched for a load.
+/// The number of latest runs that are searched for a load.
 const NEWEST: usize = 100;
 
 /// Audits a machine.
@@ -47,7 +47,7 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
     finish(cli, &args.auditing, &audit, began)
 }
 
-/// The machine, with the rate of new connections of the newest load among the runs.
+/// Adds the rate of new connections of the latest load among the runs to the machine.
 fn with_load(cli: &Cli, args: &HostArgs, mut machine: AuditedMachine) -> AuditedMachine {
     let folder = runs_folder(cli, args.auditing.runs.as_deref());
     let runs = folder.map_or(Vec::new(), |folder| run_files(&folder));
@@ -75,7 +75,7 @@ fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
     Ok(storage::extra(&measured))
 }
 
-/// Watches which folders are in use, plans where they should lie, and writes the script that moves them.
+/// Records which directories are in use, plans where to move them, and writes the script that moves them.
 fn watch_folders(
     args: &HostArgs,
     length: Duration,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit`: findings about a machine, a network, a site. Nothing is changed.
+//! `benchlab audit`: reports findings about a machine, a network or a site. Nothing is changed.
 
 pub mod args;
 mod cookies;
@@ -24,7 +24,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Audits, keeps, reports, judges.
+/// Runs an audit, saves and reports it, and judges its findings.
 pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
     match &args.verb {
         AuditVerb::Host(args) => host::host(cli, args),
@@ -35,7 +35,7 @@ pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
     }
 }
 
-/// The built-in rules of an audit, and those in the user's folder.
+/// Returns the built-in rules of an audit and those in the user's directory.
 fn rules(
     built_in: Result<Vec<Rule>, lab_audit::RuleError>,
     classes: &[Class],
@@ -48,7 +48,7 @@ fn rules(
     }
 }
 
-/// Keeps an audit in a run file, shows it, and judges it by `--fail-on`.
+/// Saves an audit in a run file, shows it, and judges it according to `--fail-on`.
 fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Result<ExitCode, Exit> {
     let harmless = harmless(audit);
     let audit = &harmless.map_err(Exit::failed)?;
@@ -93,7 +93,7 @@ fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
     Ok(writer.finish(None, None)?)
 }
 
-/// The exit code by `--fail-on`, after printing which findings it is for.
+/// Returns the exit code according to `--fail-on` after printing the findings that caused it.
 fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
     let Some(least) = args.fail_on.map(|on| on.state()) else {
         return ExitCode::SUCCESS;
@@ -110,7 +110,7 @@ fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
     }
 }
 
-/// A file, or standard input for `-`, as text.
+/// Reads a file as text, or standard input for `-`.
 fn read_text(source: &str) -> Result<String, Exit> {
     let error = |e: std::io::Error| Exit::wrong(format!("{source}: {e}"));
     let input: Box<dyn Read> = match source {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit net`: IPv4 against IPv6.
+//! `benchlab audit net`: compares IPv4 with IPv6.
 
 use super::args::NetArgs;
 use super::{finish, rules};
@@ -12,7 +12,7 @@ use lab_bench::unix_seconds;
 use std::net::IpAddr;
 use std::process::ExitCode;
 
-/// Audits the ways to servers.
+/// Audits the network paths to servers.
 pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let began = unix_seconds();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit site`: a page, the files that it loads, the server behind it.
+//! `benchlab audit site`: audits a page, the files that it loads, and its server.
 
 use super::args::{SiteArgs, SiteRequestArgs};
 use super::{finish, read_text, rules};
@@ -30,17 +30,20 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
     )
 }
 
-/// Parses the URL of a page. Error: it is invalid.
+/// Parses the URL of a page.
+///
+/// # Errors
+/// Returns an error if the URL is invalid.
 pub fn page(text: &str) -> Result<Url, Exit> {
-    // The parser of lab-load has the better error messages.
+    // The parser of lab-load has better error messages.
     lab_load::LoadUrl::parse(text)?;
     Url::parse(text).map_err(Exit::wrong)
 }
 
-/// A function that sends requests to a site, to audit all of it or its cookies only.
+/// A function that sends requests to a site, to audit all of it or only its cookies.
 type Inspect = fn(&Url, &SiteOptions, &mut dyn FnMut(&str)) -> Result<Site, String>;
 
-/// Sends requests to a site, with progress on a terminal.
+/// Sends requests to a site and shows progress on a terminal.
 pub fn inspect_site(url: &Url, requests: &SiteRequestArgs, inspect: Inspect) -> Result<Site, Exit> {
     let bar = progress();
     let options = SiteOptions {

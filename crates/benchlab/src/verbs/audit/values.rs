@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit values`: the values that rules can test.
+//! `benchlab audit values`: lists the values that rules can test.
 
 use super::args::ValuesArgs;
 use crate::exit::Exit;
@@ -8,10 +8,10 @@ use lab_audit::value::counted;
 use lab_audit::{Class, user_rules, wording};
 use std::process::ExitCode;
 
-/// Lines of a screen, less the two that say how to see more.
+/// The lines of a screen, minus the two lines that say how to see more.
 const LINES: usize = 38;
 
-/// The classes of things, or the values of one.
+/// Prints the classes of things, or the values of one class.
 pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     let classes = user_rules::all_classes();
     let Some(name) = &args.class else {
@@ -37,14 +37,14 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The values of a class, each with its meaning.
+/// Returns the values of a class, each with its meaning.
 fn described_values(class: &Class) -> Vec<(&'static str, String)> {
     let all = std::iter::once(&("name", wording::NAME_MEANING)).chain(class.values);
     all.map(|(name, meaning)| (*name, (*meaning).to_owned()))
         .collect()
 }
 
-/// The number of a class's values, and the first three of its own.
+/// Returns the number of a class's values and the first three specific to the class.
 fn summary(class: &Class) -> String {
     let names = class.values.iter().map(|(name, _)| *name).take(3);
     let names = Vec::from_iter(names).join(", ");
@@ -52,7 +52,7 @@ fn summary(class: &Class) -> String {
     wording::class_summary(&count, &names)
 }
 
-/// A column of names, and one of texts.
+/// Formats a column of names next to a column of texts.
 fn table(rows: &[(&str, String)]) -> String {
     let width = widest(rows.iter().map(|(name, _)| *name));
     let row = |(name, text): &(&str, String)| hanging_indent(&format!("{name:<width$}  "), text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole commands in turns.
+//! Compares whole commands in turns.
 
 use crate::cli::{Cli, CommandCores, CompareArgs};
 use crate::exit::Exit;
@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The least time of a block; it is longer where the most blocks would not fill the run's time.
+/// The minimum duration of a block; it is longer if the maximum number of blocks would not fill the run's time.
 const BLOCK: Duration = Duration::from_millis(400);
 
-/// The most blocks of a run: that of the last interim analysis.
+/// The maximum number of blocks of a run: the block of the last interim analysis.
 const MAX_BLOCKS: u32 = 80;
 
-/// Compares the commands that were given.
+/// Compares the commands of the command line.
 pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     compare_in_turns(cli, args, given_commands(args)?)
 }
@@ -51,13 +51,16 @@ pub fn compare_in_turns(
     Ok(exit_code)
 }
 
-/// The plan that compares these commands, or else those of the command line.
+/// Builds the plan that compares these commands, or else those of the command line.
 pub fn plan(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<Plan, Exit> {
     let commands = commands.map_or_else(|| given_commands(args), Ok)?;
     Ok(comparison(args, commands)?.plan()?)
 }
 
-/// A new run file of a plan. Errors: the host is not fit, with `--strict`, or the file cannot be made.
+/// Creates a new run file for a plan.
+///
+/// # Errors
+/// Returns an error if the host is unfit and `--strict` is set, or if the file cannot be created.
 pub fn new_run_file(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(Exit::failed)?;
@@ -72,7 +75,7 @@ pub fn new_run_file(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWri
     Ok(writer)
 }
 
-/// Measures the missing part of a run of commands, and reports.
+/// Measures the missing blocks of a run of commands and reports the result.
 pub fn carry_out(
     plan: &Plan,
     writer: RunWriter,
@@ -92,7 +95,7 @@ pub fn carry_out(
     })
 }
 
-/// Measures the missing part of a run of commands.
+/// Measures the missing blocks of a run of commands.
 pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
     let commands = plan.commands().expect("a plan of commands");
     let run = writer.load()?;
@@ -101,7 +104,10 @@ pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
     measuring::measure(plan, writer, run, Box::new(executor))
 }
 
-/// The commands of the command line. Errors: there are none, or there are more names.
+/// Returns the commands of the command line.
+///
+/// # Errors
+/// Returns an error if there are no commands, or more names than commands.
 fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
     let folder = std::env::current_dir().map_err(Exit::wrong)?;
     let lines = args.commands.iter().cloned().map(CommandWords::Line);
@@ -109,7 +115,7 @@ fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
     let all: Vec<CommandWords> = lines.chain(words).collect();
     if all.is_empty() {
         return Err(Exit::wrong(
-            "there is nothing to compare; give commands, such as `benchlab compare 'sort a' 'sort b'`",
+            "there is nothing to compare; specify commands, such as `benchlab compare 'sort a' 'sort b'`",
         ));
     }
     check_name_count(args, all.len())?;
@@ -123,7 +129,10 @@ fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
     Ok(all.into_iter().enumerate().map(command).collect())
 }
 
-/// Checks `--name`. Error: there are more names than commands.
+/// Checks `--name`.
+///
+/// # Errors
+/// Returns an error if there are more names than commands.
 pub fn check_name_count(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
     if args.name.len() > commands {
         Err(Exit::wrong(format!(
@@ -176,7 +185,7 @@ fn measure_settings(args: &CompareArgs) -> Measure {
     let has_blocks = args.blocks.is_some();
     Measure {
         pairs: args.pairs.unwrap_or(40),
-        // A requested number of pairs is measured, whatever time it takes.
+        // A requested number of pairs is measured no matter how long it takes.
         block_ns: args
             .pairs
             .is_none()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare`: commands or revisions, measured in turns.
+//! `benchlab compare`: measures commands or revisions in turns.
 
 mod commands;
 mod revisions;
@@ -12,7 +12,10 @@ use crate::exit::Exit;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Compares what was given. Errors: a word is a URL or a run file, which other verbs take.
+/// Compares the commands or revisions of the command line.
+///
+/// # Errors
+/// Returns an error if a word is a URL or a run file, which other commands accept.
 pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     if let Some(url) = args.commands.iter().find(|word| is_url(word)) {
         return Err(Exit::wrong(format!(
@@ -31,7 +34,7 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     }
 }
 
-/// A URL of http or https, and not a command that holds one.
+/// Returns true for an http or https URL, but not for a command that contains one.
 fn is_url(word: &str) -> bool {
     let begins = |scheme: &str| {
         word.get(..scheme.len())
@@ -40,7 +43,7 @@ fn is_url(word: &str) -> bool {
     (begins("http://") || begins("https://")) && !word.contains(char::is_whitespace)
 }
 
-/// A run file's name, not a command such as `cat a.lab`.
+/// Returns true for the name of a run file, but not for a command such as `cat a.lab`.
 fn is_run(word: &str) -> bool {
     word.ends_with(".lab") && (!word.contains(char::is_whitespace) || Path::new(word).is_file())
 }

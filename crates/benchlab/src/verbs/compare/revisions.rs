@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One command in multiple revisions, each in a worktree of its own.
+//! Compares one command in multiple revisions, each in a separate worktree.
 
 use super::commands::{check_name_count, compare_in_turns};
 use crate::cli::{Cli, CompareArgs};
@@ -10,13 +10,15 @@ use lab_plan::{CommandWords, GivenCommand};
 use std::collections::HashSet;
 use std::process::ExitCode;
 
-/// Compares revisions. Their worktrees are gone when this returns.
+/// Compares revisions. Their worktrees are removed before this function returns.
 pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     let (_worktrees, commands) = check_out(args)?;
     compare_in_turns(cli, args, commands)
 }
 
-/// Worktrees of the revisions, which exist as long as the first value, and the command that each runs.
+/// Checks out the revisions and returns their worktrees and commands.
+///
+/// The worktrees are removed when the first value is dropped.
 pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
     let words = command_words(args)?;
     check_builds(args)?;
@@ -47,24 +49,27 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
     Ok((worktrees, commands))
 }
 
-/// Checks the options of `--builds`. Error: one of them cannot be combined with it.
+/// Checks the options of `--builds`.
+///
+/// # Errors
+/// Returns an error if an option cannot be combined with `--builds`.
 fn check_builds(args: &CompareArgs) -> Result<(), Exit> {
     let Some(builds) = args.builds else {
         return Ok(());
     };
     let reason = if args.rev.iter().any(|revision| revision == ".") {
-        "--builds takes commits: the working tree `.` is in one folder alone"
+        "--builds requires commits: the working tree `.` exists in one directory only"
     } else if args.plan.is_some() {
-        "--plan counts blocks, and not the builds that --builds asks for"
+        "--plan cannot be combined with --builds, because it counts blocks rather than builds"
     } else if args.blocks.is_some_and(|blocks| blocks < builds) {
-        "--blocks is less than --builds: each build takes a block at least"
+        "--blocks is less than --builds: each build needs at least one block"
     } else {
         return Ok(());
     };
     Err(Exit::wrong(reason))
 }
 
-/// The one command that every revision runs.
+/// Returns the one command that every revision runs.
 fn command_words(args: &CompareArgs) -> Result<CommandWords, Exit> {
     match (&args.commands[..], &args.words[..]) {
         ([line], []) => Ok(CommandWords::Line(line.clone())),

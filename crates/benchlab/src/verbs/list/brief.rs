@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment on one screen: its cases, their parameters, and its subjects.
+//! Shows an experiment on one screen: its cases, their parameters, and its subjects.
 
 use super::{missing, parameters, role, selections};
 use crate::exit::Exit;
@@ -7,7 +7,7 @@ use crate::output::{SCREEN, hanging_indent, say, widest};
 use lab_plan::{Experiment, Subject, Toolchains};
 use std::collections::BTreeSet;
 
-/// Follows the beginning of a longer text.
+/// Marks a truncated text.
 const MORE: &str = " …";
 
 pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
@@ -25,7 +25,7 @@ pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
     selections(experiment)
 }
 
-/// One line of a text behind its lead: its beginning, and ` …` if it is longer.
+/// Formats a text after its lead on one line, truncated with ` …` if it is longer.
 fn line(lead: &str, text: &str) -> String {
     let wrapped = hanging_indent(lead, text);
     let Some((first, _)) = wrapped.split_once('\n') else {
@@ -40,7 +40,7 @@ fn line(lead: &str, text: &str) -> String {
     format!("{beginning}{MORE}")
 }
 
-/// The values of each parameter, once for all cases that take them.
+/// Prints the values of each parameter, once for all cases with the same values.
 fn values(experiment: &Experiment) -> Result<(), Exit> {
     let mut all: Vec<(&str, String, Vec<&str>)> = Vec::new();
     for case in &experiment.cases {
@@ -67,7 +67,7 @@ fn values(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// The subjects by language, with the targets of those that are not on all.
+/// Prints the subjects by language, with the targets of subjects that are not on all targets.
 fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     let targets: Vec<&str> = experiment.targets.iter().map(|t| t.kind.title()).collect();
     match targets.as_slice() {
@@ -96,7 +96,7 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// A subject's name, with its role, and its targets if it is not on all.
+/// Returns a subject's name with its role, and its targets if it is not on all targets.
 fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> String {
     let all = experiment.subjects.iter();
     let same = all.filter(|s| s.model.name == subject.model.name);
@@ -114,7 +114,7 @@ fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> 
     }
 }
 
-/// Each missing toolchain, with the subjects that need it.
+/// Prints each missing toolchain with the subjects that need it.
 fn lacking(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
     let mut titles: Vec<(&str, BTreeSet<&str>)> = Vec::new();
     for subject in &experiment.subjects {

@@ -161,7 +161,7 @@ impl LoadCommand<'_> {
 /// How to go on with a run, to follow the reason why it ended.
 fn resume_hint(resumable: Option<&Path>) -> String {
     resumable.map_or(String::new(), |file| {
-        format!("; go on with `benchlab resume {}`", file.display())
+        format!("; continue with `benchlab resume {}`", file.display())
     })
 }
 

@@ -9,13 +9,16 @@ use lab_logs::{Follower, LogSource};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Between two reads of the files.
+/// Interval between two reads of the files.
 const POLL: Duration = Duration::from_millis(250);
-/// Between two screens, and between two lines where there is no terminal.
+/// Interval between two screens on a terminal, and between two lines otherwise.
 const SCREEN: Duration = Duration::from_secs(1);
 const LINE: Duration = Duration::from_secs(10);
 
-/// Reads until Ctrl-C. Errors: a log is no plain file, or its format is not known.
+/// Reads logs until Ctrl-C.
+///
+/// # Errors
+/// Returns an error if a log is not a plain file, or if its format is unknown.
 pub fn follow(command: &mut LogsCommand, sources: &[LogSource]) -> Result<(), Exit> {
     let args = command.args;
     let session = &mut command.session;
@@ -46,15 +49,15 @@ pub fn follow(command: &mut LogsCommand, sources: &[LogSource]) -> Result<(), Ex
     Ok(follower.end(&mut command.session)?)
 }
 
-/// Clears the screen, and prints the answer so far.
+/// Clears the screen and prints the current result.
 fn redraw(command: &mut LogsCommand) -> Result<(), Exit> {
     let analysis = command.session.analysis();
     let document = command.document(&command.run(), &analysis, None)?;
     let failed = |e: io::Error| Exit::failed(e);
-    // Cursor to the top, and clear (ECMA-48, CUP and ED).
+    // Moves the cursor to the top and clears the screen (ECMA-48, CUP and ED).
     io::stdout().write_all(b"\x1b[H\x1b[2J").map_err(failed)?;
     deliver_document(&document, &command.args.display)?;
     let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-    println!("{time}  Ctrl-C ends it and keeps the run.");
+    println!("{time}  Press Ctrl-C to stop and save the run.");
     io::stdout().flush().map_err(failed)
 }

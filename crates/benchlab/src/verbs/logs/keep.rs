@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The run file of a log analysis, and the page next to it. A file that cannot be written to its end is removed.
+//! Writes the run file of a log analysis and the page next to it. A file that cannot be written completely is
+//! removed.
 
 use crate::cli::{Cli, LogsArgs};
 use crate::exit::Exit;
@@ -12,7 +13,10 @@ use lab_store::{RunWriter, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes the run file. Error: the disk is full, or the folder is missing.
+/// Writes the run file.
+///
+/// # Errors
+/// Returns an error if the disk is full or the directory is missing.
 pub fn keep(
     cli: &Cli,
     args: &LogsArgs,
@@ -38,14 +42,17 @@ fn fill(path: &Path, run: &Run, analysis: &LogAnalysis) -> Result<(), StoreError
     writer.finish(None, None)
 }
 
-/// Removes the file, and the files that SQLite keeps next to an unfinished one.
+/// Removes the file and the files that SQLite creates next to an unfinished file.
 fn remove(path: &Path) {
     for ending in ["lab", "lab-wal", "lab-shm", "lab-journal"] {
         let _ = fs::remove_file(path.with_extension(ending));
     }
 }
 
-/// Writes the page, and says where. Error: the disk is full.
+/// Writes the page and returns its path.
+///
+/// # Errors
+/// Returns an error if the disk is full.
 pub fn page(document: &Document, run: &Path) -> Result<PathBuf, Exit> {
     let page = run.with_extension("html");
     let written = write(

@@ -26,11 +26,11 @@ struct LogsCommand<'a> {
     args: &'a LogsArgs,
     session: LogsSession,
     began_unix_s: f64,
-    /// The exit code of the first thing that could not be written; 0: all was written.
+    /// The exit code of the first failed write; 0 if all writes succeeded.
     exit_code: u8,
 }
 
-/// Reads the logs, keeps the analysis, and reports it.
+/// Reads the logs, saves the analysis, and reports it.
 pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     args.check()?;
     let mut command = LogsCommand {
@@ -45,7 +45,7 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     let unread = command.session.unread().to_vec();
     if args.nagios {
         let status = nagios(&args.fail_if, &args.warn_if, &analysis, &unread);
-        // The exit code says it too, if the pipe was closed.
+        // If the pipe was closed, the exit code still contains the status.
         let _ = to_stdout(status.line.as_bytes());
         return Ok(ExitCode::from(status.code));
     }
@@ -72,7 +72,7 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
 }
 
 impl LogsCommand<'_> {
-    /// Reads all logs as the options say, and reports those that cannot be read to their end.
+    /// Reads all logs according to the options, and reports those that cannot be read to the end.
     fn read(&mut self) -> Result<(), Exit> {
         if let Some(launcher) = &self.args.agents.on {
             remote::read(self, &self.args.agents.lost.starting(launcher))?;
@@ -93,7 +93,7 @@ impl LogsCommand<'_> {
         Ok(())
     }
 
-    /// Reports logs that cannot be read to their end.
+    /// Reports logs that cannot be read to the end.
     fn report_unread(&self) {
         self.session
             .unread()
@@ -101,7 +101,9 @@ impl LogsCommand<'_> {
             .for_each(|reason| report(reason));
     }
 
-    /// The value; `None` after reporting that something could not be written, as on a full disk: the rest still is.
+    /// Returns the value, or `None` after reporting that a file could not be written.
+    ///
+    /// A failed write, for example on a full disk, does not prevent the other writes.
     fn ok_or_report<T>(&mut self, outcome: Result<T, Exit>) -> Option<T> {
         if let Err(e) = &outcome {
             report(&e.message);
@@ -112,8 +114,9 @@ impl LogsCommand<'_> {
         outcome.ok()
     }
 
-    /// A run without its host, which the screens of `--follow` do not show. Reading a log measures nothing, so that
-    /// nothing can disturb it.
+    /// Returns a run without its host, which the screens of `--follow` do not show.
+    ///
+    /// Reading a log measures nothing, so nothing can disturb it.
     fn run(&self) -> Run {
         Run {
             name: "logs".into(),
@@ -123,7 +126,7 @@ impl LogsCommand<'_> {
         }
     }
 
-    /// The report on a run. `file`: its run file, if it is kept.
+    /// Builds the report on a run; `file` is its run file, if it is saved.
     fn document(
         &self,
         run: &Run,
@@ -153,12 +156,12 @@ impl LogsCommand<'_> {
     }
 }
 
-/// A line on standard error.
+/// Prints a line on standard error.
 fn report(text: &str) {
     eprintln!("benchlab: {}", clean(text));
 }
 
-/// Shows on a terminal how far the reading is.
+/// Shows the progress of reading on a terminal.
 fn with_progress<T, E>(
     read: impl FnOnce(&mut dyn FnMut(&str, u64) -> bool) -> Result<T, E>,
 ) -> Result<T, E> {

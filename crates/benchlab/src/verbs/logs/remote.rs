@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs that agents read on their hosts; this process puts the counts together.
+//! Reads logs on other hosts through agents and merges their counts.
 
 use super::{LogsCommand, report};
 use crate::exit::Exit;
@@ -7,8 +7,11 @@ use lab_logs::check_files;
 use lab_many::AgentStart;
 use lab_many::logs::{LogsAgents, LogsOrder};
 
-/// Reads the logs on all hosts. Returns an error if a log is not a file, if an agent cannot be started or was lost, or if
-/// nothing could be read on any host.
+/// Reads the logs on all hosts.
+///
+/// # Errors
+/// Returns an error if a log is not a file, if an agent cannot be started or was lost, or if nothing could be
+/// read on any host.
 pub fn read(command: &mut LogsCommand, starting: &AgentStart) -> Result<(), Exit> {
     let args = command.args;
     let rules = args.rules.as_ref().map(std::fs::read_to_string).transpose();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands and revisions profiled: built, run under Valgrind's tools, kept, and measured without them.
+//! Profiles commands and revisions: builds them, runs them under Valgrind's tools, saves the results, and
+//! measures the commands without Valgrind.
 
 use super::{Profiled, names};
 use crate::cli::{Cli, ProfileArgs, Verb};
@@ -18,10 +19,11 @@ use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The longest that a build may take.
+/// The maximum duration of a build.
 const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 
-/// Runs the commands under Valgrind, keeps their figures in a run file, then measures them without Valgrind.
+/// Runs the commands under Valgrind, saves the results in a run file, then measures the commands without
+/// Valgrind.
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::wrong)?;
     let Verb::Compare(compare) = &compared.verb else {
@@ -44,7 +46,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
     check_no_shell(&commands)?;
     ensure_valgrind(args.install)?;
     let scratch = measuring::scratch(None)?;
-    // The program may change its folder before a tool writes.
+    // Absolute, because the program may change its working directory before a tool writes.
     let folder = std::path::absolute(args.keep.as_deref().unwrap_or(scratch.folder()));
     let folder = folder.map_err(|e| Exit::wrong(wording::keep_failed(&e)))?;
     set_up(&commands, scratch.folder())?;
@@ -105,7 +107,10 @@ fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Runs the programs under all tools, with progress on standard error. Errors: a tool cannot be started, or Ctrl-C.
+/// Runs the programs under all tools and shows progress on standard error.
+///
+/// # Errors
+/// Returns an error if a tool cannot be started, or after Ctrl-C.
 fn run_valgrind(
     programs: &[lab_profile::Profiled],
     folder: &Path,
@@ -129,7 +134,7 @@ fn run_valgrind(
     runs.ok_or_else(stopped)
 }
 
-/// Builds the revisions, or whatever --setup does, each in its folder.
+/// Runs the --setup command of each program, such as its build, in its directory.
 fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
     let error = |reason: String| Exit::failed(reason);
     let errors = scratch.join("setup");
@@ -191,7 +196,7 @@ fn write_figures(writer: &RunWriter, subjects: &[usize], profiles: &[Profile]) -
     Ok(())
 }
 
-/// The command line that compares the same commands.
+/// Returns the command line of `benchlab compare` for the same commands.
 fn compare_command_line(args: &ProfileArgs) -> Vec<String> {
     let mut words: Vec<String> = ["benchlab", "compare", "--ignore-failure"]
         .map(String::from)
@@ -220,7 +225,10 @@ fn compare_command_line(args: &ProfileArgs) -> Vec<String> {
     words
 }
 
-/// Installs Valgrind if it is missing. Error: it is missing, and `--install` was not given.
+/// Installs Valgrind if it is missing.
+///
+/// # Errors
+/// Returns an error if Valgrind is missing and `--install` was not given.
 fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
     if in_path("valgrind").is_some() {
         return Ok(());

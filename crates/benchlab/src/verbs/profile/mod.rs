@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab profile`: Valgrind's files read, or made first; one report; gates.
+//! `benchlab profile`: reads Valgrind's files, or creates them first, writes one report, and judges gates.
 
 mod commands;
 
@@ -14,7 +14,7 @@ use lab_profile::{Profile, ProfileFiles, RunWarning, Sources, wording};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Profiles of one program or two, with facts and warnings for the report.
+/// Profiles of one or two programs, with facts and warnings for the report.
 #[derive(Default)]
 struct Profiled {
     profiles: Vec<Profile>,
@@ -24,7 +24,7 @@ struct Profiled {
     measured: Option<Document>,
 }
 
-/// Profiles, reports, judges.
+/// Profiles programs, reports the results, and judges the gates.
 pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
     let profiled = match (args.commands.len(), args.words.len()) {
         (0, 0) if args.rev.is_empty() => read_files(args)?,
@@ -44,7 +44,7 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
     Ok(judge(args, &profiled.profiles).into())
 }
 
-/// The names of one program or two.
+/// Returns the names of one or two programs.
 fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     let named = |i: usize| args.name.get(i).or(args.rev.get(i)).cloned();
     let names = wording::default_names(programs).iter().enumerate();
@@ -52,7 +52,7 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     names.map(name).collect()
 }
 
-/// The result of `--fail-if`, after printing the conditions that hold or are inconclusive.
+/// Returns the result of `--fail-if` after printing conditions that hold or are inconclusive.
 fn judge(args: &ProfileArgs, profiles: &[Profile]) -> GateResult {
     let judged = args.fail_if.iter().map(|condition| {
         let result = condition.judge(&profiles[0], profiles.get(1));
@@ -68,7 +68,10 @@ fn judge(args: &ProfileArgs, profiles: &[Profile]) -> GateResult {
     judged.fold(GateResult::Passed, GateResult::max)
 }
 
-/// Reads files that Valgrind's tools wrote. Errors: there are none, or one cannot be read.
+/// Reads files that Valgrind's tools wrote.
+///
+/// # Errors
+/// Returns an error if there are no files, or if a file cannot be read.
 fn read_files(args: &ProfileArgs) -> Result<Profiled, Exit> {
     let files = ProfileFiles {
         massif: args.massif.clone(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The words of `benchlab serve`.
+//! The arguments of `benchlab serve`.
 
 use clap::Args;
 use std::net::IpAddr;
@@ -9,21 +9,21 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab serve\n  benchlab serve --runs results --port 8080\n  ssh -L 8640:127.0.0.1:8640 HOST benchlab serve --port 8640\n\n\
-                  It serves until Ctrl-C. Pages load nothing from elsewhere. Runs are deleted only by who opens the\naddress \
-                  with the token that it prints."
+                  The server runs until Ctrl-C. Pages load nothing from other sites. To delete runs, open the address\n\
+                  with the token that the server prints."
 )]
 pub struct ServeArgs {
-    /// Where the run files are [default: the project's runs/, or outside of a project
-    /// ~/.local/share/benchlab/runs]
+    /// Directory of the run files [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a
+    /// project]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
-    /// The port; 0 for any that is free [default: 8640, or any where that is taken]
+    /// The port; 0 selects any free port [default: 8640, or any free port if 8640 is in use]
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
-    /// The address to listen at: every client that reaches it can read the runs
+    /// The address to listen on; every client that can reach it can read the runs
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub address: IpAddr,
-    /// A name by which the pages may be requested, in addition to addresses and localhost
+    /// A host name for the pages, in addition to IP addresses and localhost
     #[arg(long, value_name = "HOST")]
     pub name: Vec<String>,
 }

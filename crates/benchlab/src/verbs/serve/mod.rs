@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab serve`: all runs as local pages.
+//! `benchlab serve`: serves all runs as local web pages.
 
 pub mod args;
 
@@ -14,12 +14,12 @@ use std::process::ExitCode;
 /// The default of `--port`.
 const PORT: u16 = 8640;
 
-/// Serves until Ctrl-C.
+/// Serves pages until Ctrl-C.
 pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
     let folder = runs_folder(cli, args.runs.as_deref())?;
     if args.runs.is_some() && !folder.is_dir() {
         let folder = folder.display();
-        return Err(Exit::wrong(format!("{folder}: there is no such folder")));
+        return Err(Exit::wrong(format!("{folder}: no such directory")));
     }
     let options = Options {
         folder: folder.clone(),
@@ -31,13 +31,13 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
     let place = format!("{} port {}", options.address, options.port);
     let report_address = |address: &PageAddress| {
         let mut text = format!(
-            "benchlab: the runs in {} are at\n  {}\nWithout the token they are read only. Ctrl-C ends it.\n",
+            "benchlab: the runs in {} are at\n  {}\nWithout the token they are read-only. Press Ctrl-C to stop.\n",
             folder.display(),
             address.url_with_token()
         );
         if !args.address.is_loopback() {
             text += &format!(
-                "benchlab: whoever reaches {} can read the runs, and what is sent is not encrypted\n",
+                "benchlab: every client that can reach {} can read the runs, and the connection is not encrypted\n",
                 address.socket
             );
         }
@@ -45,6 +45,6 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
         let _ = std::io::stderr().write_all(text.as_bytes());
     };
     lab_web::serve(options, report_address)
-        .map_err(|e| Exit::failed(format!("{place}: {e}; --port 0 takes any that is free")))?;
+        .map_err(|e| Exit::failed(format!("{place}: {e}; --port 0 selects a free port")))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -59,7 +59,10 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--body-file", "/none"], "--body-file /none: No such file"),
         (&["--requests", "/none"], "/none: "),
         (&["--as", "a/b"], "--as a/b: expected at most 40 letters"),
-        (&["--export", "x.pdf"], "expected a name that ends with"),
+        (
+            &["--export", "x.pdf"],
+            "expected a file name with one of the extensions",
+        ),
         (&["--server-pid", "0"], "invalid value '0'"),
     ] {
         place.load(&[&url], options).expect(2).says(&[says]);

@@ -61,7 +61,9 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
     wait_until("two slices", || place.0.has_blocks(2));
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
-    stopped.expect(130).says(&["go on with `benchlab resume "]);
+    stopped
+        .expect(130)
+        .says(&["continue with `benchlab resume "]);
     let blocks_before = place.0.load().complete_blocks().count();
     let file = place.0.file();
     let file = file.to_str().unwrap();

@@ -166,7 +166,9 @@ fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
-    stopped.expect(130).says(&["go on with `benchlab resume "]);
+    stopped
+        .expect(130)
+        .says(&["continue with `benchlab resume "]);
     assert_nothing_left(&project, &agents);
     resume(&project).expect(0);
     assert_blocks(&project.load(), 4);
@@ -183,7 +185,7 @@ fn a_run_without_any_host_left_can_be_resumed() {
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome
         .expect(1)
-        .says(&["all hosts were lost", "go on with `benchlab resume "]);
+        .says(&["all hosts were lost", "continue with `benchlab resume "]);
     resume(&project).expect(0);
     assert_blocks(&project.load(), 4);
 }
@@ -217,13 +219,13 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
     let run = |more: &[&str]| project.run(&[&["--on", "local:2"], more].concat());
     run(&["--plan=2"])
         .expect(2)
-        .says(&["--plan is for one machine"]);
+        .says(&["--plan works on one machine only"]);
     run(&["--explain"])
         .expect(2)
-        .says(&["--explain is for one machine"]);
+        .says(&["--explain works on one machine only"]);
     run(&["--on", "local:1"])
         .expect(2)
-        .says(&["--on names hosts once"]);
+        .says(&["specify --on only once for hosts"]);
     project
         .run(&["--on", "local:0"])
         .expect(2)
@@ -231,7 +233,7 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
     project
         .run(&["--on", "/tmp"])
         .expect(2)
-        .says(&["works in no folder; hosts are named as"]);
+        .says(&["does not use directories; specify hosts as"]);
     assert!(project.files().is_empty());
     let targets = "targets = [\"folder\"]\n[target.folder]\neach = false\n";
     let head = "[experiment]\ntitle = \"F\"\nquestion = \"Q\"\nbaseline = \"one\"\n";

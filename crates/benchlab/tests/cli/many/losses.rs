@@ -107,7 +107,7 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
     let Some(&agent) = children(lab.id()).first().filter(|_| !unfit) else {
         outcome(lab.wait_with_output().unwrap())
             .expect(5)
-            .says(&["the host is not fit"]);
+            .says(&["the host is unfit for measuring"]);
         return;
     };
     send_signal(agent, Signal::SIGKILL);
@@ -133,7 +133,7 @@ fn a_load_without_any_agent_left_has_failed() {
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome
         .expect(1)
-        .says(&["all agents were lost", "go on with `benchlab resume "]);
+        .says(&["all agents were lost", "continue with `benchlab resume "]);
     let run = place.0.load();
     lost_agent(&run, 2);
     // The server has not failed.
@@ -197,7 +197,9 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = outcome(lab.wait_with_output().unwrap());
-    stopped.expect(130).says(&["go on with `benchlab resume "]);
+    stopped
+        .expect(130)
+        .says(&["continue with `benchlab resume "]);
     assert!(!agents.iter().any(|&pid| is_alive(pid)));
     let file = place.0.file();
     place.0.call(&["resume", file.to_str().unwrap()]).expect(0);
