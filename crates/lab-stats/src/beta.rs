@@ -45,8 +45,9 @@ fn logarithm(x: f64, rest: f64) -> f64 {
     if rest < 0.5 { (-rest).ln_1p() } else { x.ln() }
 }
 
-/// Returns the logarithm of the beta function. Differences of large logarithms would lose digits,
-/// so a series is used.
+/// Returns the logarithm of the beta function.
+///
+/// Differences of large logarithms would lose digits, so a series is used.
 fn log_beta(a: f64, b: f64) -> f64 {
     let (small, great) = (a.min(b), a.max(b));
     libm::lgamma(small) - log_gamma_growth(great, small)

@@ -97,8 +97,9 @@ fn tail(blocks: usize, alpha: f64) -> f64 {
     normal::cdf(-t * (n / (n - 1.0)).sqrt())
 }
 
-/// Returns the level of the interval. Draws stay within the range of the blocks, so the level
-/// cannot exceed that of the range.
+/// Returns the level of the interval.
+///
+/// Draws stay within the range of the blocks, so the level cannot exceed that of the range.
 fn level(blocks: usize, alpha: f64) -> f64 {
     (1.0 - alpha)
         .min(1.0 - 2.0 * 0.5_f64.powf(blocks as f64))

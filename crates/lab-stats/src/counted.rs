@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rank-based estimates, intervals and p-values for very large sets of values, such as the
-//! differences of all pairs. The values are counted instead of listed.
+//! differences of all pairs.
+//!
+//! The values are counted instead of listed.
 
 use lab_model::Interval;
 

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 /// The proposed time budget is the estimate multiplied by this factor.
 const SPARE: f64 = 1.1;
 
-/// Returns the exclusions. If the baseline's pilot was cut short at a point, nothing is compared at
-/// that point.
+/// Returns the exclusions.
+///
+/// If the baseline's pilot was cut short at a point, nothing is compared at that point.
 pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let is_planned = |p: &&Pilot| p.subject < plan.subjects.len() && p.point < plan.points.len();
     let cut = run.pilots.iter().filter(is_planned).filter(|pilot| {
@@ -57,8 +58,9 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     refusals
 }
 
-/// Returns true if the baseline's pilot was cut short at a point. All other subjects are then
-/// excluded there.
+/// Returns true if the baseline's pilot was cut short at a point.
+///
+/// All other subjects are then excluded there.
 fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
     let baseline = plan.baseline_on(plan.points[point].target);
     let mut pilots = run.pilots.iter();

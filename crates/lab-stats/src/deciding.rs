@@ -19,8 +19,9 @@ pub enum Deciding {
     /// of the inconclusive comparisons.
     Perhaps(u32),
     /// A new run with this many blocks, the maximum that is proposed, would probably not resolve
-    /// half of the inconclusive comparisons. The run needs at least [`MIN_BLOCKS_FOR_HARDLY`]
-    /// blocks for this prediction.
+    /// half of the inconclusive comparisons.
+    ///
+    /// The run needs at least [`MIN_BLOCKS_FOR_HARDLY`] blocks for this prediction.
     Hardly(u32),
     /// This run has fewer than [`MIN_BLOCKS_FOR_HARDLY`] blocks, which is too few for a prediction.
     /// A run with this many blocks would allow one.

@@ -4,8 +4,9 @@
 
 use lab_model::{Plan, PointId};
 
-/// Returns pairs of points that differ in one factor only. The first point has the factor's first
-/// value.
+/// Returns pairs of points that differ in one factor only.
+///
+/// The first point has the factor's first value.
 pub(crate) fn pairs(plan: &Plan) -> Vec<(PointId, PointId, String)> {
     let mut pairs = Vec::new();
     for to in 0..plan.points.len() {

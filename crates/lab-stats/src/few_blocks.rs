@@ -28,8 +28,9 @@ use lab_model::{Interval, SubjectId};
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, SQRT_2};
 
-/// The minimum number of comparisons with the baseline for pooling. With fewer, each comparison
-/// uses Student's t with its own blocks.
+/// The minimum number of comparisons with the baseline for pooling.
+///
+/// With fewer, each comparison uses Student's t with its own blocks.
 const MIN_POOLED: usize = 3;
 
 /// The larger scales of the distances between logarithms of variances.
@@ -617,8 +618,9 @@ mod tests {
         }
     }
 
-    /// Eight subjects with equal variances get narrower intervals. A subject with 30 times the
-    /// standard deviation gets nearly the interval of its own blocks.
+    /// Eight subjects with equal variances get narrower intervals.
+    ///
+    /// A subject with 30 times the standard deviation gets nearly the interval of its own blocks.
     #[test]
     fn who_scatters_unlike_the_others_is_not_judged_by_them() {
         let mut all: Vec<(Scatter, [f64; 4])> = (1..9)

@@ -61,7 +61,9 @@ pub struct HostEffect {
     pub differ: bool,
 }
 
-/// Returns the hosts of a run in the order of its file. Empty if this machine measured the run.
+/// Returns the hosts of a run in the order of its file.
+///
+/// Empty if this machine measured the run.
 pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
     let mut hosts: Vec<MeasuringHost> = Vec::new();
     for agent in &run.agents {
@@ -95,8 +97,9 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
     hosts
 }
 
-/// Returns the kinds of hosts that measured blocks, in the order of their first host. Empty if all
-/// are of one kind.
+/// Returns the kinds of hosts that measured blocks, in the order of their first host.
+///
+/// Empty if all are of one kind.
 pub fn kinds(hosts: &[MeasuringHost]) -> Vec<HostKind> {
     let fact = |host: usize, key: &str| {
         let host = &hosts[host].agent.host;

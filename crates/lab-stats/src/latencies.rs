@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Latency quantiles of concurrent operations, computed from the histograms that subjects report.
+//!
 //! The buckets are defined in docs/protocol.md.
 
 use crate::order;
 use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
-/// The number of buckets that count a single value each, in ns. Above them, there are
-/// [`BUCKETS_PER_WIDTH`] buckets of each width.
+/// The number of buckets that count a single value each, in ns.
+///
+/// Above them, there are [`BUCKETS_PER_WIDTH`] buckets of each width.
 const SINGLE_VALUE_BUCKETS: u32 = 64;
 
 /// The number of buckets of each width.

@@ -9,8 +9,9 @@ use crate::normal;
 use lab_model::Interval;
 use std::iter::Sum;
 
-/// The minimum number of blocks for an interval. A pause that occurs in one block of 20 is missing
-/// from all of this many blocks in 1.7 % of runs.
+/// The minimum number of blocks for an interval.
+///
+/// A pause that occurs in one block of 20 is missing from all of this many blocks in 1.7 % of runs.
 const MIN_BLOCKS: usize = 80;
 
 /// With fewer blocks, bootstrap draws would be too coarse, so Student's t is used instead.
@@ -104,7 +105,9 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Computes the estimate from `blocks` blocks. A block may be counted multiple times.
+    /// Computes the estimate from `blocks` blocks.
+    ///
+    /// A block may be counted multiple times.
     fn new(sum: Moments, blocks: usize) -> Option<Estimate> {
         let n = blocks as f64;
         let [above, below] = [sum.above / n, sum.below / n];

@@ -14,10 +14,13 @@ use lab_model::Run;
 
 /// The maximum number of blocks that a set of processes serves.
 pub const MAX_BLOCKS: u32 = 8;
-/// The minimum number of sets. Fewer do not show how processes differ.
+/// The minimum number of sets.
+///
+/// Fewer do not show how processes differ.
 const MIN_SETS: u32 = 2;
-/// Intervals from up to this many sets assume normally distributed values. With slightly more sets,
-/// the intervals need no such assumption but are wider.
+/// Intervals from up to this many sets assume normally distributed values.
+///
+/// With slightly more sets, the intervals need no such assumption but are wider.
 const MAX_ASSUMED_SETS: u32 = 5;
 /// From this many sets on, intervals need no such assumption and are not much wider.
 const MIN_EXACT_SETS: u32 = 12;

@@ -15,8 +15,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The probability for which a number of blocks is computed. `tests/stats/deciding.rs` counts how
-/// many runs actually resolve the comparison.
+/// The probability for which a number of blocks is computed.
+///
+/// `tests/stats/deciding.rs` counts how many runs actually resolve the comparison.
 pub(crate) const DECIDING_CHANCE: f64 = 0.85;
 
 /// Larger numbers of blocks are not considered.
@@ -110,8 +111,10 @@ pub struct Outlook<'a> {
 pub const SAME_ALPHA: &dyn Fn(u32) -> f64 = &|_| 1.0;
 
 impl<'a> Outlook<'a> {
-    /// Creates an outlook. `relative_alpha` returns the alpha of a new run with a number of blocks,
-    /// divided by the alpha of this run.
+    /// Creates an outlook.
+    ///
+    /// `relative_alpha` returns the alpha of a new run with a number of blocks, divided by the
+    /// alpha of this run.
     pub fn new(relative_alpha: &'a dyn Fn(u32) -> f64) -> Outlook<'a> {
         Outlook {
             relative_alpha,
@@ -202,8 +205,9 @@ impl<'a> Outlook<'a> {
 }
 
 impl Open {
-    /// Returns the probability that an interval with this half-width resolves the comparison. Its
-    /// center is normally distributed around the estimate.
+    /// Returns the probability that an interval with this half-width resolves the comparison.
+    ///
+    /// Its center is normally distributed around the estimate.
     fn decided(&self, half: f64, error: f64) -> f64 {
         let below = |x: f64| normal::cdf((x - self.estimate) / error.max(f64::MIN_POSITIVE));
         let (first, last) = (self.difference.start - half, self.difference.end + half);
@@ -230,8 +234,9 @@ fn critical(values: u32, borrowed: f64, family: u32, alpha: f64) -> f64 {
     excess * normal::student_upper_quantile(freedom, tail(as_far_out / flips).max(1e-12))
 }
 
-/// Returns the smallest number from `least` to `most` that is enough. If a number is enough, so are
-/// all larger ones.
+/// Returns the smallest number from `least` to `most` that is enough.
+///
+/// If a number is enough, so are all larger ones.
 pub(crate) fn first(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
     // Usually, a small number of blocks is enough.
     let (mut too_few, mut enough) = (least - 1, least);

@@ -70,8 +70,9 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
 }
 
-/// Returns true if the baseline is the only subject for which this host meets all requirements. The
-/// baseline is then measured as if it had been requested alone.
+/// Returns true if the baseline is the only subject for which this host meets all requirements.
+///
+/// The baseline is then measured as if it had been requested alone.
 pub fn is_alone(run: &Run, plan: &Plan) -> bool {
     let lacks = |subject| {
         let mut failures = run.failures.iter();

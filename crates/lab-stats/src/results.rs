@@ -38,7 +38,9 @@ use crate::outlook::Open;
 use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, TargetId, WarmUp};
 use serde::Serialize;
 
-/// All results derived from a run's samples. Fields that do not apply to the kind of run are empty.
+/// All results derived from a run's samples.
+///
+/// Fields that do not apply to the kind of run are empty.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Results {
     /// The number of complete blocks.
@@ -429,7 +431,9 @@ impl Value {
 }
 
 impl Results {
-    /// Returns the values of a subject at a point. `None` means the whole run.
+    /// Returns the values of a subject at a point.
+    ///
+    /// `None` means the whole run.
     pub fn cells_at(&self, subject: SubjectId, point: impl Into<Option<PointId>>) -> &[Cell] {
         at(&self.cells, |cell| &cell.key, subject, point.into())
     }
@@ -455,7 +459,9 @@ impl Results {
         self.find(subject, point, metric).map(|cell| cell.value)
     }
 
-    /// Returns the comparisons of a subject at a point. `None` means the whole run.
+    /// Returns the comparisons of a subject at a point.
+    ///
+    /// `None` means the whole run.
     pub fn comparisons_at(
         &self,
         subject: SubjectId,

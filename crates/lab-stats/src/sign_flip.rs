@@ -211,7 +211,9 @@ impl MergedValues {
     }
 
     /// Returns the standard error of the center, from the 95 % interval of the statistic for
-    /// normally distributed values. Rare outliers have little influence.
+    /// normally distributed values.
+    ///
+    /// Rare outliers have little influence.
     fn error(&self) -> f64 {
         let freedom = self.values.len() as f64 - 1.0;
         let t = normal::student_upper_quantile(freedom, 0.025);
@@ -360,8 +362,9 @@ impl FlipLimits {
         })
     }
 
-    /// Returns the interval of a comparison's logarithm and the adjusted p-value of 0. The two are
-    /// consistent.
+    /// Returns the interval of a comparison's logarithm and the adjusted p-value of 0.
+    ///
+    /// The two are consistent.
     fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.centre()?;
         let statistic_at = |centre: f64| at(&merged.values, centre);

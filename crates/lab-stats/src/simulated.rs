@@ -12,8 +12,10 @@ use std::collections::HashSet;
 /// The number of simulated runs for each number of blocks.
 const RUNS: usize = 300;
 
-/// The simulated numbers of blocks. Between them, the detectable difference follows a power of the
-/// number of blocks. Beyond them, it follows the square root.
+/// The simulated numbers of blocks.
+///
+/// Between them, the detectable difference follows a power of the number of blocks. Beyond them, it
+/// follows the square root.
 const BLOCKS: [u32; 24] = [
     6, 7, 8, 9, 10, 12, 13, 16, 19, 20, 24, 28, 34, 39, 40, 48, 56, 64, 72, 79, 80, 81, 110, 150,
 ];
@@ -223,8 +225,9 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     all
 }
 
-/// Returns the critical value of a statistic. For large numbers of blocks, the statistics are
-/// computed only once.
+/// Returns the critical value of a statistic.
+///
+/// For large numbers of blocks, the statistics are computed only once.
 fn limit(
     settled: &mut Option<Vec<f64>>,
     blocks: usize,
@@ -259,7 +262,9 @@ fn least_difference(finds: impl Fn(f64) -> bool) -> f64 {
     within
 }
 
-/// Returns the standardized deviations. A block without a value has a deviation of 0.
+/// Returns the standardized deviations.
+///
+/// A block without a value has a deviation of 0.
 fn deviations(logs: &Logs) -> Vec<f64> {
     let values: Vec<f64> = logs.by_block.iter().copied().flatten().collect();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;

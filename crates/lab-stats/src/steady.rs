@@ -186,8 +186,9 @@ fn median(values: Vec<f64>) -> Option<f64> {
     order::median(&values)
 }
 
-/// Returns the first round of the last level. Earlier segments are included while they are at the
-/// same level.
+/// Returns the first round of the last level.
+///
+/// Earlier segments are included while they are at the same level.
 fn level_start(logs: &[f64]) -> usize {
     if logs.len() < 2 * MIN_STRETCH {
         return 0;

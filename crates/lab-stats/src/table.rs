@@ -39,8 +39,9 @@ pub struct BatchFigures {
     pairs: Vec<(u32, f64)>,
 }
 
-/// Returns the plan of a run if all indexes in it are valid. A run file that was tampered with may
-/// contain invalid indexes.
+/// Returns the plan of a run if all indexes in it are valid.
+///
+/// A run file that was tampered with may contain invalid indexes.
 pub fn sound_plan(run: &Run) -> Option<&Plan> {
     run.plan().filter(|plan| {
         let subjects = plan.subjects.len();
@@ -169,8 +170,9 @@ impl BatchTable {
         squares.iter().sum::<f64>().sqrt() / n
     }
 
-    /// Sorts a block's samples into `batches`. `before` is the number of passes of earlier blocks
-    /// that count as one with this block.
+    /// Sorts a block's samples into `batches`.
+    ///
+    /// `before` is the number of passes of earlier blocks that count as one with this block.
     fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block, before: u32) {
         for &Sample {
             point,
@@ -242,8 +244,9 @@ impl BatchFigures {
         visit
     }
 
-    /// Returns the time of an operation, in ns, that neither CPU time accounts for. Negative if the
-    /// client and the server worked concurrently.
+    /// Returns the time of an operation, in ns, that neither CPU time accounts for.
+    ///
+    /// Negative if the client and the server worked concurrently.
     pub fn idle_ns(&self) -> f64 {
         self.mean_wall_ns - self.mean_cpu_ns - self.mean_server_ns.unwrap_or(0.0)
     }
@@ -267,8 +270,10 @@ fn mirrored(first: (u32, Batch), second: (u32, Batch)) -> Option<(u32, f64)> {
     mirrored.then(|| (pair, 0.5 * (log_time(&first.1) + log_time(&second.1))))
 }
 
-/// Returns the logarithm of the time of an operation. A batch of 0 ns lies below the clock's
-/// resolution and counts as 1 ns, because 0 has no logarithm.
+/// Returns the logarithm of the time of an operation.
+///
+/// A batch of 0 ns lies below the clock's resolution and counts as 1 ns, because 0 has no
+/// logarithm.
 fn log_time(batch: &Batch) -> f64 {
     (batch.wall_ns.max(1) as f64 / operations(batch)).ln()
 }

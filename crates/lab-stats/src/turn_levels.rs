@@ -18,13 +18,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// than random variation.
 const TOLERANCE: f64 = 0.15;
 /// Turns that are below the pilot's level show that the pilot was not steady yet, or that its
-/// process was unusually slow. Up to this difference, in logarithms, the slow process is the
-/// likelier reason.
+/// process was unusually slow.
+///
+/// Up to this difference, in logarithms, the slow process is the likelier reason.
 const TOLERANCE_BELOW: f64 = 0.4;
 /// The probability of a false alarm about any comparison of a run.
 const ALPHA: f64 = 0.05;
-/// The minimum fraction of a subject's processes that are off the level. Fewer do not affect the
-/// estimate.
+/// The minimum fraction of a subject's processes that are off the level.
+///
+/// Fewer do not affect the estimate.
 const FRACTION_OFF: f64 = 0.25;
 /// A process stayed at its level if it became faster by at most this fraction of its distance from
 /// the other level.
@@ -33,8 +35,9 @@ const KEPT: f64 = 0.25;
 const GAP: f64 = 0.5;
 /// The standard deviation of a normal distribution divided by its median absolute deviation.
 const NORMAL: f64 = 1.4826;
-/// The minimum spread between processes and the maximum for one subject. The maximum applies
-/// because a warm-up also increases the spread.
+/// The minimum spread between processes and the maximum for one subject.
+///
+/// The maximum applies because a warm-up also increases the spread.
 const MIN_SCATTER: f64 = 0.01;
 const MAX_SCATTER: f64 = 0.06;
 const MAX_OF_MEDIAN: f64 = 2.0;

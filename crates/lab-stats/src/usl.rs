@@ -68,8 +68,9 @@ impl Law {
             .max(1.0)
     }
 
-    /// Returns the throughput at the peak. Without coherency, this is the limit that the throughput
-    /// approaches.
+    /// Returns the throughput at the peak.
+    ///
+    /// Without coherency, this is the limit that the throughput approaches.
     pub fn peak_throughput(&self) -> f64 {
         match self.peak() {
             n if n.is_finite() => self.throughput(n),

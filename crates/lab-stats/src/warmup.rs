@@ -15,6 +15,7 @@ use crate::order;
 use lab_model::WarmUp;
 
 /// The penalty of each change point, as a multiple of ln(batches) times the variance of the noise.
+///
 /// The value is from Barrett et al.
 const PENALTY: f64 = 15.0;
 /// Levels whose logarithms differ by at most this count as the same level.
@@ -184,8 +185,9 @@ fn without_spikes(values: &[f64], noise: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the logarithm of a time. Times that are not positive numbers count as the smallest
-/// positive number.
+/// Returns the logarithm of a time.
+///
+/// Times that are not positive numbers count as the smallest positive number.
 fn log(time: f64) -> f64 {
     if time.is_finite() {
         time.max(f64::MIN_POSITIVE).ln()

@@ -53,8 +53,9 @@ impl Batches<'_> {
         (changes.collect(), controls)
     }
 
-    /// Returns the changes of times. They have no verdict, because they include the speed of the
-    /// machine.
+    /// Returns the changes of times.
+    ///
+    /// They have no verdict, because they include the speed of the machine.
     pub fn times(&self, points: &[[PointId; 2]]) -> Vec<Changed> {
         let places = points.iter().flat_map(|&p| self.sides.measured(p));
         places.filter_map(|place| self.time(&place)).collect()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Caveats about two runs that were not interleaved, and the items that are not compared, as data.
+//!
 //! `lab-report` turns them into sentences.
 
 use super::facts::ProgramMatch;

@@ -45,8 +45,9 @@ pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
     unequal(facts(first), facts(second))
 }
 
-/// Returns differences between the settings that subjects read back. Subjects with the same
-/// difference are combined.
+/// Returns differences between the settings that subjects read back.
+///
+/// Subjects with the same difference are combined.
 pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     let [first, second] = sides.0.each_ref().map(|side| settings_of(side.run));
     let common = first.keys().filter(|key| second.contains_key(*key));
@@ -147,8 +148,9 @@ fn filled(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_string())
 }
 
-/// Returns the arguments of a program that implements the protocol. For a command, they are part of
-/// its line.
+/// Returns the arguments of a program that implements the protocol.
+///
+/// For a command, they are part of its line.
 fn arguments(subject: &Subject) -> Option<String> {
     let has_arguments = subject.command.is_none() && !subject.program.is_empty();
     has_arguments.then(|| subject.program.join(" "))

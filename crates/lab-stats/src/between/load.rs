@@ -171,8 +171,9 @@ fn pooled(
     Some((values, quotient_of([first, second], per_10_000)))
 }
 
-/// Returns the ratio of the second interval to the first. Each interval uses its fraction of the
-/// error probability.
+/// Returns the ratio of the second interval to the first.
+///
+/// Each interval uses its fraction of the error probability.
 fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> Ratio {
     let groupings = [first.1, second.1];
     let each = groupings.map(|grouping| 1.0 / f64::from(grouping.groups));

@@ -66,8 +66,9 @@ fn without_peak(
     })
 }
 
-/// Returns a reason if the server served nothing in some block. `baseline` is the server's name if
-/// it is the baseline.
+/// Returns a reason if the server served nothing in some block.
+///
+/// `baseline` is the server's name if it is the baseline.
 fn idle(
     visits: &Visits,
     subject: SubjectId,

@@ -32,8 +32,9 @@ pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
     fits
 }
 
-/// Returns the closed-loop points that differ in only one factor, with the factor's name. All
-/// values of the factor must be numbers.
+/// Returns the closed-loop points that differ in only one factor, with the factor's name.
+///
+/// All values of the factor must be numbers.
 fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
     let mut found: Vec<(String, Sweep)> = Vec::new();
     for point in (0..plan.points.len()).filter(|&point| !plan.is_open(point)) {

@@ -38,8 +38,9 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
     parts(blocks) < MIN_ANSWERED_SHARE && 2 * behind > with_requests.count()
 }
 
-/// Returns a high percentile of the service time. It excludes the time waiting for a connection,
-/// which a backlog adds.
+/// Returns a high percentile of the service time.
+///
+/// It excludes the time waiting for a connection, which a backlog adds.
 fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Each server's peak throughput, measured by the first blocks of a run. Open loops offer fractions
-//! of the peak.
+//! Each server's peak throughput, measured by the first blocks of a run.
+//!
+//! Open loops offer fractions of the peak.
 
 use super::BUSY_SHARE;
 use crate::order::median;
@@ -8,8 +9,9 @@ use lab_model::{Plan, PointId, Run, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The number of fresh processes that determine a peak. The median of three is not affected by a
-/// single slow one.
+/// The number of fresh processes that determine a peak.
+///
+/// The median of three is not affected by a single slow one.
 const CALIBRATING_BLOCKS: u32 = 3;
 
 /// A server's peak.
@@ -42,8 +44,9 @@ struct ClosedLoop {
     busy: f64,
 }
 
-/// Returns the number of blocks that determine the peaks. In the last of these blocks, the peaks
-/// are known after the closed loops.
+/// Returns the number of blocks that determine the peaks.
+///
+/// In the last of these blocks, the peaks are known after the closed loops.
 pub fn calibrating_blocks(plan: &Plan) -> u32 {
     let measure = &plan.measure;
     let replicates = measure.max_process_sets.unwrap_or(measure.max_blocks);

@@ -82,7 +82,9 @@ pub fn quantiles(
     quantiles_at(alpha, blocks, of, PARTS)
 }
 
-/// Returns any quantiles, in units of 1/10,000. Otherwise like [`quantiles`].
+/// Returns any quantiles, in units of 1/10,000.
+///
+/// Otherwise like [`quantiles`].
 pub fn quantiles_at<const N: usize>(
     alpha: f64,
     blocks: &[&Visit],
@@ -142,7 +144,9 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Collects the tails of blocks. `alpha` determines how many groups an interval needs.
+    /// Collects the tails of blocks.
+    ///
+    /// `alpha` determines how many groups an interval needs.
     pub fn new(alpha: f64, blocks: &[&Visit], of: Distribution) -> Tails {
         let values = values(blocks, of);
         let step = blocks.len().div_ceil(MAX_GROUPS).max(1);
@@ -357,8 +361,9 @@ impl At<'_> {
     }
 }
 
-/// Returns the first index of `0..end` for which `before` is false. All lower indexes must satisfy
-/// `before`.
+/// Returns the first index of `0..end` for which `before` is false.
+///
+/// All lower indexes must satisfy `before`.
 fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -422,7 +427,9 @@ impl Grouping {
         self.apart > 1
     }
 
-    /// Creates a ratio of quantiles from blocks with this grouping. It has no p-value.
+    /// Creates a ratio of quantiles from blocks with this grouping.
+    ///
+    /// It has no p-value.
     pub fn ratio(self, interval: Interval, per_10_000: u32) -> Ratio {
         Ratio {
             interval,
@@ -473,6 +480,7 @@ pub fn at_least_1(of: Interval) -> Interval {
 }
 
 /// Returns Pearson's correlation minus one standard error of Fisher's transformation, from 0 to 1.
+///
 /// With few pairs, the plain correlation would be too optimistic.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len() as f64;

@@ -82,7 +82,9 @@ pub enum UndecidedReason {
     },
 }
 
-/// The result of all thresholds on a run. The run passed if both lists are empty.
+/// The result of all thresholds on a run.
+///
+/// The run passed if both lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Judgement {
     /// The crossed thresholds, by threshold, then point, then subject.
@@ -320,8 +322,9 @@ impl ThresholdFigure {
         matches!(self, ThresholdFigure::Metric(known) if known == metric)
     }
 
-    /// Parses the bound. For errors, its unit determines whether the bound is a count or a
-    /// fraction.
+    /// Parses the bound.
+    ///
+    /// For errors, its unit determines whether the bound is a count or a fraction.
     fn bound(self, text: &str) -> Result<(ThresholdFigure, f64), String> {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));

@@ -53,8 +53,9 @@ pub struct Visit<'r> {
 }
 
 impl<'r> Visits<'r> {
-    /// Collects the complete blocks of `run`, whose plan is `plan`. Slices of subjects or points
-    /// that are not in the plan are ignored.
+    /// Collects the complete blocks of `run`, whose plan is `plan`.
+    ///
+    /// Slices of subjects or points that are not in the plan are ignored.
     pub fn new(run: &'r Run, plan: &Plan) -> Visits<'r> {
         let (subjects, points) = (plan.subjects.len(), plan.points.len());
         let cells = subjects * points;
@@ -156,8 +157,9 @@ impl<'r> Visits<'r> {
         sets
     }
 
-    /// Returns the mean of the log ratios of each replicate. Ratios are computed within blocks, and
-    /// a set of processes counts once.
+    /// Returns the mean of the log ratios of each replicate.
+    ///
+    /// Ratios are computed within blocks, and a set of processes counts once.
     pub fn mean_logs(
         &self,
         pair: [SubjectId; 2],
@@ -278,7 +280,9 @@ impl<'r> Visit<'r> {
         self.slices.iter().all(|s| s.response == s.service)
     }
 
-    /// Returns the buckets of a distribution, slice by slice. Values may be repeated.
+    /// Returns the buckets of a distribution, slice by slice.
+    ///
+    /// Values may be repeated.
     pub fn buckets(&self, of: Distribution) -> impl Iterator<Item = (u64, u64)> {
         self.slices
             .iter()
@@ -309,7 +313,9 @@ pub fn total(visits: &[&Visit], of: fn(&Visit) -> u64) -> u64 {
 /// Selects one of a slice's distributions.
 pub type Distribution = fn(&Slice) -> &SliceTimes;
 
-/// Returns the saturating sum. A file that was tampered with may contain any number.
+/// Returns the saturating sum.
+///
+/// A file that was tampered with may contain any number.
 fn add(a: u64, b: u64) -> u64 {
     a.saturating_add(b)
 }

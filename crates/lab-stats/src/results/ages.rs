@@ -31,7 +31,9 @@ const UNKNOWN_ERROR: f64 = 0.05;
 /// The numbers of requests for which the mean cost is reported.
 pub const FIRST: [u64; 3] = [1, 1_000, 100_000];
 
-/// Returns the ages of servers, one per pilot. Empty for runs whose pilots did not record ages.
+/// Returns the ages of servers, one per pilot.
+///
+/// Empty for runs whose pilots did not record ages.
 pub(crate) fn ages(run: &Run, plan: &Plan, visits: &Visits) -> Vec<ServerAge> {
     let pilots = run.pilots.iter();
     let known = pilots.filter(|p| p.subject < plan.subjects.len() && p.point < plan.points.len());
@@ -141,8 +143,9 @@ fn was_left_out(run: &Run, subject: SubjectId) -> bool {
     has_blocks && !failed && !starts.any(|start| start.subject == subject)
 }
 
-/// Excludes servers that were not at their steady level. If the baseline is one of them, all other
-/// servers are excluded, too.
+/// Excludes servers that were not at their steady level.
+///
+/// If the baseline is one of them, all other servers are excluded, too.
 pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
     let mut all = Vec::new();
     for age in ages.iter().filter(|age| age.state != AgeState::Steady) {

@@ -130,8 +130,9 @@ fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
     at_once.for_each(|sweep| best::add_bests(family, (&sweep, &Metric::WALL), rate));
 }
 
-/// Returns the points without concurrent operations. At other points, the measured time is not the
-/// time of a single operation.
+/// Returns the points without concurrent operations.
+///
+/// At other points, the measured time is not the time of a single operation.
 fn one_at_a_time(plan: &Plan) -> MeanScope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
     MeanScope {

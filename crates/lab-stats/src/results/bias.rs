@@ -53,7 +53,9 @@ pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     biases
 }
 
-/// Returns the biases of closed-loop loads. In an open loop, the rate is fixed.
+/// Returns the biases of closed-loop loads.
+///
+/// In an open loop, the rate is fixed.
 pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
         let planned = block.slices.iter().filter(|s| s.point < plan.points.len());

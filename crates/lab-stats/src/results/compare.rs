@@ -190,8 +190,9 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         question.judged.iter().filter_map(floor).collect()
     }
 
-    /// Adds an unadjusted ratio without a verdict, in addition to the comparison of `judged`. It
-    /// uses the margin of that comparison.
+    /// Adds an unadjusted ratio without a verdict, in addition to the comparison of `judged`.
+    ///
+    /// It uses the margin of that comparison.
     pub fn add_beside(
         &mut self,
         (subject, point, metric): (SubjectId, PointId, &Metric),
@@ -273,8 +274,9 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.rank_members((over, metric), margin, against, false);
     }
 
-    /// Adds the comparison of two points for each subject. `logs` contains the logarithms of second
-    /// / first.
+    /// Adds the comparison of two points for each subject.
+    ///
+    /// `logs` contains the logarithms of second / first.
     pub fn add_spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
         let members = logs.into_iter();
         let members = members.map(|(subject, logs)| (subject, self.member(logs.into())));
@@ -370,8 +372,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         }
     }
 
-    /// Judges all comparisons. Comparisons by blocks and comparisons by all requests each use their
-    /// fraction of the run's alpha.
+    /// Judges all comparisons.
+    ///
+    /// Comparisons by blocks and comparisons by all requests each use their fraction of the run's
+    /// alpha.
     pub fn judge(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
         let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, ComparisonSource::Pooled(p) if p.has_interval);

@@ -107,7 +107,9 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
     memory
 }
 
-/// Adds comparisons of the memory of servers. `memory` contains the memory of each server by block.
+/// Adds comparisons of the memory of servers.
+///
+/// `memory` contains the memory of each server by block.
 pub(crate) fn compare_memory(family: &mut ComparisonFamily, memory: &[Blocks]) {
     let base = &memory[family.basis.plan.baseline];
     let question = Question {
@@ -138,7 +140,9 @@ pub(crate) fn rank_programs(family: &mut ComparisonFamily) {
     family.ranked_by(Over::At(None), &Metric::MEMORY, margin, against);
 }
 
-/// Returns the finite logarithms of subject / baseline, by block. Memory can be 0.
+/// Returns the finite logarithms of subject / baseline, by block.
+///
+/// Memory can be 0.
 fn logs(subject: &Blocks, base: &Blocks) -> Blocks {
     let logs = log_ratios(subject, base).into_iter();
     logs.map(|log| log.filter(|log| log.is_finite())).collect()
@@ -168,7 +172,9 @@ fn most_of(
         .collect()
 }
 
-/// Adds the median start-up time. A server may be started more than once in a block.
+/// Adds the median start-up time.
+///
+/// A server may be started more than once in a block.
 fn startup(run: &Run, subject: SubjectId, levels: &mut Levels) {
     let startups = |block: &Block| -> Vec<f64> {
         let processes = block.processes.iter().filter(|p| p.subject == subject);

@@ -78,7 +78,9 @@ impl NoiseFloor {
         NoiseFloor { ratio, met, margin }
     }
 
-    /// Returns the verdict on the control's ratio with a margin. The true verdict is "equivalent".
+    /// Returns the verdict on the control's ratio with a margin.
+    ///
+    /// The true verdict is "equivalent".
     pub fn verdict(&self, margin: f64) -> Verdict {
         verdict(
             &self.ratio,

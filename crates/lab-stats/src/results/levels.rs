@@ -6,7 +6,9 @@ use crate::dependence::{self, Merged};
 use crate::{family, mean, order, signed_rank};
 use lab_model::{Interval, Metric, PointId, SubjectId};
 
-/// A value for each block, in chronological order. `None` means that the block has no value.
+/// A value for each block, in chronological order.
+///
+/// `None` means that the block has no value.
 pub(crate) type Blocks = Vec<Option<f64>>;
 
 /// Returns the logarithm of `above` / `below` in each block that contains both.
@@ -43,8 +45,9 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Adds the summary of some blocks if at least one of them has a value. Returns how the blocks
-    /// were merged.
+    /// Adds the summary of some blocks if at least one of them has a value.
+    ///
+    /// Returns how the blocks were merged.
     pub fn add(
         &mut self,
         key: Key,

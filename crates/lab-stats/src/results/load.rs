@@ -115,8 +115,9 @@ fn figures(
     depending
 }
 
-/// Adds the values of a server at a point. Rates and costs are medians over blocks. Quantiles are
-/// computed from all requests.
+/// Adds the values of a server at a point.
+///
+/// Rates and costs are medians over blocks. Quantiles are computed from all requests.
 fn at(
     plan: &Plan,
     (subject, point): SubjectPoint,
@@ -229,8 +230,9 @@ fn costs() -> [Figure; 11] {
     ]
 }
 
-/// Adds the quantiles of each distribution. For an overloaded server, only those of the send delay
-/// are added.
+/// Adds the quantiles of each distribution.
+///
+/// For an overloaded server, only those of the send delay are added.
 ///
 /// Returns the dependence between blocks in the response time.
 fn times(
@@ -273,7 +275,9 @@ fn times(
     depending
 }
 
-/// Returns the number of errors of each kind. Kinds that did not occur are omitted.
+/// Returns the number of errors of each kind.
+///
+/// Kinds that did not occur are omitted.
 fn errors(blocks: &[&Visit]) -> Vec<(ErrorKind, u64)> {
     let mut all = BTreeMap::new();
     for (kind, count) in blocks.iter().flat_map(|block| &block.errors) {

@@ -109,8 +109,9 @@ impl Observed {
         self.values.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the logarithm of a subject's value divided by the baseline's, by block. Below 0 is
-    /// better.
+    /// Returns the logarithm of a subject's value divided by the baseline's, by block.
+    ///
+    /// Below 0 is better.
     ///
     /// The result is empty if any value is not above 0 and thus has no logarithm.
     pub fn logs(

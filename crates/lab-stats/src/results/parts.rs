@@ -98,8 +98,9 @@ impl PartNumbers {
         }
     }
 
-    /// Converts a key of the whole run to a key of the part. Returns `None` if it belongs to
-    /// another part.
+    /// Converts a key of the whole run to a key of the part.
+    ///
+    /// Returns `None` if it belongs to another part.
     pub fn key_in_part(&self, key: &Key) -> Option<Key> {
         let point = |p: PointId| self.points.iter().position(|&known| known == p);
         let subject = self.subjects.iter().position(|&s| s == key.subject)?;
@@ -238,7 +239,9 @@ impl Results {
         }
     }
 
-    /// Adds a warning. A warning that applies to multiple targets is listed once, for all targets.
+    /// Adds a warning.
+    ///
+    /// A warning that applies to multiple targets is listed once, for all targets.
     fn warn(&mut self, warning: Warning) {
         let same = self.warnings.iter_mut().find(|same| {
             (same.subject, same.point) == (warning.subject, warning.point)
@@ -250,7 +253,9 @@ impl Results {
         }
     }
 
-    /// Sorts by point, then subject, with the whole run last. Metrics stay in their order.
+    /// Sorts by point, then subject, with the whole run last.
+    ///
+    /// Metrics stay in their order.
     fn sort(&mut self) {
         self.cells.sort_by_key(|cell| cell.key.place());
         self.comparisons.sort_by_key(|c| c.key.place());

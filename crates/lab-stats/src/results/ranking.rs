@@ -24,7 +24,9 @@ pub(crate) struct UnorderedRanking {
 }
 
 impl UnorderedRanking {
-    /// Orders the subjects. Returns `None` if there is only the baseline.
+    /// Orders the subjects.
+    ///
+    /// Returns `None` if there is only the baseline.
     pub fn ordered(
         self,
         baseline: SubjectId,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Facts without which the results would be misread, as data. `lab-report` turns them into
-//! sentences.
+//! Facts without which the results would be misread, as data.
+//!
+//! `lab-report` turns them into sentences.
 
 use crate::forecast::TimeBudget;
 use crate::load::agents::MissingLoad;
@@ -306,7 +307,9 @@ pub enum Unfinished {
     Running,
 }
 
-/// The names of a subject and a point. `None` means that there is only one.
+/// The names of a subject and a point.
+///
+/// `None` means that there is only one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The subject.

@@ -281,7 +281,9 @@ fn runs_that_cannot_be_compared_are_errors() {
     assert_eq!(error, Incomparable::Same("1.lab".into()));
 }
 
-/// Ratios and times are in one list, each with its metric. Only ratios have a verdict.
+/// Ratios and times are in one list, each with its metric.
+///
+/// Only ratios have a verdict.
 #[test]
 fn what_changed_is_one_list() {
     let found = compare(&measured(&[1.2], 12, 1), &measured(&[1.2], 12, 2), &[]).unwrap();

@@ -65,8 +65,9 @@ impl World {
         self
     }
 
-    /// A world like an experiment with three databases. Two of the seven subjects are compiled and
-    /// close to the baseline.
+    /// A world like an experiment with three databases.
+    ///
+    /// Two of the seven subjects are compiled and close to the baseline.
     fn like_sql() -> World {
         let mut random = Random(7);
         let mut truth = |subject: usize| match subject {
@@ -85,8 +86,9 @@ impl World {
         }
     }
 
-    /// Simulates a run with `blocks` blocks. The random effect is drawn for each process at each
-    /// point.
+    /// Simulates a run with `blocks` blocks.
+    ///
+    /// The random effect is drawn for each process at each point.
     fn blocks(&self, random: &mut Random, blocks: usize) -> Vec<Logs> {
         let mut luck = |n: usize| -> Vec<f64> { (0..n).map(|_| self.luck(random)).collect() };
         let mut all = Vec::new();

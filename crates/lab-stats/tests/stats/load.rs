@@ -595,8 +595,9 @@ fn machines_that_are_not_fit_are_those_of_the_load() {
     assert_eq!(warned(&run), (None, two("gen1")));
 }
 
-/// Two agents with a machine each. Machines are identified by the machine IDs that they report, not
-/// by their names.
+/// Two agents with a machine each.
+///
+/// Machines are identified by the machine IDs that they report, not by their names.
 #[test]
 fn only_agents_on_the_servers_machine_share_its_cores() {
     let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -752,8 +753,9 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// A file can contain anything. Its results still have valid intervals, and a gate has an
-    /// outcome.
+    /// A file can contain anything.
+    ///
+    /// Its results still have valid intervals, and a gate has an outcome.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         let results = results(&run);
@@ -833,8 +835,9 @@ fn undecided(judgement: &Judgement) -> Vec<(&str, UndecidedReason)> {
         .collect()
 }
 
-/// Returns ten seconds of 2,000 requests each. Requests take 1 ms, except for one request of 30 ms
-/// per second.
+/// Returns ten seconds of 2,000 requests each.
+///
+/// Requests take 1 ms, except for one request of 30 ms per second.
 fn steady() -> Run {
     let mut run = run(&["a"], &[64], 1);
     for _ in 0..10 {

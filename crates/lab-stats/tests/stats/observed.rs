@@ -165,8 +165,9 @@ fn nothing_is_compared_with_a_value_of_zero() {
     assert!(results.value(0, 0, &STALLS).is_some());
 }
 
-/// A failed subject is excluded. If the baseline failed, there is nothing to compare other subjects
-/// with.
+/// A failed subject is excluded.
+///
+/// If the baseline failed, there is nothing to compare other subjects with.
 #[test]
 fn failures_are_not_compared() {
     let mut run = run(12);

@@ -16,8 +16,9 @@ use std::thread;
 /// The standard deviation of the logarithms of processes' levels.
 const PROCESS: f64 = 0.06;
 
-/// Returns a run of `sets` sets of processes, each of which serves `blocks` blocks. The processes
-/// differ.
+/// Returns a run of `sets` sets of processes, each of which serves `blocks` blocks.
+///
+/// The processes differ.
 fn run(seed: u64, sets: u32, blocks: u32) -> Run {
     let mut world = World::new(&[1.0, 2.0]);
     (world.timed, world.scatter) = (false, 0.05);
@@ -40,8 +41,9 @@ fn run(seed: u64, sets: u32, blocks: u32) -> Run {
     run
 }
 
-/// Returns true if an interval of the CPU time of a request misses the truth. Panics if there are
-/// no intervals.
+/// Returns true if an interval of the CPU time of a request misses the truth.
+///
+/// Panics if there are no intervals.
 fn misses_any(results: &Results) -> bool {
     let truth = |subject: SubjectId| if subject == 3 { 2.0 } else { 1.0 };
     let at_points = results.comparisons.iter();
@@ -59,8 +61,9 @@ fn misses_any(results: &Results) -> bool {
     !printed.iter().all(holds)
 }
 
-/// Returns the number of runs in which an interval misses. If `nested`, blocks of one process do
-/// not count as replicates.
+/// Returns the number of runs in which an interval misses.
+///
+/// If `nested`, blocks of one process do not count as replicates.
 fn misses(runs: u64, (sets, blocks): (u32, u32), nested: bool) -> u64 {
     let (missed, next) = (AtomicU64::new(0), AtomicU64::new(0));
     thread::scope(|scope| {

@@ -35,7 +35,9 @@ proptest! {
         prop_assert!(close(a.estimate, b.estimate) && close(a.low, b.low) && close(a.high, b.high));
     }
 
-    /// A file can contain anything. Its analysis still has valid intervals.
+    /// A file can contain anything.
+    ///
+    /// Its analysis still has valid intervals.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         stop(&run);

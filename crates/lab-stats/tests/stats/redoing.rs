@@ -18,13 +18,17 @@ const PROVOKER: usize = 2;
 
 const POINTS: usize = 12;
 const PAIRS: usize = 9;
-/// The maximum number of attempts at a block or a section. The last attempt is kept.
+/// The maximum number of attempts at a block or a section.
+///
+/// The last attempt is kept.
 const ATTEMPTS: usize = 3;
 /// The length of a turn, and of benchlab's own work before the turn, in ms.
 const TURN: f64 = 1.0;
 const BETWEEN: f64 = 1.0;
 
-/// The disturbances of turns. During a disturbance, half of the time is stolen.
+/// The disturbances of turns.
+///
+/// During a disturbance, half of the time is stolen.
 struct World {
     name: &'static str,
     /// External disturbances: the mean time between them and their mean length, in ms.
@@ -336,7 +340,9 @@ impl Host<'_> {
         point
     }
 
-    /// Returns a block that counts. `usual_ms` is the usual length of a block.
+    /// Returns a block that counts.
+    ///
+    /// `usual_ms` is the usual length of a block.
     fn block(&mut self, rule: Rule, usual_ms: Option<f64>) -> Measured {
         let redoes = [Rule::Block, Rule::EarlyBlock].contains(&rule);
         let mut attempt = 1;

@@ -385,8 +385,9 @@ fn of_several_targets() {
     assert_eq!(changing, [(Some(2), Some(0))]);
 }
 
-/// Returns a run of two servers with one and with eight connections. The second server sometimes
-/// fails, and its copy is slow.
+/// Returns a run of two servers with one and with eight connections.
+///
+/// The second server sometimes fails, and its copy is slow.
 fn two_servers() -> Run {
     let mut run = simulator::load::run(&["a", "b"], &[1, 8], 3);
     let mut random = Random(3);

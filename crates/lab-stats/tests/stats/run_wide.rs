@@ -267,8 +267,9 @@ impl Truths {
     }
 }
 
-/// Blocks of subjects are skewed to one side, every third subject three times as much. The baseline
-/// is not skewed.
+/// Blocks of subjects are skewed to one side, every third subject three times as much.
+///
+/// The baseline is not skewed.
 ///
 /// The mean and the median of these blocks differ. The test shows which of the two the intervals
 /// contain.
@@ -459,7 +460,9 @@ fn quick_runs_decide_what_is_plain() {
     documents::update("quick", &table);
 }
 
-/// Returns comparisons by point, then subject. The first comparison is slower.
+/// Returns comparisons by point, then subject.
+///
+/// The first comparison is slower.
 ///
 /// Half of a ratio's variance is the baseline's. Every third subject has `wild` times the standard
 /// deviation.

@@ -102,8 +102,9 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
     assert!(warnings(&results, "overloaded").is_empty());
 }
 
-/// The peak is the median of the first blocks with the same number of connections. Later blocks do
-/// not change it.
+/// The peak is the median of the first blocks with the same number of connections.
+///
+/// Later blocks do not change it.
 #[test]
 fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
     let mut run = World::new(&[1.0, 1.0]).run(1, 12);

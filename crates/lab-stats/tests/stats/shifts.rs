@@ -12,7 +12,9 @@ use lab_stats::shifts::{runs_needed, shifts};
 
 const ALPHA: f64 = 0.05;
 
-/// The distribution of runs. The first argument is the index of the run.
+/// The distribution of runs.
+///
+/// The first argument is the index of the run.
 type Scatter = fn(usize, &mut Random) -> f64;
 
 fn heavy(_: usize, random: &mut Random) -> f64 {

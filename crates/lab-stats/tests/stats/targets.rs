@@ -20,7 +20,7 @@ const LAW: (f64, f64, f64) = (40_000.0, 0.08, 0.002);
 /// Returns a run on SQLite and PostgreSQL with c, its control, ada and python on each.
 ///
 /// `go` is only on PostgreSQL, where python does not support prepared statements. SQLite has two
-/// points. PostgreSQL has these two and the points with many connections.
+/// points. PostgreSQL has two points plus the points with many connections.
 fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
     let mut subjects = Vec::new();
     let mut points = Vec::new();
@@ -75,7 +75,9 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
 }
 
 /// Returns the ratio to c: ada takes 1.1 times as long, python three times as long, go the same
-/// time. A server takes a third of the time.
+/// time.
+///
+/// A server takes a third of the time.
 fn ratio(name: &str, slower: f64) -> f64 {
     match name {
         "ada" => 1.1 * slower,

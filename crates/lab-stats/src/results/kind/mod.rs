@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kinds of measured work. Each has a directory, implements [`WorkKind`] and is registered in
-//! [`kind_of`].
+//! The kinds of measured work.
+//!
+//! Each has a directory, implements [`WorkKind`] and is registered in [`kind_of`].
 
 mod batches;
 mod commands;

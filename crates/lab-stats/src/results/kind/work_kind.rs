@@ -11,12 +11,14 @@ pub trait WorkKind {
     /// `share` is its fraction of the run's alpha.
     fn results(&self, run: &Run, share: f64) -> Results;
 
-    /// Returns true if subjects are compared separately on each target. Otherwise the run has one
-    /// part.
+    /// Returns true if subjects are compared separately on each target.
+    ///
+    /// Otherwise the run has one part.
     fn has_targets(&self) -> bool;
 
-    /// Returns true if each agent measures whole blocks on its own host. Otherwise agents share
-    /// each block.
+    /// Returns true if each agent measures whole blocks on its own host.
+    ///
+    /// Otherwise agents share each block.
     fn has_hosts(&self) -> bool {
         true
     }

@@ -18,7 +18,9 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
     facts.into_iter().flatten().map(Warning::new).collect()
 }
 
-/// Returns a warning about lost agents. Only requests of an open loop are due.
+/// Returns a warning about lost agents.
+///
+/// Only requests of an open loop are due.
 fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<WarningFact> {
     let lost = results
         .iter()
@@ -39,6 +41,7 @@ fn left_out(run: &Run) -> Option<WarningFact> {
 }
 
 /// Returns a warning about machines that are not suitable for measurements, listed by agent.
+///
 /// `of_agents` passes only machines other than this one.
 pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<WarningFact> {
     let hosts = agents.map(|agent| {

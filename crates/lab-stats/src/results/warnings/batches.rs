@@ -15,8 +15,9 @@ use crate::{forecast, refusals, settings};
 use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A command's run is short if it takes less than this many process starts. The comparison then
-/// mostly measures the operating system instead of the command.
+/// A command's run is short if it takes less than this many process starts.
+///
+/// The comparison then mostly measures the operating system instead of the command.
 const SHORT_RUN_STARTS: f64 = 10.0;
 
 /// Returns all warnings about a run, most serious first.
@@ -99,8 +100,9 @@ fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
     copies_differ(plan, controls, by_chance)
 }
 
-/// Returns a warning about controls whose interval excludes 1. `by_chance` is the number expected
-/// by chance.
+/// Returns a warning about controls whose interval excludes 1.
+///
+/// `by_chance` is the number expected by chance.
 pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -> Option<Warning> {
     let unmet = || controls.iter().filter(|control| !control.met);
     let at = unmet().map(|control| CopyDiffers {
@@ -169,8 +171,9 @@ fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
     merged.into_iter().chain(unresolved).collect()
 }
 
-/// Returns warnings about subjects without a steady state. Whole commands are skipped, because each
-/// run is a fresh process.
+/// Returns warnings about subjects without a steady state.
+///
+/// Whole commands are skipped, because each run is a fresh process.
 fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     if plan.commands().is_some() {
         return Vec::new();

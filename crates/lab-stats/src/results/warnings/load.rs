@@ -104,8 +104,9 @@ impl Loaded<'_> {
         })
     }
 
-    /// Returns the agents on the server's machine, and that machine. Without agents, this process
-    /// is the generator.
+    /// Returns the agents on the server's machine, and that machine.
+    ///
+    /// Without agents, this process is the generator.
     fn beside_the_server(&self) -> Option<(Vec<AgentId>, &Host)> {
         let (run, host) = (self.run, &self.run.host);
         let machine = host.fact(Host::MACHINE_ID);
@@ -122,8 +123,9 @@ impl Loaded<'_> {
         Some((agents, &run.agents[first].host))
     }
 
-    /// Returns a warning if the server and the generators fill the cores. If the server's CPU time
-    /// is known, it runs on a generator's machine.
+    /// Returns a warning if the server and the generators fill the cores.
+    ///
+    /// If the server's CPU time is known, it runs on a generator's machine.
     fn shared_cores(&self) -> Option<Warning> {
         let (agents, host) = self.beside_the_server()?;
         let cores = host.cores()?;
@@ -198,8 +200,9 @@ impl Loaded<'_> {
         })
     }
 
-    /// Returns a warning about planned changes of the rate. Because of them, dependence between
-    /// neighbors is not a sign of a problem with the server.
+    /// Returns a warning about planned changes of the rate.
+    ///
+    /// Because of them, dependence between neighbors is not a sign of a problem with the server.
     fn stages(&self) -> Option<Warning> {
         let has_figures = !self.cells(|_| true).is_empty();
         has_figures.then(|| Warning::new(WarningFact::RateChanges))

@@ -39,7 +39,9 @@ impl<'e> Loaded<'e> {
         self.plan.serving().is_some()
     }
 
-    /// Returns the names of a cell's server and point. A name is `None` if there is only one.
+    /// Returns the names of a cell's server and point.
+    ///
+    /// A name is `None` if there is only one.
     pub fn place(&self, cell: &ServerCells) -> Place {
         let name = || self.plan.subjects[cell.subject].name.clone();
         if self.are_started() {
@@ -159,7 +161,9 @@ pub(super) struct ServerCells<'c> {
     cells: &'c [Cell],
 }
 
-/// Returns all servers at all points. `cells` must be sorted by point, then subject.
+/// Returns all servers at all points.
+///
+/// `cells` must be sorted by point, then subject.
 fn servers(cells: &[Cell]) -> Vec<ServerCells<'_>> {
     let places = cells.chunk_by(|a, b| a.key.place() == b.key.place());
     let server = |cells: &'_ [Cell]| {

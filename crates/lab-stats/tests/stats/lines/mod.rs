@@ -21,7 +21,9 @@ impl LinearFit<'_> {
     }
 }
 
-/// Returns the lines with the given name. Panics if there are none.
+/// Returns the lines with the given name.
+///
+/// Panics if there are none.
 pub fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<LinearFit<'a>> {
     let found: Vec<LinearFit> = text
         .lines()

@@ -5,7 +5,9 @@ use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Comparison, Results};
 
-/// Returns an estimate. Panics if there is none.
+/// Returns an estimate.
+///
+/// Panics if there is none.
 #[track_caller]
 pub fn interval(
     results: &Results,
@@ -60,7 +62,9 @@ pub fn warnings(results: &Results, kind: &str) -> Vec<serde_json::Value> {
     data.collect()
 }
 
-/// Returns the only warning of a kind. Panics if there is not exactly one.
+/// Returns the only warning of a kind.
+///
+/// Panics if there is not exactly one.
 #[track_caller]
 pub fn warning(results: &Results, kind: &str) -> serde_json::Value {
     let mut all = warnings(results, kind);

@@ -4,8 +4,9 @@
 use super::{Random, block, empty_run, subject};
 use lab_model::*;
 
-/// Returns a run without blocks of servers at points with these numbers of connections. The first
-/// server is the baseline.
+/// Returns a run without blocks of servers at points with these numbers of connections.
+///
+/// The first server is the baseline.
 pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     let subjects = servers.iter().map(|name| subject(name, None)).collect();
     let point = |n: &u32| Point {

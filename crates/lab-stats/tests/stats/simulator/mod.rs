@@ -12,7 +12,9 @@ pub mod served;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 
-/// A machine and the subjects on it. Spreads are standard deviations of logarithms.
+/// A machine and the subjects on it.
+///
+/// Spreads are standard deviations of logarithms.
 #[derive(Clone, Debug)]
 pub struct World {
     /// The true ratios to the baseline of the subjects after it.
@@ -79,8 +81,9 @@ pub const CALM: World = World {
     slot: 0.0,
 };
 
-/// Returns a run in this world without blocks. The baseline is subject 0, and the control is the
-/// last subject.
+/// Returns a run in this world without blocks.
+///
+/// The baseline is subject 0, and the control is the last subject.
 pub fn run(world: &World, seed: u64, pairs: u32) -> Run {
     let mut subjects = vec![subject("base", None)];
     subjects.extend((1..=world.ratios.len()).map(|i| subject(&format!("s{i}"), None)));

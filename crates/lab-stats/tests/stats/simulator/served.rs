@@ -5,8 +5,9 @@ use super::load::{add, counts, times};
 use super::{Random, empty_run, subject};
 use lab_model::*;
 
-/// Servers whose costs are multiples of the baseline's costs. The first server is the baseline, and
-/// the second is its copy.
+/// Servers whose costs are multiples of the baseline's costs.
+///
+/// The first server is the baseline, and the second is its copy.
 pub struct World {
     /// The CPU time of a request divided by the baseline's.
     pub costs: Vec<f64>,

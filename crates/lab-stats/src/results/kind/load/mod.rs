@@ -17,8 +17,9 @@ static OPEN: [Metric; 6] = [
     Metric::SERVER_CPU,
 ];
 
-/// The metrics in which servers are compared in a closed loop. A server that stalls gets fewer
-/// requests, so its tail does not reflect what users see.
+/// The metrics in which servers are compared in a closed loop.
+///
+/// A server that stalls gets fewer requests, so its tail does not reflect what users see.
 static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
 
 static TRAITS: LoadTraits = LoadTraits {
