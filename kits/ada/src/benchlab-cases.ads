@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A case: one piece of work that a subject knows how to do.
+--  A case: one kind of work that a subject implements.
 
 with Benchlab.Fields;
 with Benchlab.Latencies;
@@ -16,41 +16,43 @@ package Benchlab.Cases is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List) is abstract;
-   --  Prepares the work. Settings returns values that were read back, for the lab to compare.
-   --  After an exception the case is finalized without a Close.
+   --  Prepares the work. Settings returns values that were read back, which benchlab compares.
+   --  After an exception, the case is finalized without a call of Close.
 
    procedure Perform
      (Self       : in out Subject_Case;
       Operations : Operation_Count;
       Check      : out Check_Value;
       Units      : out Unit_Count) is abstract;
-   --  Does the operations, from the first input on. The time it takes is what is measured.
+   --  Performs the operations, starting with the first input. benchlab measures the time of this
+   --  call.
 
    procedure Close (Self : in out Subject_Case) is abstract;
-   --  Releases what Open took. The case is finalized after it.
+   --  Releases the resources that Open acquired. The case is finalized afterwards.
 
    type Concurrent_Case is limited interface and Subject_Case;
-   --  A case that does several operations at once, as with Benchlab.Worker_Groups
+   --  A case that performs multiple operations concurrently, for example with
+   --  Benchlab.Worker_Groups
 
    function Measured (Self : Concurrent_Case) return Latencies.Recorder is abstract;
-   --  The latencies of the latest Perform. The batch lasts from the first start to the last end.
-   --  Without a lap no latencies are reported.
+   --  Returns the latencies of the latest Perform. The batch lasts from the first start to the last
+   --  end. Without a lap, no latencies are reported.
 
    type Measuring_Case is limited interface and Subject_Case;
-   --  A case of an experiment that has metrics of its own
+   --  A case of an experiment with its own metrics
 
    function Metrics (Self : Measuring_Case) return Fields.Field_List is abstract;
-   --  The metrics of the latest Perform, each added as a Metric_Value
+   --  Returns the metrics of the latest Perform, each added as a Metric_Value
 
    type Fallible_Case is limited interface and Subject_Case;
-   --  A case whose operations may fail, which is what is measured
+   --  A case whose operations may fail, and whose failures are measured
 
    function Failed (Self : Fallible_Case) return Operation_Sets.Operation_Set is abstract;
-   --  The operations of the latest Perform that failed
+   --  Returns the operations of the latest Perform that failed
 
    type Serving_Case is limited interface and Subject_Case;
-   --  A server. It serves from Open, which adds the setting "url" and others, to Close, which ends
-   --  it gracefully. Other programs put load on it; Perform is never called.
+   --  A server. Open starts the server and adds the setting "url" and others. Close shuts the
+   --  server down gracefully. Other programs generate the load; Perform is never called.
 
    overriding procedure Perform
      (Self       : in out Serving_Case;
@@ -59,12 +61,13 @@ package Benchlab.Cases is
       Units      : out Unit_Count) is null;
 
    procedure Wait (Self : in out Serving_Case; Commands : Natural) is null;
-   --  Called while the next command is waited for. A server that has no task of its own serves in
-   --  it, until there is input on the descriptor Commands; for any other there is nothing to do.
+   --  Called while the subject waits for the next command. A server without its own task must serve
+   --  during this call, until the descriptor Commands has input. Other servers do not need to
+   --  override this procedure.
 
    type Case_Reference is access Subject_Case'Class;
 
    type Case_Maker is not null access function (Name : String) return Case_Reference;
-   --  A new case of that name, allocated for the caller to free; null if there is none
+   --  Returns a new case with that name, which the caller must free; null if there is no such case
 
 end Benchlab.Cases;

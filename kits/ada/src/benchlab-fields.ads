@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The key=value words of a protocol line: the arguments of a command, the fields of a reply.
+--  The key=value words of a protocol line: the arguments of a command, or the fields of a reply.
 
 with Interfaces;
 
@@ -9,7 +9,7 @@ private with Ada.Containers.Indefinite_Vectors;
 package Benchlab.Fields is
 
    type Field_List is tagged private;
-   --  In the order in which they were added; a key occurs once
+   --  Fields in the order in which they were added. Keys are unique.
 
    None : constant Field_List;
 
@@ -25,7 +25,7 @@ package Benchlab.Fields is
    function Has (Self : Field_List; Key : String) return Boolean;
 
    function Text (Self : Field_List; Key : String) return String;
-   --  Usage_Error if it is missing
+   --  Returns the value of a field. Raises Usage_Error if the field is missing.
 
    function Number
      (Self  : Field_List;
@@ -33,17 +33,19 @@ package Benchlab.Fields is
       First : Interfaces.Unsigned_64 := 0;
       Last  : Interfaces.Unsigned_64 := Interfaces.Unsigned_64'Last)
       return Interfaces.Unsigned_64;
-   --  Usage_Error if it is missing, or is not a whole decimal number in First .. Last
+   --  Returns the value of a field as a number. Raises Usage_Error if the field is missing, or is
+   --  not a decimal integer in First .. Last.
 
    generic
       type Choice is (<>);
    function Choice_Of (Self : Field_List'Class; Key : String) return Choice;
-   --  The value of an enumeration whose name, in lower case, is the field's. Usage_Error if it is
-   --  missing, Unsupported_Error if it names no value.
+   --  Returns the enumeration value whose name, in lower case, is the value of a field. Raises
+   --  Usage_Error if the field is missing, and Unsupported_Error if there is no such enumeration
+   --  value.
 
    function Parsed (Words : String) return Field_List;
-   --  The fields in words separated by single spaces; none if Words is empty. Usage_Error if a word
-   --  is not a field, or a key occurs twice.
+   --  Parses fields that are separated by single spaces. Words may be empty. Raises Usage_Error if
+   --  a word is not a field, or if a key occurs twice.
 
    -------------
    -- Writing --
@@ -59,13 +61,14 @@ package Benchlab.Fields is
 
    procedure Add (Self : in out Field_List; Key : String; Value : Metric_Value)
      with Pre => Is_Key (Key) and then not Self.Has (Key);
-   --  A decimal number without an exponent, with 9 decimals below 10 ** 8, else with one
+   --  Adds a decimal number without an exponent, with 9 decimals if it is below 10 ** 8, otherwise
+   --  with 1 decimal
 
    procedure Append (Self : in out Field_List; More : Field_List'Class);
-   --  Adds the fields of More, which must have other keys
+   --  Adds the fields of More, whose keys must not be in Self
 
    function Image (Self : Field_List) return String;
-   --  Each field with a space before it
+   --  Returns the fields, each preceded by a space
 
 private
 

@@ -1,14 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The operating system's part of the protocol: the clock and the thread's
---  id.
+--  The system calls that the protocol requires: the clock and the thread ID.
 
 package Benchlab.Kernel is
 
    type Nanoseconds is range 0 .. 2 ** 63 - 1;
 
    function Monotonic_Time return Nanoseconds with Inline;
-   --  CLOCK_MONOTONIC
+   --  Returns the time of CLOCK_MONOTONIC
 
    type Thread_Id is range 0 .. 2 ** 31 - 1;
 

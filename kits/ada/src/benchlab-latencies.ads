@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  How long each of many operations took: the histogram of docs/protocol.md, "Latencies".
+--  Records the latencies of operations in the histogram that docs/protocol.md specifies
+--  ("Latencies").
 
 with Benchlab.Kernel;
 with Interfaces;
@@ -10,38 +11,39 @@ package Benchlab.Latencies is
    use type Interfaces.Unsigned_64;
 
    type Bucket is range 0 .. 1_887;
-   --  Up to the longest latency there can be, 2 ** 63 - 1 ns
+   --  Covers latencies up to the maximum, 2 ** 63 - 1 ns
 
    function Bucket_Of (Latency : Kernel.Nanoseconds) return Bucket with Inline;
-   --  HdrHistogram's layout with 64 sub-buckets: at most 1/32 as wide as what it counts
+   --  Returns the bucket of a latency, in HdrHistogram's layout with 64 sub-buckets: the width of a
+   --  bucket is at most 1/32 of its values
 
    type Recorder is tagged private;
-   --  Used by one task at a time. It allocates no memory while it records.
+   --  Records latencies. Only one task at a time may use a recorder. Recording allocates no memory.
 
    procedure Start (Self : in out Recorder) with Inline;
-   --  Forgets what it holds. The first operation begins now.
+   --  Clears the recorder, and starts the first operation
 
    procedure Lap (Self : in out Recorder) with Inline;
-   --  An operation ends now, and the next one begins
+   --  Ends the current operation, and starts the next one
 
    procedure Await (Self : in out Recorder; Due : Kernel.Nanoseconds);
-   --  Waits until the next operation is due, Due ns after the start. Its latency counts from then,
-   --  even if it begins later.
+   --  Waits until the next operation is due, Due ns after the start. Its latency is measured from
+   --  the due time, even if the operation begins later.
 
    procedure Finish (Self : in out Recorder);
-   --  The last operation ends now, unless a lap ended it
+   --  Ends the last operation, unless a lap has ended it
 
    procedure Add (Self : in out Recorder; Other : Recorder);
-   --  Adds the operations of Other to Self
+   --  Adds the operations of Other
 
    function Operations (Self : Recorder) return Interfaces.Unsigned_64;
 
    function First_Start (Self : Recorder) return Kernel.Nanoseconds;
    function Last_End (Self : Recorder) return Kernel.Nanoseconds;
-   --  The first start and the last end of all operations, in ns of the monotonic clock
+   --  Return the first start and the last end of all operations, in ns of the monotonic clock
 
    function Image (Self : Recorder) return String;
-   --  Such as "190:2,509:1": each bucket that is not empty, and its count
+   --  Formats the nonempty buckets and their counts, such as "190:2,509:1"
 
 private
 

@@ -1,13 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Lines of bytes, as the protocol has them: no encoding, no page marks, a length that is bounded.
+--  Reads and writes the lines of the protocol as bytes: without an encoding, without page
+--  terminators, and with a maximum length.
 
 with Interfaces.C_Streams;
 
 package Benchlab.Lines is
 
    Max_Length : constant := 65_536;
-   --  Bytes of a line, without its LF
+   --  The maximum length of a line in bytes, without its LF
 
    type Outcome is (Complete, Too_Long, End_Of_Input);
 
@@ -17,22 +18,22 @@ package Benchlab.Lines is
    Standard_Input : constant := 0;
 
    type Line_Reader (File : Natural) is limited private;
-   --  File is a descriptor of the operating system
+   --  File is a file descriptor of the operating system
 
    procedure Read
      (From   : in out Line_Reader;
       Line   : out Line_Buffer;
       Length : out Line_Length;
       Result : out Outcome);
-   --  The next line, without its LF, which the last one may lack. One that is too long is read to
-   --  its end, and lost.
+   --  Reads the next line, without its LF, which the last line may lack. A line that is too long is
+   --  read to its end and discarded.
 
    function Is_Empty (From : Line_Reader) return Boolean;
-   --  True if its buffer is empty, so that the next line must be read from
-   --  its file
+   --  Returns True if the buffer is empty, so that the next line must be read from the file
 
    procedure Write (To : Interfaces.C_Streams.FILEs; Line : String);
-   --  Adds the LF and sends it off. Ada.IO_Exceptions.Device_Error if nobody takes it.
+   --  Writes a line and an LF, and flushes the file. Raises Ada.IO_Exceptions.Device_Error if
+   --  writing fails.
 
 private
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The case every kit has: an operation does nothing.
+--  The case that every kit implements: its operations do nothing.
 
 with Benchlab.Cases;
 with Benchlab.Fields;

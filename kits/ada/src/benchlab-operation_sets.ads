@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Some of the operations of a batch, by their numbers.
+--  Sets of operations of a batch, by their numbers.
 
 with Ada.Containers.Ordered_Sets;
 
@@ -11,6 +11,7 @@ package Benchlab.Operation_Sets is
    subtype Operation_Set is Sets.Set;
 
    function Image (Self : Operation_Set) return String;
-   --  Such as "3,17-19": ascending, consecutive numbers as a range; or "none"
+   --  Formats a set in ascending order, with consecutive numbers as a range, such as "3,17-19";
+   --  "none" for the empty set
 
 end Benchlab.Operation_Sets;

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A lab's conversation with a subject, without its input and output: command in, reply out.
+--  The dialog between benchlab and a subject, without the input and output: takes commands and
+--  returns replies.
 
 with Benchlab.Cases;
 
@@ -9,21 +10,21 @@ private with Ada.Finalization;
 package Benchlab.Sessions is
 
    function Hello (Subject, Library : String) return String;
-   --  The line that a subject begins with. Library is the driver or the library under test, with
-   --  its version. The calling thread is the one that does the work.
+   --  Returns the first line that a subject writes. Library is the driver or the library under
+   --  test, with its version. The calling thread must be the one that does the work.
 
    type Session (New_Case : Cases.Case_Maker) is tagged limited private;
 
    function Answer (Self : in out Session; Line : String) return String
      with Pre => not Self.Is_Over;
-   --  Carries the command out. The reply, without its LF; empty after "quit", which has none.
+   --  Runs a command. Returns the reply without its LF, or an empty text after "quit", which has no
+   --  reply.
 
    procedure Wait (Self : in out Session; Commands : Natural);
-   --  Lets a server that is open serve, if it has no task of its own, until there is a command to
-   --  be read from the descriptor Commands
+   --  Lets an open server without its own task serve, until the descriptor Commands has input
 
    function Is_Over (Self : Session) return Boolean;
-   --  True once benchlab said "quit"
+   --  Returns True after the command "quit"
 
    type Error_Code is (Usage, Unsupported, Failed);
 

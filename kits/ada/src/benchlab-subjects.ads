@@ -1,13 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A subject: a program that the lab drives over its standard input and output.
+--  A subject: a program that benchlab controls through its standard input and output.
 
 with Benchlab.Cases;
 
 package Benchlab.Subjects is
 
    procedure Serve (Name, Library : String; New_Case : Cases.Case_Maker);
-   --  Says hello, then answers command after command, to "quit" or the end of the input. Library
-   --  is the driver or the library under test, with its version.
+   --  Writes the hello line, and then replies to commands, until "quit" or the end of the input.
+   --  Library is the driver or the library under test, with its version.
 
 end Benchlab.Subjects;

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Workers that do a case's operations at once, each in a task of its own: connections, clients.
+--  Workers that perform a case's operations concurrently, each in its own task, such as connections
+--  or clients.
 
 with Benchlab.Latencies;
 
@@ -10,7 +11,7 @@ private with Ada.Synchronous_Barriers;
 
 generic
    type Worker is limited private;
-   --  The data of a worker's task. It is finalized with the group.
+   --  The data of a worker's task, which is finalized with the group
 
    with procedure Work
      (Self       : in out Worker;
@@ -18,25 +19,26 @@ generic
       Recorder   : in out Latencies.Recorder;
       Check      : in out Check_Value;
       Units      : in out Unit_Count);
-   --  Does its share: starts the recorder, and has a lap at the end of each operation, or none at
-   --  all if the case tells no latencies. A worker whose share is empty is not called.
+   --  Performs the worker's operations. Must start the recorder, and call Lap at the end of each
+   --  operation, or never if the case does not report latencies. Not called for a worker without
+   --  operations.
 
 package Benchlab.Worker_Groups is
 
    subtype Worker_Number is Positive range 1 .. 10_000;
 
    type Group is tagged limited private;
-   --  Without workers at first. Its tasks end when it is finalized.
+   --  Initially without workers. The tasks end when the group is finalized.
 
    procedure Start (Self : in out Group; Size : Worker_Number)
      with Pre => Self.Size = 0, Post => Self.Size = Size;
-   --  Makes the workers and starts their tasks, which wait before and between the batches
+   --  Creates the workers and starts their tasks, which wait before and between the batches
 
    function Size (Self : Group) return Natural;
 
    function Member (Self : Group; Number : Worker_Number) return not null access Worker
      with Pre => Number <= Self.Size;
-   --  A worker, to be prepared between the batches
+   --  Returns a worker, so that the case can prepare it between batches
 
    procedure Perform
      (Self       : in out Group;
@@ -44,11 +46,12 @@ package Benchlab.Worker_Groups is
       Check      : out Check_Value;
       Units      : out Unit_Count)
      with Pre => Self.Size > 0;
-   --  Worker c does the operations k in 0 .. Operations - 1 with k mod Size = c - 1. All start on a
-   --  barrier. An exception of a worker is raised again here, after all have ended.
+   --  Performs a batch. Worker c performs the operations k in 0 .. Operations - 1 with k mod Size =
+   --  c - 1. All workers start at a barrier. An exception of a worker is raised again here, after
+   --  all workers have finished.
 
    function Measured (Self : Group) return Latencies.Recorder;
-   --  The latencies of the latest Perform
+   --  Returns the latencies of the latest Perform
 
 private
 
@@ -72,7 +75,7 @@ private
    type Task_Reference is access Worker_Task;
    type Task_List is array (Positive range <>) of Task_Reference;
 
-   --  The tasks of the workers and the one that calls Perform meet at both barriers
+   --  The tasks of the workers and the task that calls Perform meet at both barriers
 
    type Shared_State (Size, Meeting : Positive) is limited record
       Start   : Synchronous_Barrier (Meeting);

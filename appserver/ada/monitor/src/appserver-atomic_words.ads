@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Words that any number of tasks add to, without a lock.
+--  Words to which any number of tasks can add concurrently, without a lock.
 
 pragma Ada_2022;
 
@@ -12,19 +12,19 @@ package Appserver.Atomic_Words with Preelaborate is
    subtype Word is Interfaces.Unsigned_64;
 
    function Load (Item : aliased Word) return Word with Inline;
-   --  Sees all that was written before the Store (acquire)
+   --  Reads a word with acquire semantics: sees everything that was written before the Store
 
    procedure Store (Item : aliased in out Word; Value : Word) with Inline;
-   --  After all that was written before (release)
+   --  Writes a word with release semantics: ordered after all previous writes
 
    procedure Add (Item : aliased in out Word; Amount : Word) with Inline;
-   --  No addition is lost. It says nothing about the order of other words (relaxed).
+   --  Adds an amount atomically, with relaxed semantics: does not order accesses to other words
 
    procedure Raise_To (Item : aliased in out Word; Value : Word) with Inline;
-   --  If it is less
+   --  Sets the word to Value if it is less than Value
 
    procedure Replace
      (Item : aliased in out Word; Expected, By : Word; Is_Replaced : out Boolean) with Inline;
-   --  If it is Expected
+   --  Sets the word to By if it is equal to Expected
 
 end Appserver.Atomic_Words;

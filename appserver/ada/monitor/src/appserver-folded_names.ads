@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Bounded sets of names for requests and statements: routes for paths, and statements without
---  their values.
+--  Maps requests and statements to a bounded set of names: paths to routes, and statements to
+--  statements without their values.
 
 pragma Ada_2022;
 
@@ -11,57 +11,58 @@ with Interfaces;
 package Appserver.Folded_Names with Preelaborate is
 
    Max_Length : constant := 128;
-   --  The maximum length of a page's name in bytes; longer names are truncated
+   --  The maximum length of a page's name in bytes. Longer names are truncated.
 
    type Page_Name is limited private;
 
    procedure Set (Self : out Page_Name; Name : String);
    --  Sets a name.
    --  @param Self the name
-   --  @param Name its text
+   --  @param Name the text of the name
 
    procedure Set_Route (Self : out Page_Name; Method, Path : String);
-   --  Sets a name such as "GET /users/{id}". A segment of the path is a variable if it has a digit,
-   --  and consists of digits, dots and dashes, or of 8 and more hexadecimal digits and dashes, or
-   --  of 16 and more characters.
+   --  Sets a name such as "GET /users/{id}". A path segment is treated as a variable if it contains
+   --  a digit, and consists only of digits, dots and dashes, or only of 8 or more hexadecimal
+   --  digits and dashes, or of 16 or more characters.
    --  @param Self the name
    --  @param Method the method
    --  @param Path the path
 
    function Is_Empty (Self : Page_Name) return Boolean;
    --  @param Self the name
-   --  @return True if it is empty
+   --  @return True if the name is empty
 
    function Text (Self : Page_Name) return String;
    --  @param Self the name
-   --  @return its text
+   --  @return the text of the name
 
    function Hash (Self : Page_Name) return Interfaces.Unsigned_64;
    --  @param Self the name
-   --  @return its hash
+   --  @return the hash of the name
 
    procedure Clear (Self : out Page_Name)
      with Post => Is_Empty (Self);
-   --  Sets an empty name.
+   --  Sets the name to the empty text.
    --  @param Self the name
 
    Max_Query_Length : constant := 500;
 
    function Query (Text : String) return String
      with Post => Query'Result'Length <= Max_Query_Length;
-   --  Folds an SQL statement: each literal and parameter becomes "?", a list of them "?, ...", and
-   --  white space and comments one space. The result is truncated.
+   --  Normalizes an SQL statement: replaces each literal and parameter with "?", each list of them
+   --  with "?, ...", and each sequence of white space and comments with one space. Truncates the
+   --  result to Max_Query_Length bytes.
    --  @param Text the statement
-   --  @return its name
+   --  @return the name of the query
 
    function Hash (Text : String) return Interfaces.Unsigned_64;
    --  @param Text a text
-   --  @return the hash of a Page_Name with that text
+   --  @return the same hash as that of a Page_Name with this text
 
 private
 
    Room : constant := Max_Length + 8;
-   --  Whole words, for the hash
+   --  A multiple of the word size, for the hash
 
    type Page_Name is limited record
       Length : Natural range 0 .. Max_Length;

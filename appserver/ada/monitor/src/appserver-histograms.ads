@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Histograms of constant size for times from nanoseconds to an hour, which can be added. Each
---  power of two is divided into 32 buckets of the same width, as in HdrHistogram
---  (https://hdrhistogram.github.io/HdrHistogram), so the middle of a bucket differs from the values
---  in it by at most 1.6 %.
+--  Histograms of constant size for times from nanoseconds to an hour. Histograms can be added. Each
+--  power of two is divided into 32 buckets of equal width, as in HdrHistogram
+--  (https://hdrhistogram.github.io/HdrHistogram), so the midpoint of a bucket differs from the
+--  values in the bucket by at most 1.6%.
 
 pragma Ada_2022;
 
@@ -24,20 +24,20 @@ package Appserver.Histograms with Preelaborate is
    --  The number of buckets of each power of two
 
    Max_Value : constant Word := 2 ** 42 - 1;
-   --  73 minutes in ns. Greater values count as this one.
+   --  73 minutes, in nanoseconds. Larger values are counted as this value.
 
    subtype Bucket is Natural range 0 .. (42 - Bits + 1) * Parts - 1;
 
    type Histogram is array (Bucket) of aliased Word;
-   --  The number of values in each bucket. Tasks may call Record_Value while others read.
+   --  The number of values in each bucket. Tasks may call Record_Value while other tasks read.
 
    function Bucket_Of (Value : Word) return Bucket with Inline;
    --  @param Value a value
-   --  @return its bucket
+   --  @return the bucket of the value
 
    function Upper_Bound (Item : Bucket) return Word;
    --  @param Item a bucket
-   --  @return its greatest value
+   --  @return the maximum value of the bucket
 
    procedure Record_Value (Into : in out Histogram; Value : Word) with Inline;
    --  Counts a value.
@@ -45,7 +45,7 @@ package Appserver.Histograms with Preelaborate is
    --  @param Value the value
 
    procedure Add (To : in out Histogram; Other : Histogram);
-   --  Adds a histogram.
+   --  Adds another histogram.
    --  @param To the sum
    --  @param Other the histogram to add
 
@@ -57,7 +57,8 @@ package Appserver.Histograms with Preelaborate is
 
    function Percentile (Self : Histogram; Percent : Percentage) return Word
      with Pre => Count (Self) > 0 or else raise Misuse_Error with "the histogram is empty";
-   --  Computes a percentile: the upper bound of its bucket, which is at most 1/32 above it.
+   --  Computes a percentile. The result is the upper bound of the percentile's bucket, which
+   --  exceeds the exact percentile by at most 1/32.
    --  @param Self the histogram
    --  @param Percent the percentage of values that do not exceed the result
    --  @return the percentile

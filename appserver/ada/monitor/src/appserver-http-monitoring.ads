@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A filter that counts the requests of a server in a monitor, and a service that shows the metrics
---  on a separate port:
+--  A filter that records the requests of a server in a monitor, and a service that shows the
+--  metrics on a separate port:
 --
 --     Watched  : aliased Monitors.Monitor;
 --     Our_Shop : aliased Shop;
@@ -12,13 +12,13 @@
 --     Server.Start (Counted'Access, Port => 8080);
 --     Own_Server.Start (Metrics'Access, Port => 9090, Options => (Workers => 1, others => <>));
 --
---  Put the filter in front of all other filters. The metrics at / and /monitor are a page for
---  browsers, the text format for Prometheus, and JSON for other clients, such as "benchlab logs";
---  /monitor/page, /monitor/metrics and /monitor/json are one format each.
+--  Put the filter in front of all other filters. The paths / and /monitor return an HTML page to
+--  browsers, the text format to Prometheus, and JSON to other clients, such as "benchlab logs". The
+--  paths /monitor/page, /monitor/metrics and /monitor/json each return a fixed format.
 --
---  The metrics show SQL, paths with keys, and errors. So they are not shown on the port of the
---  application, unless its filter has a token: all requests may come from a reverse proxy on this
---  machine.
+--  The metrics contain SQL, paths with keys, and errors. So they are not available on the
+--  application's port, unless its filter has a token. Checking the address of the client would not
+--  be enough, since all requests may come from a reverse proxy on the same machine.
 
 pragma Ada_2022;
 
@@ -34,7 +34,7 @@ package Appserver.HTTP.Monitoring is
      (Next    : not null Services.Service_Reference;
       Monitor : not null Monitors.Monitor_Reference) is
      limited new Filters.Filter (Next) with null record;
-   --  Counts the requests to Next in Monitor
+   --  Records the requests to Next in Monitor
 
    Default_Path : aliased constant String := "/monitor";
 
@@ -49,30 +49,33 @@ package Appserver.HTTP.Monitoring is
    Min_Token_Length : constant := 16;
 
    function Token (Self : Monitor_Filter) return String is ("");
-   --  Override this function to show the metrics to clients that send a secret; others get 401. By
-   --  default there is none, and the next service handles the path of the metrics like any other.
+   --  Returns a secret that clients must send to see the metrics; other clients get 401. Override
+   --  this function to enable the metrics. By default there is no secret, and the next service
+   --  handles the metrics path like any other path.
    --  @param Self the filter
-   --  @return a secret of at least Min_Token_Length characters; empty for none
+   --  @return a secret of at least Min_Token_Length characters; empty for no secret
 
    function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean;
-   --  Decides whether a request gets the metrics. By default, there must be a token, and Has_Token
-   --  must be True.
+   --  Decides whether a request may see the metrics. By default, this requires a nonempty token for
+   --  which Has_Token is True.
    --  @param Self the filter
    --  @param Request the request
-   --  @return True if it gets the metrics
+   --  @return True if the request may see the metrics
 
    overriding function Respond
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Response;
-   --  Shows the metrics, or calls Next and counts the request. An exception of Next counts as 500.
-   --  The time of a source after the handler has returned does not count.
+   --  Returns the metrics, or calls Next and records the request. An exception in Next is recorded
+   --  as status 500. The time that a content source takes after the handler has returned does not
+   --  count.
    --  @param Self the filter
    --  @param Request the request
    --  @return the response
 
    overriding function Policy_For
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Services.Content_Policy;
-   --  Asks Next. The time of a request whose content a receiver takes is that of the receiver,
-   --  without that of the client. Such a request takes heap memory.
+   --  Returns the policy of Next. If the content of a request is passed to a receiver, the recorded
+   --  time is the time spent in the receiver, not the time spent waiting for the client. Such a
+   --  request uses heap memory.
    --  @param Self the filter
    --  @param Request the header of the request
    --  @return the policy
@@ -83,18 +86,18 @@ package Appserver.HTTP.Monitoring is
 
    type Monitor_Page (Monitor : not null Monitors.Monitor_Reference) is
      limited new Services.Service with null record;
-   --  Shows the metrics on a separate server, which listens on the loopback address
+   --  Shows the metrics on a separate server, which should listen on the loopback address
 
    function Application (Self : Monitor_Page) return String is ("");
    --  @param Self the service
    --  @return a display name, for the page and JSON
 
    function May_See (Self : Monitor_Page; Request : HTTP.Request) return Boolean;
-   --  Decides whether a request gets the metrics; else it gets 403. By default, Asks_For_Itself
-   --  must be True.
+   --  Decides whether a request may see the metrics; other requests get 403. By default, this
+   --  requires that Asks_For_Itself is True.
    --  @param Self the service
    --  @param Request the request
-   --  @return True if it gets the metrics
+   --  @return True if the request may see the metrics
 
    overriding function Respond
      (Self : in out Monitor_Page; Request : HTTP.Request) return Response;
@@ -109,18 +112,19 @@ package Appserver.HTTP.Monitoring is
    function Has_Token (Request : HTTP.Request; Token : String) return Boolean
      with Pre => Token'Length >= Min_Token_Length
                  or else raise Misuse_Error with "the token is too short";
-   --  Checks the field Authorization, and that no page of another site sends the request
-   --  (Sec-Fetch-Site).
+   --  Checks the header field Authorization, and that the request was not sent by a page of another
+   --  site (Sec-Fetch-Site).
    --  @param Request the request
    --  @param Token the token
    --  @return True if the field is "Bearer" with the token, or "Basic" with the user "monitor" and
-   --  the token as its password
+   --  the token as the password
 
    function Asks_For_Itself (Request : HTTP.Request) return Boolean;
-   --  Checks that the request is from a client on this machine. A proxy need not identify itself.
+   --  Checks that the request appears to come directly from a client on this machine. A proxy that
+   --  does not identify itself cannot be detected.
    --  @param Request the request
-   --  @return True if the client addresses this machine (Host: localhost, 127.0.0.1 or [::1], with
-   --  any port), has no field of proxies (Forwarded, X-Forwarded-For, Via, X-Real-IP and the like),
-   --  and no page of another site sends the request
+   --  @return True if the Host field is localhost, 127.0.0.1 or [::1], with any port, the request
+   --  has no header fields of proxies (Forwarded, X-Forwarded-For, Via, X-Real-IP and similar
+   --  fields), and the request was not sent by a page of another site
 
 end Appserver.HTTP.Monitoring;

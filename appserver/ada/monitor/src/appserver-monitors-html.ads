@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Writes the metrics as a page for a browser: which pages take the most time, and when. The page
---  is self-contained, so it can be stored and sent.
+--  Writes the metrics as an HTML page, which shows the pages that take the most time, and the load
+--  by hour. The HTML page is self-contained, so it can be saved and sent.
 
 pragma Ada_2022;
 
@@ -15,13 +15,13 @@ package Appserver.Monitors.HTML is
    Policy : constant String :=
      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none';"
      & " form-action 'none'; frame-ancestors 'none'";
-   --  The value of the field Content-Security-Policy
+   --  The value of the header field Content-Security-Policy
 
    procedure Write
      (Self        : in out Monitor;
       To          : in out Text_Sinks.Text_Sink'Class;
       Application : String := "");
-   --  Writes the metrics. No task waits for it.
+   --  Writes the metrics, without delaying the tasks that record.
    --  @param Self the monitor
    --  @param To receives the text
    --  @param Application a display name

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Writes the metrics in JSON, which "benchlab logs" reads: docs/guides/logs.md of benchlab
---  specifies the format.
+--  Writes the metrics in JSON, which "benchlab logs" reads. The format is specified in benchlab's
+--  docs/guides/logs.md.
 
 pragma Ada_2022;
 
@@ -14,7 +14,7 @@ package Appserver.Monitors.JSON is
      (Self        : in out Monitor;
       To          : not null access Text_Sinks.Text_Sink'Class;
       Application : String := "");
-   --  Writes the metrics. No task waits for it.
+   --  Writes the metrics, without delaying the tasks that record.
    --  @param Self the monitor
    --  @param To receives the text
    --  @param Application a display name

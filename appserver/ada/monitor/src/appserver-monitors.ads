@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Request and query metrics: for each page of a server, and for each query within it, the number
---  of executions, their times, CPU time and errors, and the slowest requests. No count is lost, and
---  no task waits.
+--  Request and query metrics: the number of executions, their times, CPU time and errors, for each
+--  page of a server and each query of a page, and the slowest requests of each page. No counts are
+--  lost, and recording tasks never wait.
 --
 --     Watched : aliased Monitors.Monitor;
 --     …
@@ -15,8 +15,8 @@
 --        Monitors.Finish (Now, Status => 200);
 --     end;
 --
---  Appserver.HTTP.Monitoring does this for each request of a server, Appserver.SQL.Monitored for
---  each query. Monitors.JSON, .Prometheus and .HTML write the metrics.
+--  Appserver.HTTP.Monitoring records each request of a server, and Appserver.SQL.Monitored records
+--  each query. Monitors.JSON, Monitors.Prometheus and Monitors.HTML write the metrics.
 
 pragma Ada_2022;
 
@@ -35,7 +35,7 @@ package Appserver.Monitors is
    subtype Nanoseconds is Interfaces.Unsigned_64;
 
    function Clock return Nanoseconds with Inline;
-   --  @return CLOCK_MONOTONIC
+   --  @return the time of CLOCK_MONOTONIC
 
    subtype Stripe_Count is Positive range 1 .. 64;
    --  A power of two. With any other number, some stripes are never used.
@@ -45,48 +45,51 @@ package Appserver.Monitors is
       Max_Queries : Positive     := 1_024;
       Hours       : Positive     := 840;
       Stripes     : Stripe_Count := 4) is tagged limited private;
-   --  Max_Pages and Max_Queries limit the number of names; all further ones count as "(other)". A
-   --  query counts once for each page that has it. Hours is the history of each page; the default
-   --  is 5 weeks. Tasks write to different stripes, if there are enough; one per core is enough. A
-   --  page takes about 10 KB for each stripe and 40 KB for its history and the rest, a query 10 KB.
+   --  Max_Pages and Max_Queries limit the number of names; further names are recorded as "(other)".
+   --  A query counts once for each page that uses it. Hours is the length of the history of each
+   --  page; the default is 5 weeks. Tasks write to different stripes if there are enough; one
+   --  stripe per core is enough. A page uses about 10 KB for each stripe plus 40 KB for its history
+   --  and other data. A query uses 10 KB.
 
    type Monitor_Reference is access all Monitor;
 
    Other : constant String := "(other)";
 
    No_Request : constant String := "(no request)";
-   --  The page of queries outside of requests, each of which counts as one request
+   --  The page of queries outside of requests. Each of these queries counts as one request.
 
    --------------
    -- Requests --
    --------------
 
    type Timed_Request (Monitor : not null access Monitors.Monitor) is limited private;
-   --  A request that the calling task serves. It belongs to one task.
+   --  A request that the current task serves. Belongs to one task at a time.
 
    procedure Start (Self : aliased in out Timed_Request; Method, Path : String);
-   --  Starts a request. Until Finish, or the Start of another request, queries of this task count
-   --  for it.
+   --  Starts a request. Queries of this task are recorded for this request, until Finish or the
+   --  start of another request.
    --  @param Self the request
-   --  @param Method its method
-   --  @param Path its path
+   --  @param Method the method of the request
+   --  @param Path the path of the request
 
    procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
-   --  Counts a request for the page that Set_Page named, or else for that of Method and Path (see
-   --  Folded_Names). A new name is accepted only with a status below 400 or from 500 on, so that
-   --  clients cannot fill the monitor with names of pages that do not exist.
+   --  Records a request for the page that Set_Page named, or by default for the page of its method
+   --  and path (see Folded_Names). A new name is accepted only with a status below 400, or of 500
+   --  and above, so that clients cannot fill the monitor with names of nonexistent pages.
    --  @param Self the request
    --  @param Status the status code of the response
-   --  @param Path the path, whose first 120 bytes are shown if the request is one of the slowest
+   --  @param Path the path to show if the request is one of the slowest (at most the first 120
+   --  bytes)
 
    procedure Pause (Self : in out Timed_Request);
    procedure Resume (Self : aliased in out Timed_Request);
-   --  Suspend the measurement of time in between. Another task may resume the request.
+   --  Exclude the time between the two calls from the measurement. Another task may resume the
+   --  request.
    --  @param Self the request
 
    procedure Set_Page (Name : String);
-   --  Names the page of the request that the calling task serves, if there is one: for names that
-   --  do not follow from the path, such as "GET /articles/{slug}".
+   --  Sets the page name of the current task's request, if there is one. Use this for names that
+   --  cannot be derived from the path, such as "GET /articles/{slug}".
    --  @param Name the name of the page
 
    -------------
@@ -96,14 +99,14 @@ package Appserver.Monitors is
    type Query is private;
 
    function Query_Of (Self : in out Monitor; Text : String) return Query;
-   --  Finds the query of an SQL statement.
+   --  Returns the query for an SQL statement.
    --  @param Self the monitor
    --  @param Text the SQL statement
-   --  @return the query, whose name is the statement without literals
+   --  @return the query. Its name is the statement without literals.
 
    procedure Record_Query
      (Self : in out Monitor; Item : Query; Elapsed : Nanoseconds; Is_Failed : Boolean := False);
-   --  Counts one execution for the request that the calling task serves.
+   --  Records one execution for the current task's request.
    --  @param Self the monitor
    --  @param Item the query
    --  @param Elapsed the duration of the execution
@@ -116,31 +119,31 @@ package Appserver.Monitors is
    type Statistics is record
       Count         : Nanoseconds := 0;
       Errors        : Nanoseconds := 0;
-      --  Requests with a status from 500 on; of a query, executions that failed
+      --  Requests with a status of 500 and above. For a query, failed executions.
       Client_Errors : Nanoseconds := 0;
       --  Requests with a status from 400 to 499
       Total         : Nanoseconds := 0;
       Max           : Nanoseconds := 0;
       CPU           : Nanoseconds := 0;
-      --  Estimated: a thread reads its CPU time for at most one request per millisecond, and that
-      --  request stands for those of the page since the last reading
+      --  An estimate: a thread reads its CPU time for at most one request per millisecond, and that
+      --  request represents all requests of the page since the last reading
       Times         : Histograms.Histogram := [others => 0];
    end record;
-   --  Read while tasks continue to count. Count is the number of values in Times.
+   --  Statistics are read while tasks continue to record. Count is the number of values in Times.
 
    function Page_Statistics (Self : Monitor; Page : String) return Statistics;
    --  @param Self the monitor
    --  @param Page the name of a page
-   --  @return its statistics; all zero if there is no such page
+   --  @return the statistics of the page; all zero if there is no such page
 
    function Query_Statistics (Self : Monitor; Page, Query : String) return Statistics;
    --  @param Self the monitor
    --  @param Page the name of a page
    --  @param Query the name of a query (see Folded_Names)
-   --  @return its statistics; all zero if there is no such query
+   --  @return the statistics of the query; all zero if there is no such query
 
    procedure Add (To : in out Statistics; Other : Statistics);
-   --  Adds statistics.
+   --  Adds other statistics.
    --  @param To the sum
    --  @param Other the statistics to add
 
@@ -158,7 +161,7 @@ private
       Count, Errors, Client_Errors : aliased Word := 0;
       Total, Max, CPU              : aliased Word := 0;
       Counted_For_CPU              : aliased Word := 0;
-      --  Count at the last addition to CPU
+      --  The value of Count at the last addition to CPU
       Times                        : Histograms.Histogram := [others => 0];
    end record
      with Alignment => 128;
@@ -172,7 +175,8 @@ private
    -- Hours --
    -----------
 
-   --  A page's metrics when an hour began. The metrics of an hour are the difference to the next.
+   --  A page's metrics at the beginning of an hour. The metrics of the hour are the difference to
+   --  the beginning of the next hour.
 
    type Hour_Start is record
       Hour                 : Word := 0;
@@ -213,7 +217,7 @@ private
       Path                     : String (1 .. Max_Path_Length) := [others => ' '];
       Part_Count               : Natural := 0;
       Parts                    : Part_Sums (1 .. Max_Parts + 1);
-      --  The last is that of all other queries
+      --  The last element is the sum of all other queries
    end record;
 
    type Example_Slot is limited record
@@ -222,7 +226,7 @@ private
       At_Second  : aliased Word := 0;
       Item       : Example;
    end record;
-   --  A task claims the slot before it reads or writes Item. A writer does not wait for a slot.
+   --  A task claims the slot before it reads or writes Item. Writers do not wait for a slot.
 
    type Example_Slots is array (1 .. Examples) of Example_Slot;
 
@@ -232,12 +236,12 @@ private
 
    type Page (Hour_Count, Max_Queries, Stripes : Natural) is limited record
       Next_Look   : aliased Word := 0;
-      --  By Clock: when to check whether the hour is over
+      --  The time, on Clock, of the next check whether the hour is over
       Threshold   : aliased Word := 0;
-      --  Slower requests are examples
+      --  Requests that are slower than this become examples
       Is_Turning  : aliased Word := 0;
       Hour_Number : Natural := 0;
-      --  Hours so far
+      --  The number of hours so far
       Hours       : Hour_List (1 .. Hour_Count);
       Statistics  : Counted_List (1 .. Stripes);
       Queries     : Query_List (0 .. Max_Queries) := [others => null];
@@ -251,7 +255,7 @@ private
    -- Names --
    -----------
 
-   --  New names, one at a time
+   --  Serializes the registration of new names
 
    protected type Registrar is
       procedure Add_Page
@@ -260,7 +264,7 @@ private
         (Into : in out Monitor'Class; Text : String; Hash : Word; Number : out Query_Number);
       procedure Add_Pair
         (Into : in out Monitor'Class; On : in out Page; Number : in out Query_Number);
-      --  0 if there is no room
+      --  Sets Number to 0 if there is no room
    end Registrar;
 
    type Monitor
@@ -276,7 +280,7 @@ private
       Unassigned  : Page_Access;
       --  For queries outside of requests
       Pairs       : aliased Word := 0;
-      --  Queries of pages, so far
+      --  The number of pairs of a page and a query so far
       Register    : Registrar;
       Started_Ms  : Word := 0;
    end record;
@@ -303,7 +307,7 @@ private
    type Timed_Request (Monitor : not null access Monitors.Monitor) is limited record
       Started     : Word := 0;
       Before      : Word := 0;
-      --  Nanoseconds before the last Resume
+      --  The measured time before the last Resume, in nanoseconds
       CPU_Started : Word := No_CPU;
       Part_Count  : Natural := 0;
       Sum_Count   : Natural := 0;
@@ -312,7 +316,7 @@ private
       Sums        : Part_Sums (1 .. Max_Parts + 1);
    end record;
 
-   --  For the code that writes statistics
+   --  For the packages that write statistics
 
    function Unix_Milliseconds return Word;
 
@@ -320,19 +324,19 @@ private
    function Merged (Item : Counted) return Statistics;
 
    function Hours_Of (Item : in out Page) return Hour_List;
-   --  The hours that are kept, each with its own metrics, the oldest first
+   --  Returns the stored hours, each with its own metrics, starting with the oldest
 
    type Example_List is array (Positive range <>) of Example;
 
    function Examples_Of (Item : in out Page) return Example_List;
-   --  The slowest first
+   --  Returns the examples, starting with the slowest
 
    procedure Visit_Pages
      (Self  : in out Monitor'Class;
       Visit : not null access procedure (Item : in out Page; Name : String));
-   --  Calls Visit with each page that had a request
+   --  Calls Visit with each page that has had a request
 
    function Name_Of (Self : Monitor; Number : Query_Number) return String;
-   --  The name of a query
+   --  Returns the name of a query
 
 end Appserver.Monitors;

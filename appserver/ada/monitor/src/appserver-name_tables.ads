@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Names and their numbers, found without a lock: a hash table that only grows.
+--  Maps names to numbers, with lookups that take no lock: a hash table that only grows.
 
 pragma Ada_2022;
 
@@ -15,20 +15,21 @@ package Appserver.Name_Tables is
    pragma Assertion_Policy (Pre => Check);
 
    type Name_Table (Capacity : Positive) is limited private;
-   --  Has at most this many names. Any task may look names up; one task at a time may add one.
+   --  Has at most Capacity names. Any number of tasks may look up names concurrently, but only one
+   --  task at a time may add a name.
 
    function Found (Self : Name_Table; Text : String; Hash : Atomic_Words.Word) return Natural
      with Inline;
-   --  Its number, from 1 on; 0 if it is not in the table
+   --  Returns the number of a name, from 1; 0 if the name is not in the table
 
    function Is_Full (Self : Name_Table) return Boolean;
 
    procedure Add (Self : in out Name_Table; Text : String; Hash : Atomic_Words.Word)
      with Pre => not Is_Full (Self) or else raise Misuse_Error with "the table is full";
-   --  Adds a name that is not in the table. It gets the next number.
+   --  Adds a name that is not in the table, and assigns it the next number
 
    function Used (Self : Name_Table) return Natural;
-   --  The last number
+   --  Returns the highest number
 
    function Text (Self : Name_Table; Number : Positive) return String
      with Pre => Number <= Used (Self) or else raise Misuse_Error with "there is no such name";
@@ -56,7 +57,7 @@ private
    type Name_Table (Capacity : Positive) is
      limited new Ada.Finalization.Limited_Controlled with record
       Slots   : Slots_Access;
-      --  A power of two of them, and two or more for each name
+      --  The number of slots is a power of two, with at least two slots for each name
       Used    : aliased Word := 0;
       Numbers : Name_List (1 .. Capacity) := [others => null];
    end record;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The clocks of Linux, and which requests of a thread have its CPU time read.
+--  Linux clocks, and the choice of the requests for which a thread reads its CPU time.
 
 pragma Ada_2022;
 
@@ -10,19 +10,20 @@ with Appserver.Atomic_Words;
 package Appserver.Thread_Clocks is
 
    function Monotonic return Atomic_Words.Word with Inline;
-   --  In ns: CLOCK_MONOTONIC
+   --  Returns the time of CLOCK_MONOTONIC, in nanoseconds
 
    function CPU_Time return Atomic_Words.Word;
-   --  CPU time of the calling thread, in ns. Each call is a system call.
+   --  Returns the CPU time of the calling thread, in nanoseconds. Each call is a system call.
 
    function Unix_Milliseconds return Atomic_Words.Word;
-   --  Since 1970
+   --  Returns the number of milliseconds since 1970
 
    procedure Choose_Sample (Now : Atomic_Words.Word; Is_Chosen : out Boolean) with Inline;
-   --  Chooses one request in 1 to 2 ms of the calling thread; every one if they come more slowly.
-   --  The time is random, so that no periodic request is left out. Now is that of Monotonic.
+   --  Chooses one request of the calling thread per interval of 1 to 2 ms, or every request if they
+   --  are less frequent. The interval is random, so that periodic requests are not missed. Now is a
+   --  time of Monotonic.
 
    function Stripe (Stripes : Positive) return Positive with Inline;
-   --  The calling thread's index among this many, a power of two
+   --  Returns the calling thread's stripe, from 1 to Stripes. Stripes must be a power of two.
 
 end Appserver.Thread_Clocks;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A case whose operations are done at once: each worker adds the numbers of its operations up, or
---  tells that they failed.
+--  A case with concurrent operations: each worker adds up the numbers of its operations, or reports
+--  that they failed.
 
 with Ada.Finalization;
 with Benchlab.Cases;
@@ -47,8 +47,8 @@ package Counting is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List);
-   --  The argument failing is the number of a worker that fails, refusing of one whose operations
-   --  all do; 0, or none, for nobody
+   --  The argument "failing" is the number of a worker that fails, and "refusing" the number of a
+   --  worker whose operations all fail. 0 or no argument means no worker.
 
    overriding procedure Perform
      (Self       : in out Counting_Case;

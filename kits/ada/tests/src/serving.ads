@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A server that notes when it may serve.
+--  A server that records the calls of Wait.
 
 with Benchlab.Cases;
 with Benchlab.Fields;
@@ -12,7 +12,7 @@ package Serving is
 
    Waits    : Natural := 0;
    Commands : Natural := 0;
-   --  How often it waited, and for what
+   --  The number of calls of Wait, and the descriptor of the latest call
 
    type Server_Case is limited new Cases.Serving_Case with null record;
 

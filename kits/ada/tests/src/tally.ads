@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A case whose every failure can be asked for, and which counts how many of it are alive.
+--  A case that can fail in each of its operations on request, and that counts its live objects.
 
 with Ada.Finalization;
 with Benchlab.Cases;

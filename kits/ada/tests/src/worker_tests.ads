@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Operations that are done at once: who does which, and how long each one took.
+--  Tests concurrent operations: their assignment to workers, and their latencies.
 
 with AUnit.Test_Suites;
 
