@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit`: findings on a screen and in every format, run files compared, exit codes, bad input.
+//! `benchlab audit`: findings on a screen and in every format, comparison of run files, exit codes, bad input.
 
 use serde_json::Value;
 use std::fs;
@@ -25,7 +25,7 @@ fn stdout(output: &Output) -> String {
     text(&output.stdout)
 }
 
-/// A copy of a machine's files, whose queue of connections has this length.
+/// Writes a copy of a machine's files, with this length of the connection queue.
 fn machine(folder: &Path, somaxconn: u32) {
     let files = [
         ("proc/sys/kernel/hostname", "web1\n".to_owned()),
@@ -46,7 +46,7 @@ fn machine(folder: &Path, somaxconn: u32) {
     }
 }
 
-/// The run file that a command made.
+/// Returns the run file that a command created.
 fn run_file(folder: &Path) -> String {
     let entries = fs::read_dir(folder).expect("runs").flatten();
     let mut names = entries
@@ -122,7 +122,7 @@ fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
     assert_eq!(refused.status.code(), Some(2));
 }
 
-/// A report on two audits has the forms of any report, and one folder of rules serves all audits.
+/// A report on two audits has the same formats as any report, and one directory of rules works for all audits.
 #[test]
 fn two_audits_are_shown_in_full_and_in_every_form() {
     let temporary = TempDir::new().expect("a folder");
@@ -231,7 +231,7 @@ fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
         .env_remove("BENCHLAB_PROJECT")
         .output();
     let doctor = text(&doctor.expect("benchlab").stdout);
-    // Findings of a machine that is watched may change from one audit to the next.
+    // Other findings may change between two audits of a live machine.
     let steady = [
         ("cpu-virtual", "this is a virtual machine"),
         ("cpu-smt", "two threads share each core"),
@@ -303,7 +303,7 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
     }
 }
 
-/// A server and a file of bad will: no format prints a control character of theirs, and none hangs.
+/// A malicious server and file: no format prints their control characters, and none hangs.
 #[test]
 fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
     let folder = TempDir::new().expect("a folder");
@@ -345,8 +345,9 @@ fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
     }
 }
 
-/// The script is checked by the shell, shows what it would do, and moves on a filesystem of the test's own, in
-/// a mount namespace that ends with it.
+/// The shell checks the script, which first shows what it would do and then moves a directory.
+///
+/// It does this on the test's own filesystem, in a mount namespace that ends with the test.
 #[test]
 fn the_plan_s_script_moves_a_folder_only_when_told_to() {
     const TRY: &str = r#"
@@ -464,7 +465,7 @@ fn what_cannot_be_measured_or_watched_is_refused() {
     }
 }
 
-/// The values that a rule may use, for authors of rules.
+/// Lists the values available to authors of rules.
 #[test]
 fn what_rules_can_look_at_is_told() {
     let folder = TempDir::new().expect("a folder");
@@ -486,7 +487,7 @@ fn what_rules_can_look_at_is_told() {
     let disk = screen(&["disk"]);
     let scheduler = "scheduler       I/O scheduler in use";
     assert!(disk.lines().any(|line| line == scheduler), "{disk}");
-    // With many values only the names fit.
+    // If there are many values, only the names fit.
     let host = screen(&["host"]);
     assert!(host.contains("somaxconn,"), "{host}");
     let full = stdout(&values(&["host", "--full"]));
@@ -503,7 +504,7 @@ fn what_rules_can_look_at_is_told() {
     );
 }
 
-/// A page with one file. Returns its port, and the requested paths.
+/// Serves a page with one file. Returns its port and the requested paths.
 fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -527,7 +528,8 @@ fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     (port, requests)
 }
 
-/// Paths that only the audit of a site tries are not requested; the user's token is not kept anywhere.
+/// Paths that only the audit of a site requests are not requested here; the user's token is not stored
+/// anywhere.
 #[test]
 fn a_page_s_cookies_take_its_files_alone_and_no_query_is_kept() {
     let folder = TempDir::new().expect("a folder");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit net` in a network of the test's own: names with addresses of one family or both or none, addresses
-//! without names, resolvers of one family.
+//! `benchlab audit net` in a private network.
+//!
+//! The names have addresses of one family, both or none; there are addresses without names, and resolvers of
+//! one family.
 
 use lab_host::namespace::{NamespacePair, ip};
 use serde_json::Value;
@@ -12,12 +14,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use tempfile::TempDir;
 
-/// A record of the resolver: a name, the type of the record (RFC 1035, RFC 3596), its data.
+/// A record of the resolver: the name, the type of the record (RFC 1035, RFC 3596), and its data.
 type Record = (String, u16, Vec<u8>);
 
 const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
-/// An address with this last group.
+/// Returns an address with this last group.
 fn v6(end: u16) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end)
 }
@@ -47,7 +49,7 @@ fn records() -> Vec<Record> {
         .collect()
 }
 
-/// A name as a message has it.
+/// Encodes a name as in a DNS message.
 fn labels(name: &str) -> Vec<u8> {
     let each = name.split('.').flat_map(|label| {
         let length = [label.len() as u8].into_iter();
@@ -56,7 +58,7 @@ fn labels(name: &str) -> Vec<u8> {
     each.chain([0]).collect()
 }
 
-/// The name that a question asks for, and its type.
+/// Parses a question: the requested name, its type, and the offset of the end.
 fn parse_question(question: &[u8]) -> Option<(String, u16, usize)> {
     let (mut offset, mut labels) = (12, Vec::new());
     loop {
@@ -71,7 +73,7 @@ fn parse_question(question: &[u8]) -> Option<(String, u16, usize)> {
     }
 }
 
-/// The response to a DNS query: the records of its name and kind, or NXDOMAIN.
+/// Returns the response to a DNS query: the records of its name and type, or NXDOMAIN.
 fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
     let (name, kind, end) = parse_question(question)?;
     let records_of_name = records.iter().filter(|(owner, ..)| *owner == name);
@@ -107,7 +109,7 @@ fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
     Some(reply)
 }
 
-/// Answers questions at an address of the thread's namespace, until the process ends.
+/// Answers queries at an address in the thread's namespace until the process exits.
 fn resolve(at: &str) {
     let socket = UdpSocket::bind((at, 53)).expect("a port");
     thread::spawn(move || {
@@ -138,7 +140,7 @@ fn serve(address: &str) {
     });
 }
 
-/// The findings for a name, where /etc/resolv.conf names this resolver: rule and state.
+/// Returns the findings (rule and state) for a name if /etc/resolv.conf refers to this resolver.
 fn audit_findings(
     pair: &NamespacePair,
     folder: &Path,
@@ -217,7 +219,7 @@ fn names_addresses_and_resolvers_are_good_or_not() {
         Ok::<(), String>(())
     });
     served.expect("a namespace").expect("addresses");
-    // Findings about the name, each address's name, the server behind it, and the resolver.
+    // Findings about the name, the name of each address, its server, and the resolver.
     let cases = [
         (
             "both.test",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An invalid experiment file or command ends with exit code 2, says where the mistake is and what was
-//! probably meant, and measures nothing.
+//! An invalid experiment file or command leads to exit code 2, measures nothing, and prints a helpful message.
+//!
+//! The message contains the position of the mistake and the probably intended word.
 
 use crate::project::{BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, subject};
 use std::process::Command;
@@ -21,8 +22,9 @@ fn valid_experiment() -> String {
     .concat()
 }
 
-/// Replaces `original` in the valid file, and asserts the message: it names line and column of `marked`, shows that
-/// line and underlines `marked`.
+/// Replaces `original` in the valid file and asserts the error message.
+///
+/// The message must contain the line and column of `marked`, show the line, and underline `marked`.
 #[track_caller]
 fn assert_error_at(
     original: &str,
@@ -481,7 +483,7 @@ fn projects_elsewhere() {
     run_in_folder(&["--project", "none", "run", "t"])
         .expect(2)
         .says(&["is not in a benchlab project"]);
-    // Named from here, with a program that is named from there.
+    // The project and its program are both given relative to the current directory.
     let project = Project::noop(&[
         subject("local", &["plain.py"]).replace(crate::project::python(), "bin/python")
     ]);

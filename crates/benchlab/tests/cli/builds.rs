@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--builds`: multiple builds of each revision, among which blocks take turns.
+//! `--builds`: multiple builds of each revision, which take turns in blocks.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-/// A repository of two commits, whose `prog` notes where it runs and the size of its environment.
+/// Creates a repository with two commits whose `prog` records its directory and the size of its environment.
 fn repository() -> Project {
     let project = Project::noop(&[]);
     let git = |args: &[&str]| {
@@ -86,7 +86,7 @@ fn blocks_take_builds_in_turns_and_each_build_is_one_value() {
         column(&runs, 1).len() > 4,
         "environments of several sizes: {runs:?}"
     );
-    // The last block's turns are of the third build of each.
+    // The turns of the last block belong to each revision's third build.
     let third: BTreeSet<String> = setups
         .iter()
         .filter(|w| w[1] == "3")

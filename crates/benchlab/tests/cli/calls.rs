@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls that may fail: benchlab injects the faults, and reads in the database which calls took effect once,
-//! never or twice, whatever their clients report.
+//! Calls that may fail.
+//!
+//! benchlab injects the faults and reads from the database which calls took effect once, never or twice, no
+//! matter what their clients report.
 
 use crate::project::{
     Project, assert_failures, server_program, servers_head, subject, without_servers,
@@ -9,7 +11,7 @@ use lab_model::{Metric, Run};
 
 const EFFECT: &str = "effects = \"CREATE TABLE effect (batch bigint, `call` bigint)\"\n";
 
-/// One insert in four fails; one answer to COMMIT in five is lost; a connection is cut every 10 ms.
+/// One insert in four fails; one response to COMMIT in five is lost; a connection is cut every 10 ms.
 const POSTGRESQL: &str = r#"
 [target.postgresql.injection]
 refused = { statements = [
@@ -50,7 +52,7 @@ fn client(name: &str) -> String {
 
 fn project(clients: &[&str], case: &str) -> Project {
     let head = servers_head(clients[0]);
-    // In the table of each target, before its subtables.
+    // Inserted into the table of each target, before its subtables.
     let head = head
         .replace(
             "[target.postgresql]\n",
@@ -61,8 +63,10 @@ fn project(clients: &[&str], case: &str) -> Project {
     Project::with_text(&(head + POSTGRESQL + MARIADB + case + &subjects))
 }
 
-/// Calls while the server is killed. So many are due in a second, so that a batch is not over before its outage, however fast
-/// the machine is. A quick run's turns take a quarter of `turn_ms`.
+/// A case whose server is killed during its calls.
+///
+/// So many calls are due per second that a batch is not over before its outage, no matter how fast the machine
+/// is. The turns of a quick run take a quarter of `turn_ms`.
 fn killed_while_due(turn_ms: u32, rate: u32) -> String {
     let turn = format!("turn_ms = {turn_ms}\nrate = {rate}\nlatencies = true");
     let faults = r#"["none", "refused", "cut", "answer_lost"]"#;
@@ -70,12 +74,12 @@ fn killed_while_due(turn_ms: u32, rate: u32) -> String {
         .replace(faults, r#"["none", "killed"]"#)
 }
 
-/// A text without its line breaks.
+/// Returns a text without its line breaks.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The most that a batch counted: of a subject, on a target, with a fault.
+/// Returns the maximum that a batch counted for a subject on a target with a fault.
 fn greatest(run: &Run, subject: &str, target: usize, fault: &str, metric: &Metric) -> f64 {
     let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
@@ -100,7 +104,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
-    // The metrics of each client with each fault that are not 0.
+    // The nonzero metrics of each client with each fault.
     let expected: [(&str, &str, &[&Metric]); 9] = [
         ("hopeless", "refused", &[&failed]),
         ("hopeless", "answer_lost", &[&unreported]),
@@ -128,7 +132,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     }
     for target in 0..2 {
         let of = |metric| greatest(&run, "hopeless", target, "cut", metric);
-        // A COMMIT that is cut may have been done.
+        // A COMMIT whose connection is cut may have been executed.
         assert!(of(&failed) + of(&unreported) > 0.0);
     }
     let report = project.call(&["report", project.file().to_str().unwrap()]);
@@ -142,7 +146,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     ] {
         assert!(words.contains(text), "{words}");
     }
-    // The fastest may be undetermined.
+    // The fastest client may be undetermined.
     let fastest = words.split_once("give up none and err in none:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
@@ -157,8 +161,8 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     if without_servers() {
         return;
     }
-    // So few calls that they are over in time on a busy machine, on which one may take 0.1 s. Those that are left when the
-    // server is back are enough to be watched: they are due later, or each takes long.
+    // Few enough calls to finish in time on a busy machine, on which one may take 0.1 s. Enough calls remain
+    // after the server is back: they are due later, or each takes long.
     let project = project(&["hopeless", "keyed"], &killed_while_due(12_000, 60));
     let fault = ["--set", "fault=killed"];
     project.run_blocks("1", "1", &fault).expect(0);
@@ -174,7 +178,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
         for metric in [&lost, &doubled, &unreported, &failed] {
             assert_eq!(of("keyed", metric), 0.0, "{}", metric.id);
         }
-        // The client waits for nothing, and keeps the server busy while it returns.
+        // The client does not wait and keeps the server busy while it recovers.
         for metric in &Metric::OUTAGE {
             assert!(of("keyed", metric) > 0.0, "{}", metric.id);
         }
@@ -203,7 +207,8 @@ fn calls_that_are_due_go_on_after_an_outage() {
     assert!(of(failed) > 0.0);
 }
 
-/// The subject that began first kills the server in a block: the other one still has its schema when the block is redone.
+/// The subject that started first kills the server in a block: the other one still has its schema when the
+/// block is redone.
 #[test]
 fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
     if without_servers() {
@@ -273,7 +278,7 @@ check = "effects"
 turn_ms = 5
 "#;
 
-/// The sum of a counter over all batches.
+/// Returns the sum of a counter over all batches.
 fn sum(run: &Run, subject: &str, metric: &Metric) -> f64 {
     let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
@@ -319,7 +324,7 @@ fn of_one_subject_alone_nobody_is_fastest() {
     assert!(!outcome.stdout.contains("Fastest"), "{}", outcome.stdout);
 }
 
-/// The most that a subject's batches counted at the points of a fault.
+/// Returns the maximum that a subject's batches counted at the points with a fault.
 fn most(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
     greatest(run, subject, 0, fault, metric)
 }

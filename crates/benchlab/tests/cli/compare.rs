@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare` with whole commands: what runs, how often, in which folder, and what is recorded.
+//! `benchlab compare` with whole commands: which commands run, how often, in which directory, and what is
+//! recorded.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, python, rows, send_signal, wait_until};
 use lab_model::{Batch, BlockState, Cores, Run, Subject};
@@ -10,12 +11,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Two blocks of two pairs: not a measurement, but it goes the whole way. Nothing is redone on a busy machine.
+/// Two blocks of two pairs: too short for a measurement, but with all of its steps. Nothing is redone on a busy
+/// machine.
 const SHORT: [&str; 8] = [
     "--blocks", "2", "--pairs", "2", "--redo", "0", "--seed", "7",
 ];
 
-/// A folder in which commands are compared.
+/// A directory in which commands are compared.
 struct Place(Project);
 
 impl Place {
@@ -50,7 +52,7 @@ impl Place {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// An executable shell script in the folder.
+    /// Writes an executable shell script into the directory.
     fn script(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt;
         let path = self.0.join(name);
@@ -135,7 +137,7 @@ fn a_block_stays_on_one_core_unless_all_are_asked_for() {
         .short(&["./where a", "./where b", "--cores", "one"])
         .expect(0);
     let cores: BTreeSet<u32> = place.0.load().blocks.iter().map(|b| b.core).collect();
-    // The pilot's runs are on all cores; then come two blocks of two pairs.
+    // The pilot's runs use all cores; two blocks of two pairs follow.
     let cores_of_a = place.lines("a");
     let turns = &cores_of_a[cores_of_a.len() - 8..];
     for (block, lines) in place.0.load().blocks.iter().zip(turns.chunks(4)) {
@@ -167,7 +169,7 @@ fn commands_that_do_several_things_at_once_get_all_cores() {
     let two = format!("{one} & {one} & wait");
     place.short(&[one, &two]).expect(0);
     let run = place.0.load();
-    // On a machine whose other cores are busy even two programs get but one: then one it is.
+    // If the machine's other cores are busy, two programs get only one core, so one core is expected.
     let are_parallel = |b: &Batch| b.cpu_ns > 5_000_000 && b.cpu_ns as f64 > 1.1 * b.wall_ns as f64;
     let mut batches = run.pilots.iter().flat_map(|pilot| &pilot.batches);
     let expected = if batches.any(are_parallel) {
@@ -274,7 +276,7 @@ fn outputs_are_compared_byte_by_byte() {
             .contains("differs from the baseline's, first in line 3"),
         "{failure:?}"
     );
-    // The check value of every sample is that of the same bytes.
+    // All samples have the check value of the same bytes.
     let checks = rows(
         &place.0.file(),
         "SELECT DISTINCT check_value FROM sample WHERE subject < 2",
@@ -296,7 +298,7 @@ fn outputs_are_compared_byte_by_byte() {
     );
 }
 
-/// A command that fails did other work, however fast it was.
+/// A command that fails did different work, no matter how fast it was.
 #[test]
 fn commands_that_end_with_different_statuses_are_not_compared() {
     let one_line = |outcome: &Outcome| {
@@ -321,7 +323,7 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
     assert!(!screen.contains("faster"), "{screen}");
     assert!(place.0.load().failures.is_empty());
 
-    // Both always end alike, or as the user expects.
+    // Both always exit with the same status, or with the status that the user expects.
     for args in [
         &["exit 2", "sh -c 'exit 2'", "-i"][..],
         &["true", "exit 2", "--ignore-failure=2"],
@@ -438,7 +440,7 @@ fn setup_prepare_and_cleanup_run_where_they_should() {
         .expect(0);
     let log = place.lines("log");
     let count = |line: &str| log.iter().filter(|l| *l == line).count();
-    // Once for each command and value; each process has its preparation just before it.
+    // Once for each command and value; each process is preceded by its preparation.
     for line in ["setup1", "setup2", "cleanup1", "cleanup2"] {
         assert_eq!(count(line), 2, "{line}: {log:?}");
     }
@@ -545,7 +547,7 @@ fn a_gate_turns_verdicts_into_exit_codes() {
         gate(&["sleep 0.2", "sleep 0.001", "--blocks", "6"]),
         Some(0)
     );
-    // One block shows no scatter, and nothing is conclusive.
+    // A single block shows no variance, and nothing is conclusive.
     assert_eq!(
         gate(&["sleep 0.001", "sleep 0.02", "--blocks", "1"]),
         Some(4)
@@ -653,7 +655,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
     assert!(place.0.files().is_empty());
 }
 
-/// Ctrl-C in the middle of a command: the command and its children end, its cleanup runs, and the run can be
+/// Ctrl-C in the middle of a command: the command and its children exit, its cleanup runs, and the run can be
 /// resumed.
 #[test]
 fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
@@ -737,7 +739,7 @@ fn commands_that_changed_are_not_gone_on_with() {
         .says(&["the program or a file of `A` changed since the run began: start a new run"]);
 }
 
-/// A repository of two commits in the folder; `prog` of the second takes longer.
+/// Creates a repository with two commits in the directory; the second commit's `prog` takes longer.
 fn repository() -> Place {
     let place = Place::new();
     let git = |args: &[&str]| {
@@ -868,7 +870,7 @@ fn resume(place: &Place) -> Outcome {
     )
 }
 
-/// A number of seconds that no other test sleeps.
+/// Returns a number of seconds that no other test sleeps.
 fn marker() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -876,7 +878,7 @@ fn marker() -> String {
     format!("{}.{next}", 10_000 + std::process::id())
 }
 
-/// True if a `sleep` with this marker on its command line is running.
+/// Returns true if a `sleep` with this marker on its command line is running.
 fn is_running(marker: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let words = |p: PathBuf| fs::read(p.join("cmdline")).unwrap_or_default();

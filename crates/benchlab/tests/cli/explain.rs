@@ -39,7 +39,8 @@ fn known_calls_and_round_trips_are_counted_per_operation() {
     let words = ["explain", "t", "--operations", "10", "--format", "json"];
     let outcome = project.call(&words);
     let document: Value = serde_json::from_str(&outcome.expect(0).stdout).expect("JSON");
-    // Both ends of the socket pair are the subject's: each exchange is a round trip of either.
+    // Both ends of the socket pair belong to the subject, so each exchange counts as a round trip of either
+    // end.
     for (name, exchanges) in [("terse", 1.0), ("verbose", 2.0)] {
         let value = |metric: &str| estimate(&document, name, metric);
         assert_eq!(value("call_getppid"), 3.0, "{name}");

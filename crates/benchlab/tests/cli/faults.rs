@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject that fails in whatever way is recorded as failed, with its last words, and the others
-//! go on to the end.
+//! A subject that fails in any way is recorded as failed, with its last log lines, and the other subjects
+//! continue to the end.
 
 use crate::project::{NOOP, Project, assert_failures, python, subject, subjects_folder};
 use lab_model::{Failure, Run};
 
-/// A time limit that a working subject keeps even on a busy machine.
+/// A time limit that a working subject meets even on a busy machine.
 const TIME_LIMIT: &str = "2s";
 
 #[test]
@@ -48,7 +48,7 @@ fn crashes() {
             ),
         ],
     );
-    // Standard output and standard error have no common order.
+    // Lines on standard output and standard error have no common order.
     let mut log = failure(&run, "crash-at-start").log.clone();
     log.sort();
     assert_eq!(log, ["a first line for the log", "no such device"]);
@@ -71,7 +71,7 @@ fn crashes() {
         leftover.contains("/benchlab-") && !std::path::Path::new(&leftover).exists(),
         "a temporary file is the run's, and gone with it: {leftover}"
     );
-    // The crash is in the middle of a block, and not of its first attempt: earlier readings stay.
+    // The crash is in the middle of a block, but not in its first attempt, so earlier readings remain.
     let failure = failure(&run, "crash-in-block");
     assert!(failure.block.is_some(), "{failure:?}");
     let samples: usize = run
@@ -218,7 +218,7 @@ fn floods_of_log_lines_stop_nobody() {
             "{}",
             lines[1]
         );
-        // Only the first lines of each process are kept, so that the file stays small.
+        // Only the first lines of each process are stored, so that the file stays small.
         assert!(
             lines.len() > 100 && lines.len() < 3000,
             "{} lines",
@@ -329,8 +329,10 @@ driver"#;
     assert_eq!(builds(), 2);
 }
 
-/// Each build of the first two ends once the other has begun. The others are of one language or have the same command:
-/// built at once, they would find each other's folder.
+/// Builds of different languages run concurrently; builds with shared files run in sequence.
+///
+/// Each of the first two builds finishes only after the other one has started. The others have the same
+/// language or the same command: if they ran concurrently, they would see each other's directory.
 #[test]
 fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in_turn() {
     let subject_with_build = |name: &str, language: &str, script: &str| {
@@ -365,7 +367,7 @@ fn a_run_in_which_nobody_is_left_fails() {
     assert_eq!(run.failures.len(), 2, "{:?}", run.failures);
 }
 
-/// A missing compiler matters only for subjects that are not built.
+/// A missing compiler matters only for subjects that have not been built.
 #[test]
 fn who_lacks_its_server_is_left_out() {
     let project = Project::noop(&[subject("serves", &["plain.py"]).replace(
@@ -391,7 +393,7 @@ fn who_lacks_its_server_is_left_out() {
     let message = "serves cannot run; missing: A server\nbenchlab: `benchlab run t --install` installs what is \
                 missing, or `apt-get install its-server`\n";
     project.run(&[]).expect(0).says(&[message]);
-    // For a subject that is not built all that is missing is reported at once.
+    // For a subject that has not been built, everything that is missing is reported together.
     std::fs::remove_dir_all(project.join("build")).unwrap();
     project.run(&[]).expect(0).says(&[
         "serves cannot run; missing: A compiler, A server\n",
@@ -411,7 +413,7 @@ fn a_run_for_which_nothing_can_be_built_does_not_begin() {
     assert!(project.files().is_empty());
 }
 
-/// A project that was measured with subjects of these faults.
+/// Measures a project with a subject per fault.
 fn measure_faults(faults: &[&str]) -> Project {
     let project = Project::with_faults(faults);
     let limits = ["--time-limit", TIME_LIMIT, "--for", "10m"];
@@ -419,7 +421,7 @@ fn measure_faults(faults: &[&str]) -> Project {
     project
 }
 
-/// A project that was measured with two subjects of this fault alone.
+/// Measures a project with two subjects that both have this fault.
 fn measure_fault_alone(fault: &str, code: i32) -> Project {
     let project = Project::with_faults(&[fault]);
     let text = std::fs::read_to_string(project.join("experiments/t/experiment.toml")).unwrap();

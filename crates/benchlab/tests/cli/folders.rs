@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that work in folders: the folders, files left in them, and settings of the host that are changed
-//! for a subject's turns and restored however benchlab ends. The setting is the scheduler of a loop device.
+//! Subjects that need a working directory: the directories, leftover files, and host settings.
+//!
+//! Host settings are changed for a subject's turns and restored no matter how benchlab ends. The setting is the
+//! scheduler of a loop device.
 
 use crate::project::{Outcome, Project, assert_failures, subject, wait_until};
 use lab_model::Metric;
@@ -34,7 +36,7 @@ fn head(each: bool) -> String {
     HEAD.replace("EACH", &each.to_string())
 }
 
-/// A subject that notes what it sees in addition to the project's folders.
+/// A subject that records what it observes in addition to the project's directories.
 fn folder_subject(
     name: &str,
     notes: &Path,
@@ -52,7 +54,7 @@ fn lines(notes: &Path, label: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// A project with a subject that is measured in two folders, the folders, and its notes.
+/// Creates a project whose subject is measured in two directories; also returns the directories and its notes.
 fn two_places() -> (Project, [PathBuf; 2], PathBuf) {
     let project = Project::with_text("");
     let places = ["first place", "second"].map(|name| project.join(name));
@@ -86,7 +88,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         names,
         places.each_ref().map(|place| place.to_str().unwrap())
     );
-    // The folders of the run were in the two given ones; each open had the rate of its case.
+    // The run's directories were in the two given ones; each open had the rate of its case.
     let folder_notes = lines(&notes, "folder ");
     for place in &places {
         let inside = format!("{}/benchlab-", place.display());
@@ -100,7 +102,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         folder_notes.iter().all(|line| line.ends_with(" 20000")),
         "{folder_notes:?}"
     );
-    // For operations at a fixed rate, latencies are compared but not time.
+    // For operations at a fixed rate, latencies are compared rather than time.
     let results = lab_stats::results::results(&run);
     let compared: Vec<_> = results
         .comparisons
@@ -239,12 +241,12 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
             outcome.stdout
         );
     }
-    // Where nothing was compared there is no sentence on the leader.
+    // If nothing was compared, no sentence mentions a leader.
     assert!(!words.contains("ahead of all others"), "{}", outcome.stdout);
     assert_eq!(project.load().complete_blocks().count(), 2);
 }
 
-/// Eight operations of each subject in a block have no 99th percentile.
+/// With eight operations of each subject per block, the 99th percentile is unknown.
 #[test]
 fn a_run_says_why_nothing_was_compared() {
     let (project, places, _) = two_places();
@@ -268,7 +270,7 @@ struct Loop {
 }
 
 impl Loop {
-    /// `None` without root, or without the programs for it; a line on standard error says so.
+    /// Returns `None` without root or without the required programs, and says so on standard error.
     fn new() -> Option<Loop> {
         if !nix::unistd::geteuid().is_root() {
             eprintln!("not tried out: loop devices need root");
@@ -319,14 +321,15 @@ impl Loop {
         let _ = Command::new("umount").arg(self.place()).output();
     }
 
-    /// Files in the filesystem other than `lost+found`.
+    /// Returns the files in the filesystem other than `lost+found`.
     fn leftover_files(&self) -> Vec<OsString> {
         let entries = fs::read_dir(self.place()).unwrap().flatten();
         let names = entries.map(|entry| entry.file_name());
         names.filter(|name| name != "lost+found").collect()
     }
 
-    /// Two subjects with a scheduler each. The experiment's file has the one first that the device does not have now.
+    /// Two subjects with a scheduler each. The file lists first the scheduler that the device does not have
+    /// now.
     fn project(&self) -> (Project, PathBuf) {
         let project = Project::with_text("");
         let notes = project.join("notes");
@@ -362,7 +365,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     assert_eq!(device.current_scheduler(), "none");
     let run = project.load();
     assert_failures(&run, &[]);
-    // The present scheduler is the baseline, whatever the file says.
+    // The current scheduler is the baseline, regardless of the order in the file.
     let plan = run.plan().unwrap();
     assert_eq!(plan.subjects[plan.baseline].name, "other");
     let schedulers = lines(&notes, "watched ");
@@ -372,7 +375,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
             .filter(|line| line.contains(chosen))
             .count()
     };
-    // Two blocks of two mirrored pairs for each.
+    // Two blocks of two mirrored pairs for each subject.
     assert_eq!(
         (count("[mq-deadline]"), count("[none]")),
         (8, 8),
@@ -384,7 +387,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
         .flatten();
     let own_note = format!("settings-{}", std::process::id());
     assert!(notes.into_iter().all(|note| *note.file_name() != *own_note));
-    // That of the subject with latencies of 3 ms; the other's are 9 ms.
+    // The rule is for the subject with latencies of 3 ms; the other subject has 9 ms.
     let name = device.device.trim_start_matches("/dev/");
     let rule = format!("KERNEL==\"{name}\", ATTR{{queue/scheduler}}=\"none\"");
     assert!(outcome.stdout.contains(&rule), "{}", outcome.stdout);
@@ -424,7 +427,7 @@ fn limits_of_memory_are_set_for_turns_and_put_back() {
     );
 }
 
-/// `vm.dirty_bytes` or `vm.dirty_ratio`: that of the two which is 0 does not count.
+/// Reads `vm.dirty_bytes` or `vm.dirty_ratio`; whichever of the two is 0 does not apply.
 fn dirty_limit(unit: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/sys/vm/dirty_{unit}")).unwrap();
     text.trim().parse().unwrap()
@@ -448,7 +451,7 @@ fn after_kill_9_resume_puts_back_what_was_changed_and_goes_on() {
         project.call(&["resume", file.to_str().unwrap()])
     });
     assert_failures(&project.load(), &[]);
-    // The folder that the killed lab left is gone, too.
+    // The directory that the killed benchlab left behind is removed, too.
     assert_eq!(device.leftover_files(), Vec::<OsString>::new());
 }
 
@@ -479,8 +482,9 @@ fn a_lab_waits_for_another_that_puts_settings_back() {
     assert!(lab.wait().unwrap().success());
 }
 
-/// Kills runs until the next call of their project reports that it restored their settings: any benchlab
-/// process on this machine does so, and one of a parallel test may come first.
+/// Kills runs until the next call of their project reports that it restored their settings.
+///
+/// Any benchlab process on this machine restores them, so a process of a parallel test may come first.
 fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Outcome) -> Project {
     for _ in 0..20 {
         let (project, _) = device.project();
@@ -498,10 +502,10 @@ fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Outcome) 
     panic!("the next call never said so");
 }
 
-/// Kills a run while it has another scheduler. `false`: it never had it when it was stopped.
+/// Kills a run while the other scheduler is set; returns `false` if that never happened while it was stopped.
 fn kill_in_turn(project: &Project, device: &Loop, blocks: &str) -> bool {
     let mut lab = start_in_turn(project, device, blocks);
-    // benchlab switches it back and forth: it keeps its value while benchlab is stopped.
+    // benchlab switches the scheduler back and forth; it stays the same while benchlab is stopped.
     let caught = (0..1000).any(|_| {
         signal(&lab, "-STOP");
         wait_until("it is stopped", || is_stopped(&lab));
@@ -513,7 +517,8 @@ fn kill_in_turn(project: &Project, device: &Loop, blocks: &str) -> bool {
         caught
     });
     if caught {
-        // Another lab does not put back the settings of one that lives, even if that is stopped.
+        // Another benchlab does not restore the settings of a process that still exists, even if that process
+        // is stopped.
         project.call(&["list"]).expect(0);
         assert_eq!(device.current_scheduler(), "mq-deadline");
     }
@@ -522,7 +527,7 @@ fn kill_in_turn(project: &Project, device: &Loop, blocks: &str) -> bool {
     caught
 }
 
-/// True if all threads of a process are stopped: a thread ends a write before it stops.
+/// Returns true if all threads of a process are stopped: a thread finishes a write before it stops.
 fn is_stopped(process: &std::process::Child) -> bool {
     let threads = fs::read_dir(format!("/proc/{}/task", process.id()));
     threads.unwrap().flatten().all(|thread| {
@@ -537,7 +542,7 @@ fn ctrl_c_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
     let mut lab = start_in_turn(&project, &device, "1000");
-    // Another run would take the changed setting for the original one.
+    // Another run would mistake the changed setting for the original one.
     let (other, _) = device.project();
     let reason = format!("another run changes {}", device.scheduler().display());
     run_on(&other, &[device.place()], &[])
@@ -549,7 +554,7 @@ fn ctrl_c_puts_back_what_was_changed() {
     assert_eq!(device.leftover_files(), Vec::<OsString>::new());
 }
 
-/// A lab at work on the device, in a turn with another scheduler.
+/// Starts benchlab on the device and waits for a turn with the other scheduler.
 fn start_in_turn(project: &Project, device: &Loop, blocks: &str) -> std::process::Child {
     let place = device.place();
     let lab = project.start(&[

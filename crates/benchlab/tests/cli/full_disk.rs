@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A full disk stops a run with its samples intact; a full disk of the subjects' databases is a failure of
-//! the subject that filled it.
+//! A full disk stops a run with its samples intact; a full disk of the subjects' databases fails the subject
+//! that filled it.
 //!
-//! The small disks are mounted in a mount namespace of their own, which needs root or user namespaces.
-//! Where neither is permitted, BENCHLAB_NO_UNSHARE=1 leaves these tests out.
+//! The small disks are mounted in a separate mount namespace, which requires root or user namespaces. Where
+//! neither is permitted, BENCHLAB_NO_UNSHARE=1 skips these tests.
 
 use crate::project::{BENCHLAB, INSERT, Project, SELECT, assert_failures, rows};
 use std::fs;
@@ -17,7 +17,7 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
         return;
     }
     let project = Project::sql(&[SELECT], &[]);
-    // A block needs more than the disk holds: every sample is a transaction in the log.
+    // A block needs more space than the disk has: every sample is a transaction in the log.
     let script = r#"
         mkdir runs full && mount -t tmpfs -o size=700k none runs || exit 1
         "$BENCHLAB" --project . run t --quick --blocks 2 --pairs 150 --no-control --seed 7 \
@@ -108,7 +108,7 @@ fn whoever_fills_the_databases_disk_fails() {
     assert_eq!(read("left"), "");
 }
 
-/// Runs a script in the project's folder and in a mount namespace of its own.
+/// Runs a script in the project's directory in a separate mount namespace.
 #[track_caller]
 pub fn in_a_namespace(project: &Project, script: &str) {
     let mut command = unshare();
@@ -134,7 +134,7 @@ fn unshare() -> Command {
     command
 }
 
-/// True if this machine permits no mounts and BENCHLAB_NO_UNSHARE=1 says so.
+/// Returns true if this machine permits no mounts and BENCHLAB_NO_UNSHARE=1 is set.
 #[track_caller]
 pub fn cannot_mount() -> bool {
     let script = "mount -t tmpfs -o size=16k none /mnt";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab history`: the runs that it shows, figures equal to those of the runs' reports, and files that
-//! are not runs.
+//! `benchlab history`: the runs that it shows, values equal to those in the runs' reports, and files that are
+//! not runs.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use lab_model::{
@@ -15,16 +15,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A run that a test writes into a file: by default one of `sort`, A against B, with twelve blocks at one point.
+/// A run that a test writes to a file: by default `sort`, A against B, with twelve blocks at one point.
 struct TestRun {
     name: &'static str,
     day: u32,
-    /// Time of B / time of A.
+    /// Time of B divided by time of A.
     ratio: f64,
     blocks: u32,
     points: usize,
     kernel: &'static str,
-    /// The program hashes of A and of B.
+    /// The program hashes of A and B.
     hashes: [&'static str; 2],
     revision: Option<&'static str>,
     subjects: [&'static str; 2],
@@ -89,7 +89,7 @@ impl TestRun {
         }
     }
 
-    /// Writes it as `runs/<name of the file>.lab`.
+    /// Writes the run as `runs/<name of the file>.lab`.
     fn write(&self, folder: &Path, file: &str) -> PathBuf {
         let path = folder.join(format!("{file}.lab"));
         let began = 1_795_000_000.0 + f64::from(self.day) * 86_400.0;
@@ -118,7 +118,7 @@ impl TestRun {
         path
     }
 
-    /// A takes 10 ms, B that by the ratio, each block a little more or less.
+    /// A takes 10 ms, B takes that times the ratio, with small differences between blocks.
     fn samples(&self, block: u32) -> Vec<Sample> {
         let mut samples = Vec::new();
         for point in 0..self.points {
@@ -146,14 +146,14 @@ impl TestRun {
     }
 }
 
-/// Runs `benchlab history … --runs FOLDER`.
+/// Runs `benchlab history … --runs DIR`.
 fn history(folder: &Path, args: &[&str]) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command.arg("history").args(args).arg("--runs").arg(folder);
     outcome(command.current_dir("/").output().unwrap())
 }
 
-/// The rows of `--format csv` that are not of baselines, by column.
+/// Returns the rows of `--format csv` by column, without rows of baselines.
 fn rows(folder: &Path, args: &[&str]) -> Vec<HashMap<String, String>> {
     let mut rows = all_rows(folder, args);
     rows.retain(|row| row["role"] != "baseline");
@@ -183,7 +183,7 @@ fn assert_fits(text: &str) {
     }
 }
 
-/// Three runs of `sort`, written in another order than that of their times, and one of `other`.
+/// Writes three runs of `sort`, not in chronological order, and one of `other`.
 fn three_runs() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let test_run = |name, day, ratio| TestRun {
@@ -499,7 +499,7 @@ fn files_that_are_no_runs_are_left_out() {
     let imported = RunWriter::create(&folder.path().join("imported.lab"), "1", 1.0).unwrap();
     imported.import(&Imported::default()).unwrap();
     imported.finish(None, None).unwrap();
-    // Its heading is valid, and its samples are of no subject.
+    // Its heading is valid, but its samples refer to a missing subject.
     let odd = TestRun {
         day: 9,
         ..TestRun::default()
@@ -525,7 +525,7 @@ fn files_that_are_no_runs_are_left_out() {
     );
 }
 
-/// Names come from files of others.
+/// Names come from other people's files.
 #[test]
 fn names_from_a_file_do_not_reach_the_terminal_as_they_are() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects at the two ends of a link: the links that they get, the traffic that benchlab counts on them, and
-//! links that the kernel shapes, where it can.
+//! Subjects at both ends of a link: their links, the traffic that benchlab counts, and links that the kernel
+//! shapes if it can.
 
 use crate::project::{Project, assert_failures, subject};
 use lab_model::{Metric, Run, TargetKind};
@@ -26,7 +26,7 @@ sweep.bytes = [0, 100, 2000]
 factor.link = ["fast", "small", "real"]
 "#;
 
-/// Two subjects, whose operations send 1 and 51 bytes more than the value of the sweep.
+/// Creates two subjects whose operations send 1 and 51 bytes more than the value of the sweep.
 fn project() -> Project {
     let project = Project::with_text("");
     let notes = project.join("notes");
@@ -36,7 +36,7 @@ fn project() -> Project {
     project
 }
 
-/// The bytes of an operation of a subject at a point, which are the same in each batch.
+/// Returns the bytes per operation of a subject at a point, which are equal in all batches.
 fn sent_bytes(run: &Run, name: &str, label: &str) -> f64 {
     let plan = run.plan().unwrap();
     let subject = plan.subjects.iter().position(|s| s.name == name).unwrap();
@@ -77,7 +77,7 @@ fn the_lab_counts_what_is_sent_over_a_link() {
         "{words}"
     );
     assert!(fact("link real").is_none() && fact("databases").is_none());
-    // A line over a sweep that begins at 0, in the report too.
+    // The report also contains a line over a sweep that starts at 0.
     let report = project.call(&["report", project.file().to_str().unwrap(), "--full"]);
     report.expect(0);
     assert!(

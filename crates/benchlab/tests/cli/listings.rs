@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Listings that builds of subjects write: kept in the run, shown in the report.
+//! Listings written by builds of subjects: stored in the run and shown in the report.
 
 use crate::project::{NOOP, Project, assert_failures, subject};
 
@@ -10,7 +10,7 @@ question = "What was built?"
 baseline = "honest"
 "#;
 
-/// Subjects of which the last has a listing.
+/// Creates subjects, the last of which has a listing.
 fn project() -> Project {
     let subjects = ["honest", "other", "listed"].map(|name| subject(name, &["plain.py"]));
     let text = format!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab logs`: logs in, an answer, a run file, and exit codes out.
+//! `benchlab logs`: from logs to a result, a run file and exit codes.
 
 use crate::project::{Outcome, Project, outcome};
 use lab_model::LogAdvice;
@@ -9,7 +9,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// An nginx log with $request_time at the end: of 40 pages two take most of the time. Its minutes from 10:00 on.
+/// Generates an nginx log with $request_time at the end, starting at 10:00; two of its 40 pages take most of
+/// the time.
 fn log(minutes: u32, slower: u32) -> String {
     let mut text = String::new();
     for minute in 0..minutes {
@@ -35,7 +36,7 @@ fn log(minutes: u32, slower: u32) -> String {
     text
 }
 
-/// A project with logs in its folder.
+/// A project with logs in its directory.
 pub struct Place(pub Project);
 
 impl Place {
@@ -187,7 +188,7 @@ fn gates_end_with_their_exit_codes() {
         .shows(&["LOGS UNKNOWN"]);
 }
 
-/// The unread lines of a log could cross any gate.
+/// The unread lines of a log could fail any gate.
 #[test]
 fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     let place = Place::new();
@@ -207,7 +208,7 @@ fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     let locked = place.file("locked.log", &log(1, 1));
     let mut command = Command::new("chmod");
     assert!(command.args(["0", &locked]).status().unwrap().success());
-    // Root reads it all the same.
+    // Root can read the file anyway.
     if std::fs::File::open(&locked).is_err() {
         cases.push((vec![&locked], "locked.log"));
     }
@@ -230,7 +231,7 @@ fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     }
 }
 
-/// Whatever its names are.
+/// This holds no matter how the file's name is written.
 #[test]
 fn a_file_that_is_named_twice_is_counted_once() {
     let place = Place::new();
@@ -374,7 +375,7 @@ fn two_months_are_compared() {
         .shows(&["14400 requests read from logs"]);
 }
 
-/// The first screen of a comparison shows its assumptions, and the gate does not judge by guessed units or
+/// The first screen of a comparison shows its assumptions, and the gate does not rely on guessed units or
 /// zones.
 #[test]
 fn a_comparison_says_what_is_assumed_of_each_log() {
@@ -409,7 +410,7 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
         judged.expect(code);
     }
     let no_zone = |month, ms| lines(month, ms, "", "_ms");
-    // The page has days enough in one of them alone.
+    // The page has enough days in only one of the logs.
     let short: String = clear(6, 30)
         .lines()
         .take(79)
@@ -425,7 +426,7 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
     judged.expect(4).says(&["--duration-unit"]);
 }
 
-/// Two logs, and two machines, have the same to say: the counts add up.
+/// Two logs or machines with the same advice: the counts are added.
 #[test]
 fn counts_of_several_logs_are_one_sentence() {
     const REQUEST: &str = "method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26\n";
@@ -537,7 +538,7 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
     assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
 }
 
-/// A server may write to the old file a little longer, and Ctrl-C must not lose lines of either file.
+/// A server may continue to write to the old file for a while, and Ctrl-C must not lose lines of either file.
 #[test]
 fn nothing_is_lost_between_a_file_and_its_successor() {
     let place = Place::new();
@@ -562,7 +563,7 @@ fn nothing_is_lost_between_a_file_and_its_successor() {
     );
 }
 
-/// A server with statements that took time, and what `logs` reads them by.
+/// A server with statements that took time, and the URL with which `logs` reads them.
 struct Counting {
     service: Service,
     url: String,
@@ -615,7 +616,7 @@ fn statements_that_a_server_counted_are_read() {
         let mut server = Counting::new(kind, settings[i]);
         server.run(prepared[i]);
         server.run(&["SELECT 1 + 41", "SELECT 2 + 40", "SELECT 3 + 39"]);
-        // A statement may be counted a moment after its answer, but before the next one.
+        // A statement may be counted shortly after its response, but before the next response.
         server.run(&[sleep[i], sleep[i], "SELECT 'done'"]);
         let place = Place::new();
         let outcome = place.read(&["--full", &server.url]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Disks that fill while `benchlab logs` works: it reports what could not be written, and loses nothing else.
+//! Disks that fill up during `benchlab logs`: it reports what could not be written and loses nothing else.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::Project;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 const LINES: u32 = 3000;
 
-/// So many lines of a combined log, `/slow` and pages that take little.
+/// Generates this many lines of a combined log, with `/slow` and pages that take little time.
 fn log(lines: u32) -> String {
     let mut text = String::new();
     for i in 0..lines {
@@ -38,7 +38,7 @@ fn read(project: &Project, name: &str) -> String {
     fs::read_to_string(project.join(name)).unwrap_or_default()
 }
 
-/// The files of a folder with this ending.
+/// Returns the files in a directory with this extension.
 fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(project.join(folder)).unwrap().flatten();
     let paths = entries.map(|e| e.path());
@@ -47,7 +47,7 @@ fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// However much room there is, the answer is shown, and each file that remains is complete.
+/// No matter how much space there is, the result is shown, and each remaining file is complete.
 #[test]
 fn a_run_file_that_finds_no_room_leaves_the_answer() {
     if cannot_mount() {
@@ -129,7 +129,7 @@ fn records_that_find_no_room_leave_the_report_and_the_run() {
     assert!(read("err_of_file").contains("requests/report.html: No space left on device"));
 }
 
-/// The disk of the log was full: its last line is cut off.
+/// The disk of the log was full: its last line is truncated.
 #[test]
 fn a_log_whose_disk_filled_is_read_to_its_last_whole_line() {
     if cannot_mount() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab logs --parquet`: the documented queries give the report's own table.
+//! `benchlab logs --parquet`: the documented queries return the report's own table.
 
 use crate::project::{Project, drivers};
 use lab_model::{LogAnalysis, PageKind};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The block of SQL of `docs/` that begins with this comment.
+/// Returns the SQL block in `docs/` that starts with this comment.
 fn documented_sql(page: &str, comment: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../docs")
@@ -19,7 +19,7 @@ fn documented_sql(page: &str, comment: &str) -> String {
     text[begin..begin + end].to_owned()
 }
 
-/// True if this Python has DuckDB; CI requires it.
+/// Returns true if this Python has DuckDB, which CI requires.
 fn has_duckdb() -> bool {
     let output = Command::new(drivers())
         .args(["-c", "import duckdb"])
@@ -35,7 +35,7 @@ fn has_duckdb() -> bool {
     has
 }
 
-/// The rows of a query of DuckDB: a line each, columns separated by tabs.
+/// Returns the rows of a DuckDB query, one per line, with columns separated by tabs.
 fn duckdb(folder: &Path, sql: &str) -> Vec<String> {
     let program = "import duckdb, sys\n\
                    for row in duckdb.connect().execute(sys.argv[1]).fetchall(): print(*row, sep='\\t')";
@@ -53,8 +53,10 @@ fn duckdb(folder: &Path, sql: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Routes with variables that only the whole log reveals, pages that do not exist, bots, health checks, and
-/// some requests without a duration.
+/// Generates a log with routes with variables, missing pages, bots, health checks, and requests without a
+/// duration.
+///
+/// Only the whole log reveals the variables.
 fn log(from: u64, to: u64) -> String {
     let mut text = String::new();
     for i in from..to {
@@ -119,7 +121,7 @@ fn pareto(analysis: &LogAnalysis) -> Vec<String> {
 fn duckdb_makes_the_report_s_table_of_the_records() {
     let project = Project::noop(&[]);
     let (first, second) = (project.join("a.log"), project.join("b.log"));
-    // More rows than a row group has.
+    // More rows than fit into a row group.
     fs::write(&first, log(0, 150_000)).unwrap();
     fs::write(&second, log(150_000, 200_000)).unwrap();
     let (first, second) = (first.display().to_string(), second.display().to_string());
@@ -168,11 +170,11 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     });
     assert_eq!(duckdb(kinds), expected);
     let times = "SELECT epoch(min(time))::BIGINT, epoch(max(time))::BIGINT, max(bytes), count(status) FROM 'requests/records/*.parquet'";
-    // 1 May 2026, two hours before the time that the log's clock showed.
+    // 1 May 2026, two hours before the time on the log's clock.
     assert_eq!(duckdb(times), ["1777586400\t1777672799\t4999\t200000"]);
 }
 
-/// Each machine keeps the records of its own log.
+/// Each machine stores the records of its own log.
 #[test]
 fn records_of_several_machines_are_one_table() {
     let project = Project::noop(&[]);

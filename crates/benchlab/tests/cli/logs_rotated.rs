@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab logs` on logs that were rotated between a statement and its duration, and on what their lines leave open.
+//! `benchlab logs` on logs that were rotated between a statement and its duration, and on ambiguous lines.
 
 use crate::logs::Place;
 use crate::project::outcome;
@@ -81,7 +81,7 @@ fn days_and_fields_go_on_in_the_next_file() {
     );
 }
 
-/// The counts by page: names, requests, timed requests and sums of durations, in the order of names.
+/// Returns the counts per page, sorted by name: name, requests, timed requests, sum of durations.
 fn counted(place: &Place) -> Vec<(String, u64, u64, u64)> {
     let pages = place.0.load().logs().unwrap().clone().pages.into_iter();
     let mut counted: Vec<_> = pages
@@ -93,7 +93,7 @@ fn counted(place: &Place) -> Vec<(String, u64, u64, u64)> {
 
 #[test]
 fn a_duration_of_another_server_is_no_statements() {
-    // Both have a process 7, and the second log begins where the first ends.
+    // Both have a process 7, and the second log starts where the first one ends.
     for (one, other) in [
         ("db1.log", "db2.log"),
         ("pg-01.log", "pg-02.log"),
@@ -136,11 +136,11 @@ fn a_slow_statement_ends_with_its_log() {
     for (files, texts, first) in [
         (["slow.log.1", "slow.log"], [SLOW, SLOW_REST], &whole),
         (["slow.log-20260501", "slow.log"], [SLOW, SLOW_REST], &whole),
-        // Another server's, by its name and by its banner.
+        // The logs belong to different servers, according to their names and banners.
         (["db1-slow.log", "db2-slow.log"], [SLOW, SLOW_REST], &cut),
         (["one/slow.log", "two/slow.log"], [SLOW, SLOW_REST], &cut),
         (["slow.log.1", "slow.log"], [SLOW, &banner_first], &cut),
-        // Files in the wrong order, and one that is missing between them.
+        // Files in the wrong order, and a missing file between them.
         (["slow.log", "slow.log.1"], [SLOW, &earlier], &cut),
         (["slow.log.3", "slow.log.1"], [&complete, SLOW_REST], &cut),
     ] {
@@ -194,7 +194,8 @@ fn days_go_on_only_in_the_next_file_of_a_log() {
     }
 }
 
-/// An option of HAProxy writes lines before responses end, with a `+` before values that are not final.
+/// An option of HAProxy writes lines before responses are complete, with a `+` before values that are not
+/// final.
 #[test]
 fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
     let place = Place::new();
@@ -219,7 +220,7 @@ fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
         outcome.expect(4).says(&["lower bounds", "logasap"]);
         outcome.shows(&["logasap"]);
     }
-    // Whatever is missing, these are beyond their limits.
+    // Whatever is missing, these values exceed their limits.
     gate("p95>150ms", &early).expect(3);
     gate("errors>1%", &early).expect(0);
 }

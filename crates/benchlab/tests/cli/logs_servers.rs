@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs that nginx, Apache and Tomcat write under `benchlab load`: counts and bytes of `logs` are those of the load
-//! generator, and durations those of the log's lines.
+//! Logs that nginx, Apache and Tomcat write under `benchlab load`.
+//!
+//! The counts and bytes of `logs` equal those of the load generator, and the durations equal those in the log.
 
 use crate::load::web::{Manner, Web};
 use crate::project::{Project, wait_until};
@@ -12,23 +13,25 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The time of a slow response, ms.
+/// The duration of a slow response, in ms.
 const SLOW_MS: u64 = 200;
 
-/// The body of `/plain.txt`.
+/// The size of the body of `/plain.txt`, in bytes.
 const BODY: usize = 5000;
 
-/// A web server in a folder of its own, whose log has durations. It answers `/plain.txt` at once and `/slow` slowly.
+/// A web server in a private directory whose log contains durations.
+///
+/// It responds to `/plain.txt` immediately and to `/slow` slowly.
 struct Server {
     child: Child,
     folder: tempfile::TempDir,
     port: u16,
-    /// The signal on which it ends once its log is written.
+    /// The signal that makes it exit after writing its log.
     ending: Signal,
 }
 
 impl Server {
-    /// In a folder that was filled for this port.
+    /// Starts the server in a directory that was prepared for this port.
     fn start(
         command: &mut Command,
         folder: tempfile::TempDir,
@@ -57,7 +60,7 @@ impl Server {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Ends it, so that its log is whole.
+    /// Stops the server, so that its log is complete.
     fn end(&mut self) {
         let _ = kill(Pid::from_raw(self.child.id() as i32), self.ending);
         let _ = self.child.wait();
@@ -75,7 +78,7 @@ impl Drop for Server {
     }
 }
 
-/// A folder with `www/plain.txt`, which workers of another user can reach.
+/// Creates a directory with `www/plain.txt` that workers of another user can access.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let open = PermissionsExt::from_mode(0o755);
@@ -90,7 +93,7 @@ fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// The first of these files that exists.
+/// Returns the first of these files that exists.
 fn first_existing(name: &str, paths: &[&'static str]) -> Option<&'static str> {
     let found = paths.iter().copied().find(|path| Path::new(path).exists());
     if found.is_none() {
@@ -160,7 +163,7 @@ CustomLog {at}/access.log timed
     Some(Server::start(&mut command, folder, port, Signal::SIGWINCH))
 }
 
-/// Tomcat 10.1, whose `%D` is in µs; the slow page is a CGI script.
+/// Starts Tomcat 10.1, whose `%D` is in µs; the slow page is a CGI script.
 fn tomcat() -> Option<Server> {
     const HOME: &str = "/usr/share/tomcat10";
     first_existing("Tomcat", &["/usr/share/tomcat10/bin/bootstrap.jar"])?;
@@ -238,7 +241,7 @@ struct Load {
 /// Loads one page.
 fn load(url: &str) -> Load {
     let project = Project::noop(&[]);
-    // A server whose first request takes long is waited for.
+    // Waits for a server whose first request takes long.
     let words = "--for 2s --connections 4 --redo 0 --seed 7 --timeout 60s";
     let words: Vec<&str> = words.split(' ').collect();
     project
@@ -269,7 +272,7 @@ fn page<'w>(analysis: &'w LogAnalysis, name: &str) -> &'w LogPage {
         .unwrap_or_else(|| panic!("no {name}: {:?}", names()))
 }
 
-/// The durations of a page in a log, in ns and ascending: each is the last word of its line.
+/// Returns the durations of a page in a log, ascending, in ns; each is the last word of its line.
 fn durations(log: &Path, page: &str, ns: fn(&str) -> u64) -> Vec<u64> {
     let text = fs::read_to_string(log).unwrap();
     let request = format!("\"GET {page} HTTP/1.1\"");
@@ -281,20 +284,22 @@ fn durations(log: &Path, page: &str, ns: fn(&str) -> u64) -> Vec<u64> {
     durations
 }
 
-/// ns of whole microseconds.
+/// Parses whole microseconds and returns ns.
 fn microseconds(text: &str) -> u64 {
     text.parse::<u64>().unwrap() * 1_000
 }
 
-/// ns of seconds with three decimals.
+/// Parses seconds with three decimals and returns ns.
 fn seconds(text: &str) -> u64 {
     let (whole, decimals) = text.split_once('.').unwrap();
     assert_eq!(decimals.len(), 3);
     format!("{whole}{decimals}").parse::<u64>().unwrap() * 1_000_000
 }
 
-/// Loads both pages of a server, and compares the analysis of its log with the generator's counts and with
-/// the durations in the log. `counts_heads`: the log counts header bytes too.
+/// Loads both pages of a server and compares the log analysis with the generator's counts and the log's
+/// durations.
+///
+/// If `counts_heads` is set, the log counts header bytes too.
 fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u64) {
     let loads = ["/plain.txt", slow].map(|path| load(&server.url(path)));
     server.end();
@@ -302,13 +307,13 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u
     let pages = ["/plain.txt", slow].map(|name| page(&analysis, name));
     for (load, page) in loads.iter().zip(pages) {
         let name = &page.name;
-        // Before a load one request checks whether the server answers.
+        // One request before the load checks whether the server responds.
         assert_eq!(page.requests, load.served + 1, "{name}");
         assert_eq!((page.errors, page.client_errors), (0, 0), "{name}");
         if counts_heads {
             let answer = load.received_bytes / load.served;
             let first = page.bytes - load.received_bytes;
-            // A word of its head may be another.
+            // A word in the response header may differ.
             assert!(first.abs_diff(answer) < 40, "{name}: {first}, {answer}");
         }
     }

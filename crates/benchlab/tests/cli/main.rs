@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests of the built program from outside: commands in, exit codes, messages and run files out.
+//! End-to-end tests of the built program: commands in; exit codes, messages and run files out.
 
 mod audit;
 mod audit_names;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `list` and `doctor`: columns that fit a screen, whatever names are in them, and advice that is never empty.
+//! `list` and `doctor`: columns that fit on a screen, no matter how long the names are, and advice that is
+//! never empty.
 
 use crate::project::{Project, outcome, subject};
 use std::fs;
 
 const LONG: &str = "a-name-that-is-as-long-as-somebody-who-tries-out-names-would-make-it";
 
-/// A project with a long name wherever one can be, and toolchains that no package or no advice brings.
+/// Creates a project with long names everywhere, and toolchains without a package or without advice.
 fn project() -> Project {
     let driver = "a driver of many words ".repeat(6);
     let lines = format!("driver = \"{driver}\"\nneeds = [\"unknown\"]");
@@ -38,7 +39,7 @@ fn long_names_break_no_column() {
     }
 }
 
-/// The built-in experiments: names, values and missing dependencies on one screen, drivers with `--full`.
+/// The built-in experiments: names, values and missing requirements on one screen, drivers with `--full`.
 #[test]
 fn each_experiment_is_one_screen() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -76,7 +77,7 @@ fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
     ]);
 }
 
-/// Paths in probes are relative to the project, wherever benchlab is called; an empty variable is as good as none.
+/// Paths in probes are relative to the project, wherever benchlab is run; an empty variable counts as unset.
 #[test]
 fn what_is_installed_does_not_depend_on_the_current_folder() {
     let project = Project::noop(&[]);
@@ -114,7 +115,7 @@ fn what_is_installed_does_not_depend_on_the_current_folder() {
     listed.expect(0);
 }
 
-/// A single subject with a sweep has an answer: where it is fastest. Without a sweep nothing was compared.
+/// For a single subject with a sweep, the result is where it is fastest. Without a sweep nothing is compared.
 #[test]
 fn a_sweep_answers_of_one_subject_alone() {
     let project = Project::noop(&[]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Metrics that an experiment adds to the built-in ones: requested, kept, shown, and rejected where they are
-//! invalid.
+//! Metrics that an experiment defines in addition to the built-in ones: requested, stored, shown, and rejected
+//! if invalid.
 
 use crate::project::{Project, assert_failures, subject};
 
@@ -170,7 +170,7 @@ fn threads_that_work_at_once_have_a_core_each() {
         let of_point = readings.filter(|r| r.point == threads - 1);
         of_point.map(|r| r.value).collect()
     };
-    // Another program may keep a thread from working in a batch.
+    // Another program may prevent a thread from running during a batch.
     let is_mostly_so = |values: &[f64]| values.iter().sum::<f64>() * 2.0 > values.len() as f64;
     let cores = std::thread::available_parallelism().unwrap().get();
     assert!(!is_mostly_so(&own_cores(1)), "{:?}", own_cores(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--plan`: a pilot, the cost of a run on one screen, and no file kept.
+//! `--plan`: a pilot, the cost of a run on one screen, and no saved file.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::process::{Command, Stdio};

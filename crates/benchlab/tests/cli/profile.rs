@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab profile`: reads files, runs programs under Valgrind, judges gates, and leaves nothing behind
-//! after Ctrl-C.
+//! `benchlab profile`: reads files, runs programs under Valgrind, judges gates, and leaves nothing behind after
+//! Ctrl-C.
 
 use crate::project::send_signal;
 use nix::sys::signal::Signal;
@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Cachegrind's files of a program whose misses were halved.
+/// Writes Cachegrind files of a program before and after its misses were halved.
 fn files(folder: &Path) -> [String; 2] {
     let file = |name: &str, misses: u64| {
         let total = 1000 + misses;
@@ -106,7 +106,7 @@ fn conditions_become_exit_codes_and_bad_input_is_explained() {
     assert_eq!(code(&[]).0, Some(2));
 }
 
-/// A program that allocates 64 KiB two hundred times, or 1 KiB.
+/// Builds a program that allocates memory two hundred times, in blocks of the size of its argument.
 fn program(folder: &Path) -> PathBuf {
     let source = "#include <stdlib.h>\n#include <string.h>\nint main(int c, char **v) { size_t n = atoi(v[1]);\n\
                   for (int i = 0; i < 200; i++) { volatile char *p = malloc(n);\n\
@@ -153,7 +153,7 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
     );
 }
 
-/// A repository with a program that allocates 64 KiB at a time, then 1 KiB.
+/// Creates a repository with a program that allocates 64 KiB at a time, and then 1 KiB.
 fn repository(folder: &Path) {
     program(folder);
     fs::write(folder.join(".gitignore"), "prog\n").expect("a file");

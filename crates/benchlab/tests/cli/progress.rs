@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress is one line on a terminal, redrawn and cleared at the end; elsewhere there are notes, a line for each block,
-//! and one every ten seconds within it.
+//! Progress is a single line on a terminal, redrawn and cleared at the end.
+//!
+//! Otherwise there are notes, a line per block, and a line every ten seconds within a block.
 
 use crate::project::{BENCHLAB, Project, SHORT_RUN, outcome};
 use std::process::{ChildStdin, Command, Stdio};
@@ -59,7 +60,7 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
         output.contains("block 1 ") && output.contains("block 2 "),
         "{output:?}"
     );
-    // The lines that a terminal shows in the end, after everything that was erased.
+    // The lines that remain on a terminal after erasures.
     let screen = screen(&output);
     assert!(
         screen
@@ -75,12 +76,12 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     );
 }
 
-/// The text that a call writes to a terminal on standard error, and its exit code.
+/// Returns the text that a call writes to a terminal on standard error, and its exit code.
 pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Option<i32>) {
     at_terminal(command, variables, |_| ())
 }
 
-/// The same with keys that are typed.
+/// Does the same with typed keys.
 pub fn at_terminal(
     command: &Command,
     variables: &[(&str, &str)],
@@ -90,7 +91,7 @@ pub fn at_terminal(
         .get_args()
         .map(|a| format!("'{}'", a.to_str().expect("UTF-8")))
         .collect();
-    // Only the errors go to the terminal.
+    // Only standard error goes to the terminal.
     let line = format!("'{BENCHLAB}' {} > /dev/null", words.join(" "));
     let mut terminal = Command::new("script");
     terminal
@@ -108,8 +109,9 @@ pub fn at_terminal(
     (written, output.status.code())
 }
 
-/// The lines on a terminal after this output: the few control sequences (ECMA-48) that one line of
-/// progress needs.
+/// Returns the lines on a terminal after this output.
+///
+/// Supports the few control sequences (ECMA-48) that one line of progress needs.
 pub fn screen(output: &str) -> Vec<String> {
     let (mut lines, mut row, mut column) = (vec![Vec::new()], 0usize, 0usize);
     let mut chars = output.chars();
@@ -159,7 +161,7 @@ pub fn screen(output: &str) -> Vec<String> {
 }
 
 trait TakeWhileInclusive: Iterator<Item = char> + Sized {
-    /// Characters up to and with the first that is the last one.
+    /// Returns the characters up to and including the first one that satisfies `last`.
     fn take_while_inclusive(self, last: impl Fn(&char) -> bool) -> String {
         let mut text = String::new();
         for c in self {

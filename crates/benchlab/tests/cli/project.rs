@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A project of its own for a test, calls of the built program in it, and what its run files hold.
+//! A private project for a test, calls of the built program in it, and the contents of its run files.
 
 use lab_model::Run;
 use nix::sys::signal::{Signal, kill};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// The program under test.
 pub const BENCHLAB: &str = env!("CARGO_BIN_EXE_benchlab");
 
-/// The case that every kit has; it needs no target.
+/// A case that every kit implements; it needs no target.
 pub const NOOP: &str = r#"
 [[case]]
 name = "noop"
@@ -23,7 +23,7 @@ work = "nothing"
 unit = "operation"
 "#;
 
-/// Those cases of the SQL experiment in which tests cheat.
+/// The cases of the SQL experiment in which test subjects cheat.
 pub const CONNECT: &str = r#"
 [[case]]
 name = "connect"
@@ -81,7 +81,7 @@ equal = ["journal_mode", "synchronous", "autocommit", "encoding", "page_size", "
 conditions = ["version"]
 "#;
 
-/// The targets of the SQL experiment that are servers, with a small table.
+/// The SQL experiment's targets that are servers, with a small table.
 const SERVERS_HEAD: &str = r#"
 [experiment]
 title = "Tried out"
@@ -142,12 +142,12 @@ probes = [["true"]]
 debian = ["mariadb-server-core"]
 "#;
 
-/// A folder with one experiment, `t`.
+/// A directory with one experiment, `t`.
 pub struct Project {
     folder: TempDir,
 }
 
-/// The outcome of a call of benchlab.
+/// The result of running benchlab.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: Option<i32>,
@@ -156,9 +156,9 @@ pub struct Outcome {
 }
 
 impl Project {
-    /// With this text as its experiment file.
+    /// Creates a project with this text as its experiment file.
     pub fn with_text(text: &str) -> Project {
-        // On a disk each commit would wait for it.
+        // On a disk each commit would wait for the disk.
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {
             tempfile::tempdir_in(memory)
@@ -177,7 +177,7 @@ impl Project {
         Project { folder }
     }
 
-    /// The case noop, with an honest baseline, an honest second subject and these.
+    /// Creates the case noop with an honest baseline, an honest second subject, and these subjects.
     pub fn noop(others: &[String]) -> Project {
         let honest = ["honest", "second"].map(|name| subject(name, &["plain.py"]));
         Project::with_text(
@@ -191,7 +191,7 @@ impl Project {
         )
     }
 
-    /// The case noop, with an honest baseline, an honest second subject and one for each fault.
+    /// Creates the case noop with an honest baseline, an honest second subject, and a subject per fault.
     pub fn with_faults(faults: &[&str]) -> Project {
         let faulty: Vec<String> = faults
             .iter()
@@ -200,7 +200,7 @@ impl Project {
         Project::noop(&faulty)
     }
 
-    /// SQL cases, with an honest baseline, an honest second subject and these variants of sql.py.
+    /// Creates SQL cases with an honest baseline, an honest second subject, and these variants of sql.py.
     pub fn sql(cases: &[&str], variants: &[&str]) -> Project {
         let honest = ["honest", "second"].map(|name| subject(name, &["sql.py", "honest"]));
         let others = variants.iter().map(|v| subject(v, &["sql.py", v]));
@@ -208,7 +208,7 @@ impl Project {
         Project::with_text(&(text + &others.collect::<String>()))
     }
 
-    /// Cases on both servers, with an honest baseline, an honest second subject and these variants of
+    /// Creates cases on both servers with an honest baseline, an honest second subject, and these variants of
     /// servers.py.
     pub fn servers(cases: &[&str], variants: &[&str]) -> Project {
         let honest = ["honest", "second"].map(|name| server_subject(name, "honest"));
@@ -217,7 +217,7 @@ impl Project {
         Project::with_text(&(text + &others.collect::<String>()))
     }
 
-    /// Adds to its experiment file.
+    /// Appends text to the experiment file.
     pub fn append(&self, more: &str) {
         let file = self.join("experiments/t/experiment.toml");
         let text = fs::read_to_string(&file).unwrap();
@@ -232,7 +232,9 @@ impl Project {
         self.path().join(path)
     }
 
-    /// A call of benchlab with this project; databases of `run` and `resume` are in a folder of it.
+    /// Returns a command that runs benchlab with this project.
+    ///
+    /// Databases of `run` and `resume` are stored in a directory of the project.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BENCHLAB);
         command.arg("--project").arg(self.path()).args(args);
@@ -243,7 +245,7 @@ impl Project {
         command
     }
 
-    /// The folder of the subjects' databases.
+    /// Returns the directory of the subjects' databases.
     pub fn scratch(&self) -> PathBuf {
         let scratch = self.join("scratch");
         fs::create_dir_all(&scratch).unwrap();
@@ -254,12 +256,12 @@ impl Project {
         outcome(self.command(args).output().expect("benchlab starts"))
     }
 
-    /// A short run with all steps of a measurement.
+    /// Makes a short run with all steps of a measurement.
     pub fn run(&self, more: &[&str]) -> Outcome {
         self.call(&[&SHORT_RUN[..], more].concat())
     }
 
-    /// A run with this number of blocks and pairs.
+    /// Makes a run with this number of blocks and pairs.
     pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Outcome {
         self.call(&[&blocks_of(blocks, pairs)[..], more].concat())
     }
@@ -273,7 +275,7 @@ impl Project {
             .expect("benchlab starts")
     }
 
-    /// The one run file.
+    /// Returns the path of the only run file.
     pub fn file(&self) -> PathBuf {
         let files = self.files();
         assert_eq!(files.len(), 1, "there should be one run file: {files:?}");
@@ -295,14 +297,16 @@ impl Project {
         lab_store::load(&self.file()).expect("the run file is sound")
     }
 
-    /// True if there is a run file with this many complete blocks, which are slices for a load on one server.
+    /// Returns true if there is a run file with this many complete blocks.
+    ///
+    /// For a load on one server, blocks are slices.
     pub fn has_blocks(&self, blocks: usize) -> bool {
         let has_them = |run: Run| run.complete_blocks().count() >= blocks;
         !self.files().is_empty() && lab_store::load(&self.file()).is_ok_and(has_them)
     }
 }
 
-/// The arguments of a run with this number of blocks and pairs, with a fixed seed.
+/// Returns the arguments of a run with this number of blocks and pairs, with a fixed seed.
 pub fn blocks_of<'a>(blocks: &'a str, pairs: &'a str) -> [&'a str; 12] {
     let mut words = SHORT_RUN;
     (words[4], words[6]) = (blocks, pairs);
@@ -328,7 +332,7 @@ pub const SHORT_RUN: [&str; 12] = [
 /// Python's options: write no bytecode (`-B`), and do not search for installed packages (`-S`).
 const PLAIN: &str = "-BS";
 
-/// A `[[subject]]` that is a Python program of `tests/subjects/`.
+/// Returns a `[[subject]]` that runs a Python program in `tests/subjects/`.
 pub fn subject(name: &str, program: &[&str]) -> String {
     let script = subjects_folder().join(program[0]);
     let args: String = program[1..].iter().map(|a| format!(", {a:?}")).collect();
@@ -339,29 +343,30 @@ pub fn subject(name: &str, program: &[&str]) -> String {
     )
 }
 
-/// An experiment's file up to its cases, with both servers as targets.
+/// Returns an experiment file up to its cases, with both servers as targets.
 pub fn servers_head(baseline: &str) -> String {
     SERVERS_HEAD.replace("\"honest\"", &format!("{baseline:?}"))
 }
 
-/// A `[[subject]]` that is a variant of servers.py.
+/// Returns a `[[subject]]` that runs a variant of servers.py.
 pub fn server_subject(name: &str, variant: &str) -> String {
     server_program(name, &["servers.py", variant])
 }
 
-/// A `[[subject]]` that is a Python program of `tests/subjects/` and needs the databases' drivers.
+/// Returns a `[[subject]]` that runs a Python program in `tests/subjects/` and needs database drivers.
 pub fn server_program(name: &str, program: &[&str]) -> String {
     let alone = format!("{:?}, {PLAIN:?}", python());
     subject(name, program).replace(&alone, &format!("{:?}, \"-B\"", drivers()))
 }
 
-/// The Python that has the databases' drivers; `make setup` makes it.
+/// Returns the path of the Python with the database drivers; `make setup` installs it.
 pub fn drivers() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     workspace.join("build/tests/venv/bin/python")
 }
 
-/// True if the servers' software or the drivers are missing, which is then written to standard error. In CI that fails.
+/// Returns true if the servers' software or the drivers are missing, and says so on standard error. In CI this
+/// fails.
 pub fn without_servers() -> bool {
     static LACKING: OnceLock<Option<String>> = OnceLock::new();
     let lacking = LACKING.get_or_init(|| {
@@ -387,7 +392,7 @@ pub fn without_servers() -> bool {
     lacking.is_some()
 }
 
-/// The path of Python: `python3` in PATH may be a wrapper that takes longer than a whole run.
+/// Returns the path of Python: `python3` in PATH may be a wrapper that takes longer than a whole run.
 pub fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
@@ -405,7 +410,7 @@ pub fn subjects_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/subjects")
 }
 
-/// The exit code, and the text on standard output and standard error.
+/// Returns the exit code and the text on standard output and standard error.
 pub fn outcome(output: Output) -> Outcome {
     Outcome {
         code: output.status.code(),
@@ -428,14 +433,14 @@ impl Outcome {
         self
     }
 
-    /// Standard error has each of these texts.
+    /// Asserts that standard error contains each of these texts.
     #[track_caller]
     pub fn says(&self, texts: &[&str]) -> &Outcome {
         has(&self.stderr, texts);
         self
     }
 
-    /// Standard output has each of these texts.
+    /// Asserts that standard output contains each of these texts.
     #[track_caller]
     pub fn shows(&self, texts: &[&str]) -> &Outcome {
         has(&self.stdout, texts);
@@ -443,9 +448,11 @@ impl Outcome {
     }
 }
 
-/// Asserts that these subjects failed, each with its kind and a message that contains its text, and that the
-/// others did all of their work. Where there are multiple targets, a subject is named with its own: `second
-/// on mariadb`.
+/// Asserts that these subjects failed, each with its kind and message, and that the others did all of their
+/// work.
+///
+/// A message must contain the expected text. If there are multiple targets, a subject is named with its target:
+/// `second on mariadb`.
 #[track_caller]
 pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
     let plan = run.plan().expect("a plan");
@@ -487,7 +494,8 @@ pub fn assert_complete(run: &Run, subject: usize) {
     }
 }
 
-/// The rows of a query on a run file, each as its values in the form of `Debug` with blanks between.
+/// Returns the rows of a query on a run file; each row contains its values in `Debug` format, separated by
+/// spaces.
 pub fn rows(file: &Path, sql: &str) -> Vec<String> {
     let db = Connection::open(file).expect("the run file opens");
     let mut statement = db.prepare(sql).expect("the table is there");
@@ -514,7 +522,7 @@ pub fn send_signal(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).unwrap();
 }
 
-/// Waits until a condition holds; fails after 60 s.
+/// Waits until a condition is true; fails after 60 s.
 #[track_caller]
 pub fn wait_until(awaited: &str, mut condition: impl FnMut() -> bool) {
     let began = Instant::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files that are not valid runs: the message says what each is, and the file is not touched.
+//! Files that are not valid runs: the message says what each file is, and the file is not modified.
 
 use crate::project::{BENCHLAB, Project, outcome};
 use rusqlite::Connection;
@@ -110,7 +110,7 @@ fn what_is_no_run_file() {
     }
 }
 
-/// A file with random bytes changed gives a report or an error; benchlab does not crash.
+/// A file with random bytes changed leads to a report or an error; benchlab does not crash.
 #[test]
 fn damage_in_the_midst() {
     let (project, valid_bytes) = project_with_run();
@@ -132,7 +132,7 @@ fn damage_in_the_midst() {
     }
 }
 
-/// Rows that a person or a script may have changed: their values are invalid, or their references point to no row.
+/// Rows that a person or a script may have changed: their values are invalid, or they refer to a missing row.
 #[test]
 fn rows_that_make_no_sense() {
     let (project, valid_bytes) = project_with_run();
@@ -185,7 +185,7 @@ fn a_file_that_may_not_be_read() {
     fs::write(&file, &valid_bytes).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(project.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    // Root may read everything, so benchlab runs as another user, from a folder that this user can reach.
+    // Root may read everything, so benchlab runs as another user, from a directory that this user can access.
     let program = project.join("benchlab");
     fs::copy(BENCHLAB, &program).unwrap();
     let mut command = Command::new(&program);
@@ -209,7 +209,7 @@ fn a_file_that_may_not_be_read() {
     );
 }
 
-/// A project with a run, and the bytes of its file.
+/// Returns a project with a run, and the bytes of its file.
 fn project_with_run() -> (Project, Vec<u8>) {
     let project = Project::noop(&[]);
     project.run(&[]).expect(0);
@@ -217,7 +217,7 @@ fn project_with_run() -> (Project, Vec<u8>) {
     (project, valid_bytes)
 }
 
-/// Names and bytes of all files in a folder.
+/// Returns the names and bytes of all files in a directory.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().flatten();
     entries

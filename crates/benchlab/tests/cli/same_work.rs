@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject that does other work than it should is caught, and the honest ones go on to the end.
+//! A subject that does different work than it should is caught, and the honest subjects continue to the end.
 
 use crate::project::{CONNECT, DROP_CREATE, INSERT, Project, SELECT, assert_failures};
 use lab_model::Run;
@@ -189,7 +189,7 @@ fn settings_that_differ_are_named_and_not_compared() {
     assert_eq!(compared_subjects(&run, &results), ["second"]);
 }
 
-/// A cheat is not compared; the honest subjects are.
+/// A cheating subject is not compared; the honest subjects are.
 #[test]
 fn a_cheat_is_refused_and_the_honest_are_compared() {
     let run = measure(
@@ -215,7 +215,7 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
         refused[0].starts_with("no-write at insert statement=prepared: failed (writes): "),
         "{refused:?}"
     );
-    // Where it works honestly it is compared.
+    // It is compared at points where it works honestly.
     assert_eq!(
         compared_subjects(&run, &results),
         ["second", "second", "no-write"]
@@ -240,7 +240,7 @@ fn subject(run: &Run, id: usize) -> &str {
     &run.plan().expect("a plan").subjects[id].name
 }
 
-/// The subjects of all comparisons with a verdict, in the order of points.
+/// Returns the subjects of all comparisons with a verdict, in the order of points.
 fn compared_subjects<'r>(run: &'r Run, results: &Results) -> Vec<&'r str> {
     let judged = results.comparisons.iter().filter(|c| c.verdict.is_some());
     judged.map(|c| subject(run, c.key.subject)).collect()

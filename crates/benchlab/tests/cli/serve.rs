@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab serve`: its pages show what the other verbs show, and other sites cannot read or use them.
+//! `benchlab serve`: its pages show the same as the other commands, and other sites cannot read or use them.
 
 use crate::project::Project;
 use rusqlite::Connection;
@@ -9,15 +9,15 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A running `benchlab serve`, which ends when this is dropped.
+/// A running `benchlab serve`, which exits when this is dropped.
 struct Served {
     process: Child,
-    /// `127.0.0.1:PORT`.
+    /// The address as `127.0.0.1:PORT`.
     host: String,
     token: String,
 }
 
-/// The server's answer.
+/// The server's response.
 struct Answer {
     status: u16,
     head: String,
@@ -41,7 +41,7 @@ impl Served {
         }
     }
 
-    /// Sends a request's head and body as they are.
+    /// Sends a raw request head and body.
     fn send(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream.write_all(request.as_bytes()).unwrap();
@@ -68,14 +68,14 @@ impl Served {
         self.get_with(path, "")
     }
 
-    /// The page at a path, which must exist.
+    /// Returns the page at a path, which must exist.
     fn page(&self, path: &str) -> String {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.body
     }
 
-    /// The cookie of a browser that has opened the address with the token.
+    /// Returns the cookie of a browser that has opened the address with the token.
     fn cookie(&self) -> String {
         let answer = self.get(&format!("/?token={}", self.token));
         assert_eq!(answer.status, 303);
@@ -108,7 +108,7 @@ impl Drop for Served {
     }
 }
 
-/// A project with two runs of six blocks, and their names, the earlier first.
+/// Creates a project with two runs of six blocks; also returns their names, the earlier first.
 fn project_with_two_runs() -> (Project, [String; 2]) {
     let project = Project::noop(&[]);
     for seed in ["7", "8"] {
@@ -139,7 +139,7 @@ fn file(project: &Project, name: &str) -> PathBuf {
     project.join("runs").join(format!("{name}.lab"))
 }
 
-/// The text of a page: what stands between tags, with single spaces.
+/// Returns the text of a page between tags, with single spaces.
 fn text(page: &str) -> String {
     let parts = page
         .split('<')
@@ -166,7 +166,7 @@ fn pages_say_what_the_other_verbs_say() {
     ] {
         assert!(list.contains(part), "{part} is not in {list}");
     }
-    // The answer of the list is that of the report and of the terminal.
+    // The list shows the same result as the report and the terminal.
     let report = served.page(&format!("/runs/{a}"));
     let answer = list.split("class=\"finding").nth(2).expect("two answers");
     let answer = text(
@@ -178,7 +178,7 @@ fn pages_say_what_the_other_verbs_say() {
         "{answer}"
     );
 
-    // The main part of the page is that of the page which `report` writes.
+    // The main part of the page equals that of the page that `report` writes.
     let path = file(&project, &a);
     let alone = project
         .call(&["report", path.to_str().unwrap(), "--format", "html"])
@@ -466,7 +466,7 @@ fn what_somebody_sent_is_borne() {
         head.contains("content-disposition: attachment; filename=\"a-"),
         "{head}"
     );
-    // The valid run is shown all the same.
+    // The valid run is still shown.
     served.page(&format!("/runs/{b}"));
 }
 
@@ -506,7 +506,7 @@ fn a_run_is_followed_until_its_end() {
         if let Some(event) = line.strip_prefix("event: ") {
             events.push(event.to_owned());
         }
-        // The first events of a run that has only begun may have nothing to show yet.
+        // The first events of a run that has just started may have nothing to show yet.
         if !stopped && events.iter().any(|e| e == "report") && events.len() >= 3 {
             let form = format!("token={}&run={name}", served.token);
             assert_eq!(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The same work, checked on both database servers: a subject that does other work is caught by what the server counted
-//! or by the settings that it reports, and the honest subjects go on.
+//! The same work, checked on both database servers.
+//!
+//! A subject that does different work is caught by the server's counters or by the settings that it reports,
+//! and the honest subjects continue.
 
 use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
 use lab_model::{Cores, Run, Setting, TargetKind, parts};
@@ -45,7 +47,7 @@ unit = "row"
 check = "opens"
 "#;
 
-/// A cheat, and the failure that it must have: kind and a part of the message.
+/// A cheating subject and its expected failure: the kind and a substring of the message.
 type Caught<'a> = (&'a str, &'a str, &'a str);
 
 #[test]
@@ -121,7 +123,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
         ("shadow", "writes", " rows; 0 are there"),
     ];
     let postgresql = [("no-rows", "statements", "rows; the server counted 0")];
-    // A row that was there already counts as written.
+    // A row that already existed counts as written.
     let mariadb = [("no-rows", "writes", "rows; 0 are there")];
     assert_caught(
         INSERT,
@@ -189,13 +191,13 @@ fn settings_that_differ_are_named_and_not_compared() {
     assert_failures(
         &run,
         &[
-            // A setting of the whole server, which is not the subject's to change.
+            // A setting of the whole server, which the subject may not change.
             (
                 "asynchronous on mariadb",
                 "error",
                 "Access denied; you need (at least one of) the SUPER",
             ),
-            // The private servers have no TLS.
+            // The private servers do not support TLS.
             (
                 "tls on postgresql",
                 "error",
@@ -227,7 +229,7 @@ fn settings_that_differ_are_named_and_not_compared() {
     );
 }
 
-/// The subjects that are not compared because of their settings, and why.
+/// Returns the subjects that are not compared because of their settings, with the reasons.
 fn refusals(run: &Run) -> Vec<String> {
     let plan = run.plan().expect("a plan");
     let refusals = lab_stats::results::results(run).refusals;
@@ -242,8 +244,9 @@ fn refusals(run: &Run) -> Vec<String> {
     refusals.iter().filter_map(named).collect()
 }
 
-/// Measures a case with cheats on both databases, each of which must be caught; the honest subjects are
-/// there to the end.
+/// Measures a case with cheating subjects on both databases.
+///
+/// Each of them must be caught; the honest subjects run to the end.
 #[track_caller]
 fn assert_caught(
     case: &str,
@@ -277,7 +280,7 @@ fn assert_caught(
         .chain(on_one)
         .map(|(name, ..)| *name)
         .collect();
-    // A changed plan of a statement shows after 24 operations. On a busy machine a batch is one operation,
+    // A changed plan of a statement shows after 24 operations. On a busy machine a batch is a single operation,
     // and so is the lead-in before it.
     let run = measure_pairs(&Project::servers(&[case], &variants), "6", more);
     let expected: Vec<Caught> = expected
@@ -335,8 +338,9 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
             "{label}: {charged:.0} ns charged, {clock:.0} ns by its own clock, {wall:.0} ns in all"
         );
         match &name[..] {
-            // The server's threads in the background are charged too: they go on while it waits for a core. Its own
-            // clock has the warm-up's batches too, when the machine may have had another speed.
+            // The server's background threads are charged too, and they run while the operation waits for a
+            // core. The operation's own clock also covers the batches of the warm-up, when the machine may have
+            // had a different speed.
             "burn" => {
                 assert!(
                     (0.75 * clock..1.25 * clock + 0.2 * wall).contains(&charged),
@@ -352,7 +356,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
                 );
             }
             // A thread of MariaDB serves multiple connections, one after the other. PostgreSQL's backend had
-            // been started when it answered, and was to end.
+            // been started when it responded, and had yet to exit.
             _ => {
                 let over_an_open_one = trivial[&kind];
                 assert!(
@@ -377,7 +381,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
     if without_servers() {
         return;
     }
-    // Long turns: only two operations and more can descend.
+    // Long turns, because only two or more operations can be in descending order.
     let connections = "\n[[case]]\nname = \"connections\"\nwork = \"at once\"\nunit = \"row\"\n\
                        sweep.connections = [2]\ncores = \"all\"\nturn_ms = 40\n\
                        statements = { select = 1 }\nreads = 1\ntargets = [\"mariadb\"]\n";
@@ -476,7 +480,7 @@ fn only_what_is_asked_for_is_started() {
     assert_eq!(started(&["--cases", "insert"]), [false, true]);
 }
 
-/// One block: each subject's pilot, judge and one turn.
+/// Measures one block: each subject's pilot, judge and one turn.
 fn measure(project: &Project, more: &[&str]) -> Run {
     measure_pairs(project, "1", more)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Private servers leave nothing behind, the user's servers stay as they were, and the loss of a server costs
-//! a block and not the run.
+//! Private servers leave nothing behind, the user's servers stay unchanged, and losing a server costs a block
+//! rather than the run.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::{
@@ -64,13 +64,13 @@ impl ExternalServer {
     }
 }
 
-/// The processes of subjects so far: process ID and command line.
+/// Returns the processes of subjects so far: process ID and command line.
 fn processes(project: &Project) -> Vec<String> {
     let text = fs::read_to_string(project.join("processes")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// Waits until this many subjects were started; benchlab must not end before.
+/// Waits until this many subjects were started; benchlab must not exit before.
 #[track_caller]
 fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
     wait_until("subjects", || {
@@ -79,7 +79,7 @@ fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
     });
 }
 
-/// The processes of a project's private servers, by the folder that they work in.
+/// Returns the processes of a project's private servers, identified by their working directories.
 fn servers(project: &Project) -> Vec<(i32, String)> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|e| e.file_name().to_str()?.parse::<i32>().ok());
@@ -92,7 +92,7 @@ fn servers(project: &Project) -> Vec<(i32, String)> {
     pids.filter_map(process).collect()
 }
 
-/// The process of a private server that benchlab itself started.
+/// Returns the process of a private server that benchlab itself started.
 fn main_process(project: &Project, lab: u32) -> Option<i32> {
     let parent = |pid: i32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -115,7 +115,7 @@ fn assert_nothing_left(project: &Project) {
     assert_eq!(files_in("tmp"), [""; 0].map(PathBuf::from));
 }
 
-/// Starts a run whose sockets need a folder of their own.
+/// Starts a run with a separate directory for sockets.
 fn start(project: &Project, more: &[&str]) -> Child {
     use std::process::Stdio;
     let temporary = project.join("tmp");
@@ -131,7 +131,7 @@ fn resume(project: &Project) -> Outcome {
     project.call(&["resume", project.file().to_str().unwrap()])
 }
 
-/// Sends SIGINT to a lab, and asserts that it ends and leaves nothing.
+/// Sends SIGINT to benchlab and asserts that it exits and leaves nothing behind.
 fn assert_stops(project: &Project, lab: Child) {
     send_signal(lab.id() as i32, Signal::SIGINT);
     outcome(lab.wait_with_output().unwrap()).expect(130);
@@ -144,7 +144,8 @@ fn interrupted_on_private_servers() {
         return;
     }
     let project = Project::servers(&[POINT], &[]);
-    // While they start, in the pilot, in a block: two subjects on each of two servers, and a judge.
+    // While the servers start, during the pilot, and in a block: two subjects on each of two servers, and a
+    // judge.
     for subjects in [0, 1, 7] {
         let _ = fs::remove_file(project.join("processes"));
         let _ = fs::remove_dir_all(project.join("runs"));
@@ -162,7 +163,7 @@ fn interrupted_on_private_servers() {
     assert_nothing_left(&project);
 }
 
-/// The server is killed too, so that it cannot clean up.
+/// The server is killed too, so it cannot clean up.
 #[test]
 fn killed_with_its_servers() {
     if without_servers() {
@@ -189,7 +190,7 @@ fn killed_with_its_servers() {
         segments.iter().all(|s| Path::new(s).exists()),
         "{segments:?}"
     );
-    // Another lab's call, with the same scratch folder.
+    // Another benchlab run with the same scratch directory.
     project
         .run_blocks("1", "1", &[&TEXT[..], &["--targets", "mariadb"]].concat())
         .expect(0);
@@ -245,14 +246,14 @@ fn the_readers_own_servers_are_left_as_they_were() {
             );
         }
     }
-    // Stopped in a block, where each of two subjects has a schema.
+    // Stopped in a block, in which each of two subjects has a schema.
     fs::remove_file(project.join("processes")).unwrap();
     fs::remove_dir_all(project.join("runs")).unwrap();
     let mut lab = start(&project, &options);
     wait_for_subjects(&project, &mut lab, 14);
     assert_stops(&project, lab);
     assert_eq!(external.each_mut().map(ExternalServer::schemas), before);
-    // It goes on with the same servers only.
+    // The run continues only with the same servers.
     resume(&project)
         .expect(2)
         .says(&["specify it again with --service postgresql=URL"]);
@@ -416,7 +417,7 @@ fn a_server_that_is_killed_costs_a_block() {
     for kind in DATABASES {
         let project = Project::servers(&[POINT], &[]);
         let mut lab = start(&project, &["--targets", kind.name]);
-        // Two pilots and a judge; then a block's two.
+        // Two pilots and a judge, then the two subjects of a block.
         wait_for_subjects(&project, &mut lab, 5);
         send_signal(
             main_process(&project, lab.id()).expect("a server"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! However a run is stopped, nothing that was measured is lost, no process is left behind, and
-//! `benchlab resume` finishes it.
+//! No matter how a run is stopped, its results are not lost, no process is left behind, and `benchlab resume`
+//! finishes it.
 
 use crate::project::{
     BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, python, rows, send_signal,
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
 
-/// A run with `counted.py`'s diary, on two points.
+/// A run on two points whose subjects log their steps (`counted.py`).
 struct Diary(Project);
 
 impl Diary {
@@ -65,7 +65,7 @@ impl Diary {
             .start(&["resume", self.0.file().to_str().expect("UTF-8")])
     }
 
-    /// Waits for `more` further steps of a kind; `false` if benchlab ended before.
+    /// Waits for `more` additional steps of a kind; returns `false` if benchlab exited before that.
     fn wait_for(&self, lab: &mut Child, kind: &str, more: usize) -> bool {
         let target_count = self.count(kind) + more;
         let mut has_ended = false;
@@ -76,7 +76,7 @@ impl Diary {
         !has_ended
     }
 
-    /// No process that noted its start is running.
+    /// Asserts that no process that logged its start is still running.
     #[track_caller]
     fn assert_none_running(&self) {
         let started: Vec<i32> = self
@@ -90,7 +90,7 @@ impl Diary {
         }
     }
 
-    /// True if a process of this project's folder has this id, and is not a zombie.
+    /// Returns true if a process with this ID runs in this project's directory and is not a zombie.
     fn is_running(&self, pid: i32) -> bool {
         let is_in_folder =
             fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.0.path());
@@ -101,7 +101,7 @@ impl Diary {
                 .is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
     }
 
-    /// The samples that are on disk, read from a copy so that the file stays as the killed lab left it.
+    /// Returns the samples on disk, read from a copy so that the file stays as the killed benchlab left it.
     fn samples(&self) -> Vec<String> {
         let copy = self.0.join("copy.lab");
         for end in ["", "-wal"] {
@@ -114,7 +114,7 @@ impl Diary {
         rows(&copy, SAMPLES)
     }
 
-    /// Asserts that the run is finished, has the samples that it had before, and each block once.
+    /// Asserts that the run is finished, still has its earlier samples, and has each block once.
     #[track_caller]
     fn assert_complete(&self, before: &[String]) {
         let file = self.0.file();
@@ -164,7 +164,7 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
-/// Ends benchlab with SIGKILL and checks what it leaves: the samples.
+/// Kills benchlab with SIGKILL, checks what remains, and returns the samples.
 #[track_caller]
 fn kill_lab(diary: &Diary, mut lab: Child) -> Vec<String> {
     send_signal(lab.id() as i32, Signal::SIGKILL);
@@ -192,7 +192,7 @@ fn killed_in_the_pilot() {
 fn killed_in_a_block() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
-    // Two points, each piloted by both and judged by one; then a block's two.
+    // Two points, each with two pilots and one judge, then the two subjects of a block.
     assert!(diary.wait_for(&mut lab, "start", 8));
     wait_until("a sample", || {
         let file = diary.0.file();
@@ -209,7 +209,7 @@ fn killed_in_a_block() {
 fn killed_between_blocks() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
-    // The pilots leave four times, then the two of the first block.
+    // The pilots quit four times, then the two subjects of the first block.
     assert!(diary.wait_for(&mut lab, "quit", 6));
     let before = kill_lab(&diary, lab);
     assert!(before.len() >= 16, "{}", before.len());
@@ -217,7 +217,7 @@ fn killed_between_blocks() {
     diary.assert_complete(&before);
 }
 
-/// One run that is killed ten times, each time after another number of batches.
+/// One run that is killed ten times, each time after a different number of batches.
 #[test]
 fn killed_again_and_again() {
     let diary = Diary::new(&[]);
@@ -276,7 +276,7 @@ fn interrupted_while_a_subject_hangs() {
     assert_stopped(&diary, lab);
 }
 
-/// As on Ctrl-C at a terminal, with subjects that started processes of their own.
+/// Like Ctrl-C on a terminal, with subjects that started processes of their own.
 #[test]
 fn the_whole_foreground_process_group_is_interrupted() {
     let diary = Diary::new(&["grandchild"]);
@@ -325,7 +325,7 @@ fn a_terminal_s_ctrl_c() {
     diary.assert_none_running();
 }
 
-/// `timeout` signals its command, and then its own process group, in which the command is.
+/// `timeout` signals its command and then its own process group, which contains the command.
 #[test]
 fn a_signal_that_comes_twice_at_once_is_one() {
     let diary = Diary::new(&[]);
@@ -339,7 +339,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     diary.assert_complete(&[]);
 }
 
-/// The second signal ends benchlab at once.
+/// The second signal stops benchlab immediately.
 #[test]
 fn interrupted_twice() {
     let diary = Diary::new(&[]);
@@ -368,7 +368,7 @@ fn a_run_is_measured_by_one_lab_at_a_time() {
     diary.assert_complete(&samples);
 }
 
-/// Readers of a run that is being measured change nothing in it.
+/// Reading a run that is in progress does not change its file.
 #[test]
 fn a_run_that_was_looked_at_and_then_killed_is_whole() {
     let diary = Diary::new(&[]);
@@ -380,7 +380,7 @@ fn a_run_that_was_looked_at_and_then_killed_is_whole() {
         .0
         .call(&["report", file.to_str().expect("UTF-8"), "--format", "json"])
         .expect(0);
-    // As any program with any version of SQLite would.
+    // Like any program with any version of SQLite.
     let script = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('SELECT * FROM sample'); d.close()";
     let status = Command::new(python())
         .args(["-c", script])
@@ -445,8 +445,8 @@ fn figures_of_others_cannot_be_resumed() {
         .says(&["imported.lab holds no plan: there is nothing to go on with"]);
 }
 
-/// Asserts that benchlab ended with the exit code of an interrupt, said how to resume, and left no process:
-/// the samples.
+/// Asserts that benchlab exited as interrupted, printed how to resume, and left no process; returns the
+/// samples.
 #[track_caller]
 fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
     let outcome = outcome(lab.wait_with_output().unwrap());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab diff A.lab B.lab`: two runs of one experiment.
+//! `benchlab diff A.lab B.lab`: two runs of the same experiment.
 
 use crate::project::{Outcome, Project};
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
 
-/// A project with two runs of six blocks, the earlier one first.
+/// Creates a project with two runs of six blocks, the earlier one first.
 fn project_with_two_runs() -> (Project, [PathBuf; 2]) {
     let project = Project::noop(&[]);
     for seed in ["7", "8"] {
@@ -34,7 +34,7 @@ fn change(file: &PathBuf, sql: &str) {
 #[test]
 fn what_changed_is_told_with_its_reservations_and_exported() {
     let (project, [first, second]) = project_with_two_runs();
-    // As if `second` had been made from something else, and every one of its turns took twice as long.
+    // As if `second` had been built from other sources, and each of its turns took twice as long.
     change(
         &second,
         "UPDATE hash SET sha256 = 'other' WHERE path = 'second'",
@@ -43,7 +43,7 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
         &second,
         "UPDATE sample SET wall_ns = 100 * (SELECT max(wall_ns) FROM sample) WHERE subject = 1",
     );
-    // Its pilot would show that such turns are not at its steady level.
+    // Its pilot would show that such turns are not in the steady state.
     change(&second, "DELETE FROM pilot_batch WHERE subject = 1");
     let before = [&first, &second].map(|file| fs::read(file).unwrap());
     let plots = project.join("plots");

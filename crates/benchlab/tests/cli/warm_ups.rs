@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pilots: subjects that had no time to be warmed up, and processes that are kept from one point to the next.
+//! Pilots: subjects without enough time for a warm-up, and processes that are reused from one point to the
+//! next.
 
 use crate::project::{Project, SELECT, send_signal, subject, wait_until};
 use lab_model::{Pilot, Run, WarmUp};
@@ -28,7 +29,9 @@ fn pilot_of(run: &Run, subject: usize) -> Pilot {
     pilot
 }
 
-/// On a busy machine there may be other exclusions, and other subjects that had no time.
+/// Asserts that a subject is excluded because it had no time for a warm-up.
+///
+/// On a busy machine there may be other exclusions, and other subjects without enough time.
 fn assert_has_no_time(run: &Run, subject: usize) {
     let refusals = results(run).refusals.into_iter();
     let refusals = refusals.filter(|r| r.subject == subject);
@@ -45,14 +48,14 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     let subjects = ["honest", "second", "compiling"];
     let subjects = subjects.map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
-    // 120 batches of 1 ms do not fit into the fifth of it that pilots have.
+    // 120 batches of 1 ms do not fit into a fifth of this time, which is the fraction for pilots.
     let short = "300ms";
     let words = ["run", "t", "--budget", short, "--no-control", "--redo", "0"];
     project.call(&words).expect(0);
     let run = project.load();
     let cut = pilot_of(&run, COMPILING);
     assert_eq!(cut.class, WarmUp::CutShort, "{} batches", cut.batches.len());
-    // One that does not compile needs ten, which are followed by at most eight of a turn's length.
+    // A subject that does not compile needs ten batches, followed by at most eight batches of a turn's length.
     let second = pilot_of(&run, 1);
     let batches = second.own_batches().len();
     assert!(
@@ -70,7 +73,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
         "there was no more time"
     );
 
-    // The measured blocks have the warm-up of the short pilot.
+    // The measured blocks use the warm-up of the short pilot.
     let blocks = run.complete_blocks().count();
     let mut lab = project.start(&["resume", file, "--budget", "20m"]);
     wait_until("another block", || {
@@ -123,7 +126,7 @@ fn a_pilot_that_had_no_time_is_made_again_where_nothing_was_measured_yet() {
 fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
     let subjects = ["honest", "slow"].map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
-    // Both pilots together have a fifth of it, which is less than four batches of 50 ms.
+    // Both pilots together have a fifth of the time, which is less than four batches of 50 ms.
     let words = ["run", "t", "--budget", "900ms", "--no-control"];
     let more = ["--redo", "0"];
     project.call(&[&words[..], &more].concat()).expect(0);
@@ -139,7 +142,7 @@ fn processes_that_are_kept_show_no_first_operation() {
     let project = Project::sql(&[SELECT], &[]);
     let file = project.join("experiments/t/experiment.toml");
     let text = fs::read_to_string(&file).unwrap();
-    // A start takes longer than pilots have.
+    // Starting the subject takes longer than the time for pilots.
     let slow = r#"program = ["sh", "-c", "sleep 0.5; exec \"$@\"", "sh", "#;
     fs::write(&file, text.replace("program = [", slow)).unwrap();
     let words = ["run", "t", "--thorough", "--budget", "3s", "--blocks", "1"];

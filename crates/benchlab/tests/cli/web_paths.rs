@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers whose requested paths contain a factor, and which report metrics when they are closed.
+//! Servers whose requested paths contain a factor, and which report metrics when they shut down.
 
 use crate::project::{Project, subject};
 use lab_model::{Metric, Run};
@@ -61,7 +61,7 @@ fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
     for metric in [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU] {
         let fits = found.fits.iter().filter(|fit| fit.metric == metric);
         let fits: Vec<_> = fits.collect();
-        // Two servers over two numbers of connections.
+        // Two servers at two numbers of connections.
         assert_eq!(fits.len(), 4, "{:?}", metric.id);
         assert!(fits.iter().all(|fit| fit.over == "number"));
     }
@@ -79,7 +79,7 @@ fn turns_are_as_long_as_the_case_says() {
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
     let slices = run.complete_blocks().flat_map(|block| &block.slices);
     let lengths: Vec<u64> = slices.map(|slice| slice.wall_ns).collect();
-    // Those of a quick run take a quarter of that.
+    // The turns of a quick run take a quarter of that.
     assert!(lengths.iter().all(|&ns| ns == 75_000_000), "{lengths:?}");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers as subjects: their responses are verified before load is put on them; a failure is shown with its
-//! transcript, and the honest servers are measured to the end.
+//! Servers as subjects: their responses are verified before they are loaded.
+//!
+//! A failure is shown with its transcript, and the honest servers are measured to the end.
 
 use crate::compare::assert_none_running;
 use crate::project::{Project, blocks_of, outcome, rows, subject, wait_until};
@@ -77,7 +78,7 @@ request = "GET /files/some.bin"
 file = "some.bin"
 "#;
 
-/// One alone finds how much servers serve; then all offer the same parts of it.
+/// One host finds the peak throughput of the servers; then all hosts offer the same fractions of it.
 #[test]
 fn hosts_share_the_blocks_of_servers() {
     let project = project(&["honest"]);
@@ -102,7 +103,7 @@ fn hosts_share_the_blocks_of_servers() {
 
 fn project(variants: &[&str]) -> Project {
     let subjects = variants.iter().map(|v| subject(v, &["web.py", v]));
-    // One that always computes is never steady.
+    // A server that always computes never becomes steady.
     let head = HEAD.replace("workers = 3", "workers = 3\nwarm_up_s = 10");
     let project = Project::with_text(&(head + CASES + &subjects.collect::<String>()));
     let write = |name: &str, text: &str| {
@@ -140,7 +141,7 @@ fn what_a_request_costs_a_server_is_counted() {
             .as_f64()
             .expect("a number")
     };
-    // An answer and its request: of many, those under way at the ends of a stretch are few.
+    // A request and its response: only a few of them are in progress at the ends of the measured period.
     let sent = value("sent_bytes");
     assert!((100.0..1000.0).contains(&sent), "{sent}");
     assert!(value("received_bytes") > 20.0);
@@ -187,7 +188,7 @@ fn who_does_other_work_is_not_measured() {
     ];
     let names: Vec<&str> = faults.iter().map(|(name, _)| *name).collect();
     let project = project(&[&["honest", "second"], &names[..]].concat());
-    // All that is proven in one case: each is warmed up by itself.
+    // All proofs are in one case, and each is warmed up separately.
     let file = project.join("experiments/t/experiment.toml");
     let text = std::fs::read_to_string(&file).unwrap();
     let of_others = text.split("[[case]]").skip(2);
@@ -265,7 +266,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
                 slice.connects
             );
         }
-        // In one short turn a busy machine may serve none, and of those due at random none may be due.
+        // In one short turn a busy machine may serve no request, and with random arrivals none may be due.
         let closed = (0..plan.points.len()).filter(|&point| !plan.is_open(point));
         for point in closed {
             let of_point = slices.iter().filter(|slice| slice.point == point);
@@ -287,11 +288,11 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
     assert_eq!(settings("server cores").len(), 2);
     let proven = settings("proven answers");
     let proven: Vec<u32> = proven.iter().map(|n| n.parse().unwrap()).collect();
-    // Eight connections at once ask twice; the other proofs ask more often.
+    // Eight concurrent connections send two requests each; the other proofs send more.
     assert!(proven.iter().all(|&n| n > 2 * 16), "{proven:?}");
 }
 
-/// Asserts that at half of the peak half as many requests were due as were served at most in the first block.
+/// Asserts that at half of the peak, half as many requests were due as were served at most in the first block.
 #[track_caller]
 fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     let plan = run.plan().unwrap();
@@ -310,7 +311,7 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
             .fold(0.0, |most, (served, s)| f64::max(most, served / s));
         let (offered, s) = sums(|s| (s.offered, s.wall_ns), half);
         let due = peak / 2.0 * s;
-        // Arrivals are random: four standard deviations, and a tenth for the peak's own error.
+        // Arrivals are random: four standard deviations, and a tenth for the error of the peak itself.
         let room = 4.0 * due.sqrt() + 0.1 * due + 1.0;
         assert!((offered - due).abs() < room, "{offered} of {due}");
         half_points += 1;
@@ -326,7 +327,7 @@ fn assert_no_failures(run: &Run) {
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
 }
 
-/// The first two of six blocks find the peak, and from the second on fractions of it are offered.
+/// The first two of six blocks find the peak, and fractions of it are offered from the second block on.
 #[test]
 fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
     let project = project(&["honest"]);
@@ -408,7 +409,7 @@ fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
     let project = project(&[]);
     let marker = |name: &str| project.join(name).display().to_string();
     for variant in ["honest", "restless"] {
-        // One more word that marks its process.
+        // An additional argument that identifies its process.
         project.append(&subject(variant, &["web.py", variant, &marker(variant)]));
     }
     let mut words = blocks_of("1", "1").to_vec();
@@ -425,7 +426,7 @@ fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
     assert_eq!(were_stopped, [false, true]);
 }
 
-/// True if a process with this word on its command line is stopped by a signal.
+/// Returns true if a process with this word on its command line is stopped by a signal.
 fn is_stopped(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let text = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name));
@@ -554,7 +555,7 @@ fn a_part_of_a_peak_needs_the_load_that_finds_it() {
 #[test]
 fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     let project = project(&["honest"]);
-    // One more word that marks its process.
+    // An additional argument that identifies its process.
     let marker = project.path().display().to_string();
     project.append(&subject("marked", &["web.py", "marked", &marker]));
     let more = "--cases json --set load=closed,300/s --set connections=4 --set keep_alive=yes";
@@ -579,7 +580,8 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     assert_no_failures(&run);
 }
 
-/// Three blocks find the peaks. A run that is stopped after the first and resumed has those of all three.
+/// Three blocks find the peaks. A run that is stopped after the first block and resumed uses the peaks of all
+/// three.
 #[test]
 fn peaks_are_found_across_an_interruption() {
     let project = project(&["honest"]);
@@ -605,7 +607,9 @@ fn peaks_are_found_across_an_interruption() {
     assert!(offered_at_half_peak(&run, plan, 2) > 0);
 }
 
-/// Asserts that half of the first server's peak was offered in all blocks from this number on: the number of requests.
+/// Asserts that half of the first server's peak was offered in all blocks from this number on.
+///
+/// Returns the number of requests.
 fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
     let half = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
     let half = half.unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A fake Kubernetes API server, for Jobs with one pod. A container's command runs here, once a client is
-//! attached to it.
+//! A fake Kubernetes API server for Jobs with one pod. A container's command runs locally once a client is
+//! attached.
 
 use super::attached::{self, Attached};
 use serde_json::{Value, json};
@@ -16,17 +16,17 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How pods fare.
+/// The behavior of pods.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pods {
     Run,
-    /// No node has room, and their number grows.
+    /// No node has room, and the number of nodes grows.
     Wait,
     /// The image does not exist.
     Fail,
 }
 
-/// The server. It is gone when this is dropped.
+/// The server, which stops when this is dropped.
 pub struct ApiServer {
     folder: TempDir,
     shared: Arc<Shared>,
@@ -35,9 +35,9 @@ pub struct ApiServer {
 struct Shared {
     pods: Pods,
     jobs: Mutex<BTreeMap<String, LoadJob>>,
-    /// Every Job as it was made.
+    /// Every Job as it was created.
     created: Mutex<Vec<Value>>,
-    /// Where containers have their temporary files.
+    /// The directory for temporary files of containers.
     node: PathBuf,
     nodes: AtomicU32,
 }
@@ -47,7 +47,7 @@ struct LoadJob {
     attached: Option<Attached>,
 }
 
-/// A request: method, path, words behind `?`, body.
+/// A request: method, path, query, body.
 struct Request {
     method: String,
     path: String,
@@ -59,12 +59,13 @@ struct Request {
 const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// The random part of every pod's name here.
+/// The random part of each pod's name.
 const POD: &str = "-x7k2p";
 
 impl ApiServer {
-    /// Starts the server. `None`: no `kubectl` that is recent enough is installed; a line on standard error
-    /// says so.
+    /// Starts the server.
+    ///
+    /// Returns `None` if no recent `kubectl` is installed, and says so on standard error.
     pub fn start(pods: Pods) -> Option<ApiServer> {
         if !has_client() {
             eprintln!("Kubernetes is not tried out: there is no kubectl of version 1.31 or newer");
@@ -99,42 +100,42 @@ impl ApiServer {
         Some(ApiServer { folder, shared })
     }
 
-    /// Sets the environment with which a command uses this server.
+    /// Sets the environment that makes a command use this server.
     pub fn configure(&self, command: &mut Command) {
         command.env("KUBECONFIG", self.folder.path().join("config"));
         command.env("HOME", self.folder.path());
     }
 
-    /// Names of the existing Jobs.
+    /// Returns the names of the existing Jobs.
     pub fn jobs(&self) -> Vec<String> {
         self.shared.jobs().keys().cloned().collect()
     }
 
-    /// Number of nodes in the last answer, none of which had room.
+    /// Returns the number of nodes in the last response, none of which had room.
     pub fn full_nodes(&self) -> u32 {
         self.shared.nodes.load(Relaxed)
     }
 
-    /// Every Job as it was created.
+    /// Returns every Job as it was created.
     pub fn created_jobs(&self) -> Vec<Value> {
         self.shared.created.lock().unwrap().clone()
     }
 
-    /// The processes of containers.
+    /// Returns the processes of containers.
     pub fn containers(&self) -> Vec<i32> {
         let jobs = self.shared.jobs();
         let attached = jobs.values().filter_map(|job| job.attached.as_ref());
         attached.map(Attached::pid).collect()
     }
 
-    /// Files that containers left behind.
+    /// Returns the files that containers left behind.
     pub fn left_behind(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.shared.node).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 }
 
-/// True if there is a kubectl of version 1.31 or newer, which uses WebSockets.
+/// Returns true if there is a kubectl of version 1.31 or newer, which uses WebSockets.
 fn has_client() -> bool {
     let mut command = Command::new("kubectl");
     command.args(["version", "--client", "--output=json"]);
@@ -154,7 +155,7 @@ impl Shared {
         self.jobs.lock().unwrap()
     }
 
-    /// One connection, request after request.
+    /// Serves requests on one connection until it closes.
     fn serve(&self, stream: TcpStream) {
         let mut input = BufReader::new(stream.try_clone().unwrap());
         let mut out = stream;
@@ -241,7 +242,7 @@ impl Shared {
         (201, object)
     }
 
-    /// As the pod of a Job is: first without its container.
+    /// Returns the pod of a Job, initially without its container.
     fn pod(&self, job: &str, is_begun: bool) -> Value {
         let waiting =
             |reason: &str| json!({"waiting": {"reason": reason, "message": "so it is here"}});
@@ -279,7 +280,7 @@ impl Shared {
         })
     }
 
-    /// A change and then nothing more; of what waits one after the other. Until the client has enough of it.
+    /// Sends a single change, or for waiting pods one change after another, until the client disconnects.
     fn watch(&self, request: &Request, out: &mut TcpStream) {
         let job = selected_job(&request.query);
         let mut next = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
@@ -330,7 +331,7 @@ impl Shared {
             job.attached = Some(attached);
         }
         container.serve(input);
-        // It has ended: `ttlSecondsAfterFinished` is 0.
+        // The Job has finished: `ttlSecondsAfterFinished` is 0.
         self.jobs().remove(&job);
     }
 }
@@ -343,7 +344,7 @@ impl Drop for ApiServer {
     }
 }
 
-/// The Job whose pods are requested.
+/// Returns the Job whose pods are requested.
 fn selected_job(query: &str) -> String {
     let (_, job) = query
         .split_once("job-name%3D")
@@ -360,7 +361,7 @@ fn not_found(kind: &str, name: &str) -> (u16, Value) {
     (404, status)
 }
 
-/// The lists of resources, for which a client asks first.
+/// Returns the lists of resources that a client requests first.
 fn discovery(path: &str) -> Option<Value> {
     let resource = |name: &str, kind: &str| {
         json!({"name": name, "singularName": "", "namespaced": true, "kind": kind,
@@ -379,7 +380,7 @@ fn discovery(path: &str) -> Option<Value> {
         "/openapi/v3" => json!({"paths": {
             "apis/batch/v1": {"serverRelativeURL": "/openapi/v3/apis/batch/v1?hash=1"},
         }}),
-        // A client that makes a Job may have its fields checked.
+        // A client that creates a Job may request validation of its fields.
         "/openapi/v3/apis/batch/v1" => {
             json!({"openapi": "3.0.0", "info": {"title": "t", "version": "v1"}, "paths": {
                 format!("{JOBS}/{{name}}"): {"patch": {

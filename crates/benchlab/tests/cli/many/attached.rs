@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A container whose streams are carried over a WebSocket (RFC 6455), as `v5.channel.k8s.io` has them: the first byte of a
-//! message is the stream.
+//! A container whose streams are sent over a WebSocket (RFC 6455) with the protocol `v5.channel.k8s.io`.
+//!
+//! The first byte of a message is the stream.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,25 +19,25 @@ const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
 const STATUS: u8 = 3;
 
-/// A message that says that standard input has ended.
+/// A message that announces the end of standard input.
 const STDIN_ENDS: [u8; 2] = [255, 0];
 
-/// A running container, by its process group.
+/// A running container, identified by its process group.
 pub struct Attached(i32);
 
 impl Attached {
-    /// Its first process.
+    /// Returns the container's first process.
     pub fn pid(&self) -> i32 {
         self.0
     }
 
     pub fn kill(&self) {
-        // One that has ended needs no more.
+        // A container that has exited needs no signal.
         let _ = killpg(Pid::from_raw(self.0), Signal::SIGKILL);
     }
 }
 
-/// A container, and the connection that is attached to it.
+/// A container and the connection that is attached to it.
 pub struct Container {
     child: Child,
     out: Arc<Mutex<TcpStream>>,
@@ -60,7 +61,7 @@ pub fn start(mut command: Command, key: &str, mut out: TcpStream) -> (Attached, 
 }
 
 impl Container {
-    /// Until it has ended. Its standard input ends with the connection.
+    /// Serves the container until it exits. Its standard input ends with the connection.
     pub fn serve(mut self, mut input: impl Read + Send + 'static) {
         let mut stdin = self.child.stdin.take();
         let out = self.out.clone();
@@ -121,7 +122,7 @@ fn send(out: &Mutex<TcpStream>, code: u8, message: &[u8]) {
     let _ = out.lock().unwrap().write_all(&frame);
 }
 
-/// A message, or a control frame, and its opcode.
+/// Reads a message or a control frame, with its opcode.
 fn read(input: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     let (mut code, mut message) = (0, Vec::new());
     loop {
@@ -146,7 +147,7 @@ fn read(input: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     }
 }
 
-/// Works on eight bytes at a time: benchlab's program is sent through here, and tests are not optimized.
+/// Works on eight bytes at a time, because benchlab's program is sent through here and tests are not optimized.
 fn unmask(payload: &mut [u8], mask: [u8; 4]) {
     let [a, b, c, d] = mask;
     let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `run --on`: blocks of an experiment on multiple hosts, and the result if a host, or the coordinator, is
-//! lost.
+//! `run --on`: blocks of an experiment on multiple hosts, and the result if a host or the coordinator is lost.
 
 use super::sshd::Sshd;
 use super::{children, is_alive};
@@ -16,7 +15,7 @@ use std::process::{Child, Stdio};
 
 const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
 
-/// Pairs of a block that takes about a second.
+/// Pairs in a block that takes about a second.
 const LONG: &str = "400";
 
 fn start(project: &Project, blocks: &str) -> Child {
@@ -29,7 +28,7 @@ fn resume(project: &Project) -> Outcome {
     project.call(&["resume", file.to_str().expect("UTF-8")])
 }
 
-/// Asserts that each block counts once, and was measured by one agent with all of its turns.
+/// Asserts that each block counts once and was measured by one agent with all of its turns.
 #[track_caller]
 pub fn assert_blocks(run: &Run, blocks: u32) {
     assert_eq!(run.ending, Some(Ending::Blocks));
@@ -48,11 +47,11 @@ pub fn assert_blocks(run: &Run, blocks: u32) {
             .collect();
         assert_eq!((places.len(), block.samples.len()), (turns, turns));
     }
-    // One host piloted, for all.
+    // One host ran the pilots for all hosts.
     assert_eq!(run.pilots.len(), plan.points.len() * plan.subjects.len());
 }
 
-/// Asserts that the agents' processes and files are gone.
+/// Asserts that the agents' processes and files are removed.
 #[track_caller]
 fn assert_nothing_left(project: &Project, agents: &[i32]) {
     wait_until("the agents' end", || {
@@ -79,7 +78,7 @@ fn two_hosts_measure_the_blocks_of_one_run() {
             .iter()
             .all(|a| a.lost.is_none() && !a.host.facts.is_empty())
     );
-    // The values that operations produced are kept as on one machine.
+    // The values that operations produced are stored as on one machine.
     let file = project.file();
     assert_eq!(
         rows(
@@ -153,7 +152,7 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     resume(&project).expect(0);
     let run = project.load();
     assert_blocks(&run, 4);
-    // The agents after the resumption are new ones, on the same hosts.
+    // The agents after the resume are new ones on the same hosts.
     assert_eq!(run.agents.len(), 4);
     assert_eq!(rows(&project.file(), SAMPLES)[..before.len()], before);
 }
@@ -190,7 +189,7 @@ fn a_run_without_any_host_left_can_be_resumed() {
     assert_blocks(&project.load(), 4);
 }
 
-/// As on one machine: the failure is a result, and the other subjects go on.
+/// As on one machine, the failure is a result, and the other subjects continue.
 #[test]
 fn a_subject_that_fails_on_a_host_takes_no_further_part() {
     let project = Project::with_faults(&["killed-in-block"]);
@@ -199,7 +198,7 @@ fn a_subject_that_fails_on_a_host_takes_no_further_part() {
     outcome.expect(0);
     let run = project.load();
     assert_eq!(run.complete_blocks().count(), 3);
-    // Both hosts may have been at it at once.
+    // Both hosts may have run the subject concurrently.
     assert!((1..=2).contains(&run.failures.len()), "{:?}", run.failures);
     assert!(
         run.failures
@@ -245,7 +244,7 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
         .says(&["`t` measures disks", "--on names folders"]);
 }
 
-/// All of a host's subjects agree, but not with those of the other host.
+/// All subjects of a host agree with each other, but not with those of the other host.
 #[test]
 fn a_host_that_does_other_work_measures_nothing() {
     let head = "[experiment]\ntitle = \"V\"\nquestion = \"Q\"\nbaseline = \"one\"\n";
@@ -275,7 +274,7 @@ fn a_host_that_does_other_work_measures_nothing() {
     assert!(run.complete_blocks().all(|block| block.agent == Some(0)));
 }
 
-/// The command of a host on which `other` is mounted over `of` (mount_namespaces(7)).
+/// Returns the command of a host on which `other` is mounted over `of` (mount_namespaces(7)).
 fn bind_mount_command(of: &Path, other: &Path) -> String {
     format!(
         "unshare --mount sh -c \"mount --bind {} {} && $SSH_ORIGINAL_COMMAND\"",

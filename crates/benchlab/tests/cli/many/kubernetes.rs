@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on k8s:…` with Kubernetes' own client and the answers of an API server; and with a cluster, where KUBECONFIG names one.
+//! `--on k8s:…` with Kubernetes' own client and a fake API server, and with a real cluster if KUBECONFIG is
+//! set.
 
 use super::api_server::{ApiServer, Pods};
 use super::{Place, assert_added_up, is_alive};
@@ -147,7 +148,7 @@ fn a_pod_without_a_node_is_waited_for_until_ctrl_c() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_nothing_left(&server);
-    // Also if no process is left to stop it, or to read why it waits.
+    // This also holds if no process is left to stop the Job, or to read why it waits.
     let mut lab = start(&place, &server, &[&url, "--on", "k8s:1"]);
     let before = server.full_nodes();
     wait_until("news of the pod", || server.full_nodes() > before + 5);
@@ -199,7 +200,7 @@ fn the_manifest_is_printed_and_edited() {
     assert!(server.jobs().is_empty() && place.0.files().is_empty());
 }
 
-/// Its nodes need not reach this machine: logs are looked for there.
+/// Uses logs rather than a load, because the cluster's nodes may be unable to reach this machine.
 #[test]
 fn agents_are_started_in_a_cluster_that_kubeconfig_names() {
     if std::env::var_os("KUBECONFIG").is_none() {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab logs --on`: logs are counted where they lie, and the figures are those of one log.
+//! `benchlab logs --on`: logs are counted on their hosts, and the results equal those of a single log.
 
 use super::Place;
 use lab_model::LogAnalysis;
 use std::fmt::Write as _;
 
-/// Lines of two hours, in the order of time.
+/// Generates lines of two hours, in chronological order.
 fn lines() -> Vec<String> {
     let line = |i: u64| {
         let (minute, second) = (i / 60 % 60, i % 60);
@@ -23,7 +23,7 @@ fn lines() -> Vec<String> {
         );
         line
     };
-    // In one second came ten more than in all others.
+    // One second has ten more requests than the others.
     let burst = (0..10).map(|_| line(1234));
     (0..=1234)
         .map(line)
@@ -36,7 +36,7 @@ fn load_analysis(place: &Place) -> LogAnalysis {
     place.0.load().logs().expect("what was read").clone()
 }
 
-/// Without what depends on the file, and without rounding.
+/// Removes data that depends on the file, and rounds sums.
 fn figures(mut analysis: LogAnalysis) -> LogAnalysis {
     analysis.sources.clear();
     analysis.pages.sort_by(|a, b| a.name.cmp(&b.name));
@@ -57,7 +57,7 @@ fn what_several_places_counted_is_what_one_would_have() {
     let lines = lines();
     let log = write(&one, "access.log", &lines.iter().collect::<Vec<_>>());
     one.0.call(&["logs", &log]).expect(0);
-    // One host has a log of every second line, and a rotated log of the others.
+    // One host has a log with every other line, and a rotated log with the remaining lines.
     let of = |part: usize| lines.iter().skip(part).step_by(2).collect::<Vec<_>>();
     let log = write(&many, "access.log", &of(0));
     write(&many, "access.log.1", &of(1));
@@ -74,7 +74,7 @@ fn what_several_places_counted_is_what_one_would_have() {
         parts.sources
     );
     assert_eq!(parts.peak.map(|(_, n)| n), Some(11));
-    // The second log begins again at ten.
+    // The second log starts again at ten o'clock.
     let parts = LogAnalysis {
         clock_jumps: 0,
         ..parts
@@ -130,7 +130,7 @@ fn what_a_place_cannot_read_is_told() {
         .says(&["name files"]);
 }
 
-/// Requests and queries are joined across agents, although agents send hashes and no ids.
+/// Requests and queries are joined across agents, although agents send hashes rather than IDs.
 #[test]
 fn requests_and_statements_are_joined_where_agents_read_them() {
     let (mut pages, mut statements) = (String::new(), String::new());
@@ -162,6 +162,6 @@ fn requests_and_statements_are_joined_where_agents_read_them() {
     let here = within(&[], &["N+1"]);
     assert_eq!((here[0].requests, here[0].executions), (20, 20 * 52));
     assert_eq!(within(&["--on", "local:1"], &["N+1"]), here);
-    // Two agents that read the same logs find each id twice, so the statements cannot be attributed.
+    // Two agents that read the same logs find each ID twice, so the statements cannot be attributed.
     assert_eq!(within(&["--on", "local:2"], &[]), []);
 }

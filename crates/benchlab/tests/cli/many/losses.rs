@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents and coordinators that are killed or frozen: the figures add up, and no process is left behind.
+//! Agents and coordinators that are killed or frozen: the counts add up, and no process is left behind.
 
 use super::{Place, assert_added_up, children, is_alive, parts, slices};
 use crate::load::web::{Manner, Web};
@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 
 const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "3s"];
 
-/// The first lost agent, after asserting how many were lost.
+/// Returns the first lost agent after asserting the number of lost agents.
 fn lost_agent(run: &Run, lost: usize) -> usize {
     let all: Vec<usize> = (0..run.agents.len())
         .filter(|&a| run.agents[a].lost.is_some())
@@ -18,7 +18,7 @@ fn lost_agent(run: &Run, lost: usize) -> usize {
     all[0]
 }
 
-/// Asserts that requests sent and not sent together are about as many as the rate says.
+/// Asserts that the sum of requests sent and not sent approximates the rate.
 fn assert_account(run: &Run) {
     assert_added_up(run);
     let lost = lost_agent(run, 1);
@@ -31,7 +31,7 @@ fn assert_account(run: &Run) {
     );
     assert!(parts(run, 1 - lost).iter().all(|p| p.not_sent == 0));
     let offered: u64 = slices(run).map(|s| s.offered).sum();
-    // 12 s at 200 a second, at random.
+    // 12 s at 200 requests per second, at random.
     assert!(
         (2100..2700).contains(&(offered + not_sent)),
         "{offered} + {not_sent}"
@@ -66,7 +66,9 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     assert_account(&place.0.load());
 }
 
-/// Frozen for less than --lost-after: requests due meanwhile are sent late, and their response times show it.
+/// An agent is frozen for less than --lost-after.
+///
+/// Requests that are due in the meantime are sent late, and their response times show it.
 #[test]
 fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -90,7 +92,7 @@ fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     assert!((2100..2700).contains(&offered), "{offered}");
 }
 
-/// On an unfit host --strict ends benchlab before anything is loaded, and the test is skipped.
+/// On an unfit host, --strict ends benchlab before anything is loaded, and the test is skipped.
 #[test]
 fn with_strict_the_loss_of_an_agent_ends_the_run() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -116,7 +118,7 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
         .expect(1)
         .says(&["1 of 2 agents lost, and --strict was given"]);
     let run = place.0.load();
-    // It has not ended, and can go on.
+    // The run has not ended and can continue.
     assert_eq!(run.ending, None);
     assert_eq!(run.failures, []);
     assert!(run.complete_blocks().count() < 25, "it ended early");
@@ -205,7 +207,7 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
     place.0.call(&["resume", file.to_str().unwrap()]).expect(0);
     let run = place.0.load();
     assert_eq!(run.ending, Some(Ending::Blocks));
-    // Those of the second time are others.
+    // The second part of the run has other agents.
     assert_eq!(run.agents.len(), 4);
     assert!(!parts(&run, 0).is_empty() && !parts(&run, 3).is_empty());
     assert_added_up(&run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on`: agents that share a load or read logs, and what becomes of it when they, or their coordinator, are gone.
+//! `--on`: agents that share a load or read logs, and the results if agents or their coordinator are lost.
 
 mod api_server;
 mod attached;
@@ -19,7 +19,7 @@ use crate::project::{Outcome, Project, wait_until};
 use lab_model::{AgentSlice, Run, Slice, SliceTimes};
 use std::process::Child;
 
-/// A folder in which agents load servers.
+/// A directory in which agents load servers.
 struct Place(Project);
 
 impl Place {
@@ -27,13 +27,13 @@ impl Place {
         Place(Project::noop(&[]))
     }
 
-    /// A short load that is not redone.
+    /// Runs a short load that is not redone.
     fn load(&self, words: &[&str]) -> Outcome {
         let short = ["--redo", "0", "--for", "1s", "--seed=7", "--timeout", "2s"];
         self.0.call(&[&["load"], &short[..], words].concat())
     }
 
-    /// A long load with slices of a second, once two of them are kept.
+    /// Starts a long load with slices of a second, and waits until two slices are stored.
     fn start_load(&self, words: &[&str]) -> Child {
         let long = ["--redo", "0", "--for", "12s", "--timeout", "2s"];
         let lab = self.0.start(&[&["load"], &long[..], words].concat());
@@ -41,7 +41,7 @@ impl Place {
         lab
     }
 
-    /// The report in a form that breaks no lines.
+    /// Returns the report in a format without line breaks.
     fn report(&self, words: &[&str]) -> Outcome {
         let file = self.0.file();
         let report = ["report", file.to_str().unwrap(), "--format", "json"];
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-/// The processes that a process started.
+/// Returns the child processes of a process.
 fn children(process: u32) -> Vec<i32> {
     let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     let list = list.unwrap_or_default();
@@ -60,7 +60,7 @@ fn children(process: u32) -> Vec<i32> {
         .collect()
 }
 
-/// True if a process exists and is not a zombie.
+/// Returns true if a process exists and is not a zombie.
 fn is_alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -71,7 +71,7 @@ fn slices(run: &Run) -> impl Iterator<Item = &Slice> {
     run.complete_blocks().flat_map(|block| &block.slices)
 }
 
-/// Asserts that each slice is the sum of its agents' parts, bucket by bucket.
+/// Asserts that each slice is the sum of its agents' slices, bucket by bucket.
 #[track_caller]
 fn assert_added_up(run: &Run) {
     for slice in slices(run) {
@@ -88,7 +88,7 @@ fn assert_added_up(run: &Run) {
     }
 }
 
-/// The parts of an agent, slice by slice.
+/// Returns the slices of an agent.
 fn parts(run: &Run, agent: usize) -> Vec<AgentSlice> {
     let parts = slices(run).flat_map(|slice| &slice.agents);
     parts.filter(|part| part.agent == agent).cloned().collect()
@@ -108,7 +108,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     assert_eq!(errors, []);
     // Each agent sends one request before the load.
     assert_eq!(web.requests() as u64, served + 3);
-    // 600 at random: all but one in a billion runs are within these bounds.
+    // 600 requests at random: all but one in a billion runs are within these bounds.
     assert!((450..750).contains(&served), "{served}");
     assert_added_up(&run);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
@@ -159,7 +159,7 @@ fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
     report(&["--without", "local 1,local 2"])
         .expect(2)
         .says(&["no agent would be left"]);
-    // The file is as it was.
+    // The file is unchanged.
     assert_eq!(place.0.load(), run);
 }
 
@@ -185,7 +185,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         "--name",
         "A",
     ]);
-    // So short a load has a ratio of p50 only on a calm machine.
+    // Such a short load has a ratio of p50 only on an idle machine.
     outcome
         .expect(0)
         .shows(&["time for each request as a multiple of A's"]);

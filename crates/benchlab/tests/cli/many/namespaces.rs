@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on netns:…`: agents with a network of their own, one of which delays or loses its packets.
+//! `--on netns:…`: agents with private networks, one of which delays or drops the agent's packets.
 
 use super::hosts::assert_blocks;
 use super::{Place, assert_added_up, parts};
@@ -12,23 +12,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Two network namespaces, each with a line to this one. They are gone when this is dropped.
+/// Two network namespaces, each with a link to this one. They are removed when this is dropped.
 struct Networks {
     names: [String; 2],
-    /// Delay of the second agent's packets, ns; [`LOST`]: they do not arrive.
+    /// Delay of the second agent's packets in ns; [`LOST`] drops them.
     delay_ns: Arc<AtomicU64>,
 }
 
 const LOST: u64 = u64::MAX;
 
-/// The addresses of the lines' ends: of this one, and of the namespace's.
+/// The addresses of the links' ends: in this namespace and in the other one.
 const ENDS: [[&str; 2]; 2] = [
     ["10.199.61.1", "10.199.61.2"],
     ["10.199.62.1", "10.199.62.2"],
 ];
 
 impl Networks {
-    /// Names that begin with this process's number and end so; nothing is created.
+    /// Chooses names from this process ID and these suffixes; creates nothing.
     fn named(ends: [&str; 2]) -> Networks {
         Networks {
             names: ends.map(|end| format!("bl{}{end}", std::process::id() % 100_000)),
@@ -36,7 +36,7 @@ impl Networks {
         }
     }
 
-    /// `None`: this user may not create them; a line on standard error says so.
+    /// Creates the networks, or returns `None` if the user is not permitted to, and says so on standard error.
     fn new() -> Option<Networks> {
         let networks = Networks::named(["a", "b"]);
         let outcome = networks.lay();
@@ -46,7 +46,7 @@ impl Networks {
         outcome.is_ok().then_some(networks)
     }
 
-    /// The first line is a cable, the second one delays and loses.
+    /// Creates the links. The first link is a cable; the second link delays and drops packets.
     fn lay(&self) -> Result<(), String> {
         for name in &self.names {
             ip(&["netns", "add", name])?;
@@ -74,7 +74,7 @@ impl Networks {
         Ok(())
     }
 
-    /// The devices of each line: the one on this side and the one on the other.
+    /// Returns the devices of each link: the one on this side and the one on the other.
     fn devices(&self) -> [[String; 2]; 2] {
         let of = |name: &String| ["0", "1"].map(|end| format!("{name}{end}"));
         [of(&self.names[0]), of(&self.names[1])]
@@ -84,14 +84,14 @@ impl Networks {
         format!("netns:{},{}", self.names[0], self.names[1])
     }
 
-    /// Cuts the second agent's line, or restores it, so that retransmissions arrive.
+    /// Cuts the second agent's link, or restores it so that retransmissions arrive.
     fn cut(&self, is_cut: bool) {
         let state = if is_cut { "down" } else { "up" };
         let [_, [device, _]] = self.devices();
         ip(&["link", "set", &device, state]).unwrap();
     }
 
-    /// Sets the delay of the second agent's packets, ns.
+    /// Sets the delay of the second agent's packets, in ns.
     fn delay(&self, ns: u64) {
         self.delay_ns.store(ns, Ordering::Relaxed);
     }
@@ -100,14 +100,14 @@ impl Networks {
 impl Drop for Networks {
     fn drop(&mut self) {
         for name in &self.names {
-            // The device at the other end is deleted with it. A line that was never made cannot be deleted.
+            // The device at the other end is deleted with it. A link that was never created cannot be deleted.
             let _ = ip(&["link", "delete", &format!("{name}0")]);
             let _ = ip(&["netns", "delete", name]);
         }
     }
 }
 
-/// One test for all, since the addresses are fixed.
+/// A single test for all networks, because the addresses are fixed.
 #[test]
 fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let Some(networks) = Networks::new() else {
@@ -137,7 +137,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let name = &networks.names[1];
     place.0.call(&["report", file, "--without", name]).expect(0);
     std::fs::remove_file(file).unwrap();
-    // Nothing reaches the server: the check before the load fails.
+    // Nothing reaches the server, so the check before the load fails.
     networks.delay(LOST);
     let limited = [&words[..], &["--timeout", "500ms"]].concat();
     let outcome = place.0.call(&limited);
@@ -146,7 +146,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
         .says(&[name, "does not answer", "nothing was loaded"]);
 }
 
-/// Agents speak over pipes: one whose line to the server is cut for a while is there, and its requests fail.
+/// Agents communicate over pipes: an agent whose link to the server is cut is not lost, but its requests fail.
 fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
     let lab = place.start_load(&[words, &["-c", "4", "--rate", "200"]].concat());
     networks.cut(true);
@@ -164,12 +164,12 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
     assert!(failed(1) > failed(0), "{:?}", [0, 1].map(failed));
     let (served, errors) = sums(&run);
     let offered = served + errors.iter().map(|(_, count)| count).sum::<u64>();
-    // 12 s at 200 a second, at random.
+    // 12 s at 200 requests per second, at random.
     assert!((2100..2700).contains(&offered), "{offered}");
     std::fs::remove_file(place.0.file()).unwrap();
 }
 
-/// Subjects need no network of the coordinator's.
+/// Subjects do not need the coordinator's network.
 #[test]
 fn hosts_in_namespaces_measure_blocks() {
     let networks = Networks::named(["c", "d"]);

@@ -6,7 +6,7 @@ use crate::load::web::{Manner, Web};
 use crate::project::{outcome, send_signal};
 use nix::sys::signal::Signal;
 
-/// The server is in this process, which the agent finds by its port, or by its number.
+/// The server is in this process, which the agent finds by its port or by its process ID.
 #[test]
 fn what_the_server_uses_is_read_by_an_agent_beside_it() {
     let own_pid = std::process::id().to_string();
@@ -52,7 +52,7 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
     ]);
 }
 
-/// The server's figures are for the requests of all agents.
+/// The server's resource usage covers the requests of all agents.
 #[test]
 fn without_an_agent_the_servers_figures_are_left_out() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

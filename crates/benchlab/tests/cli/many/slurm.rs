@@ -15,14 +15,17 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// The cluster. It is gone when this is dropped.
+/// The cluster, which stops when this is dropped.
 struct Cluster {
     folder: TempDir,
     daemons: Vec<Child>,
 }
 
 impl Cluster {
-    /// `None`: there is no Slurm, or this user may not start its daemons; a line on standard error says so.
+    /// Starts the cluster.
+    ///
+    /// Returns `None` if Slurm is missing or this user may not start its daemons, and says so on standard
+    /// error.
     fn start() -> Option<Cluster> {
         let programs = [
             "/usr/sbin/munged",
@@ -119,7 +122,7 @@ impl Cluster {
         self.daemons.push(command.spawn().unwrap());
     }
 
-    /// Jobs that wait or run.
+    /// Returns the number of pending and running jobs.
     fn jobs(&self) -> usize {
         let jobs = self.command("squeue").arg("-h").output().unwrap();
         String::from_utf8_lossy(&jobs.stdout).lines().count()
@@ -178,7 +181,7 @@ fn assert_loaded(place: &Place) {
     assert_eq!(names, ["slurm 1", "slurm 2"]);
 }
 
-/// Nodes measure blocks as other hosts do.
+/// Nodes measure blocks like other hosts.
 fn blocks_of_an_experiment(cluster: &Cluster) {
     let place = Place::new();
     let words = [&blocks_of("4", "2")[..], &["--on", "slurm:2"]].concat();
@@ -187,7 +190,8 @@ fn blocks_of_an_experiment(cluster: &Cluster) {
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
 
-/// `sbatch --wait` has a coordinator on the first of its nodes. Each has one core: two steps at once are on two nodes.
+/// `sbatch --wait` has a coordinator on its first node. Each node has one core, so two concurrent steps use two
+/// nodes.
 fn in_an_allocation(cluster: &Cluster) {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");

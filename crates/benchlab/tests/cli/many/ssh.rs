@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on ssh:…`: the program is found or copied, checked, and gone after it, whatever happens.
+//! `--on ssh:…`: the program is found or copied, verified, and removed afterwards, whatever happens.
 
 use super::sshd::Sshd;
 use super::{Place, assert_added_up, children, parts};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// Ten minutes by the monotonic clock (time_namespaces(7)), which only root may set.
+/// Shifts the monotonic clock by ten minutes (time_namespaces(7)), which only root may do.
 const LATE_CLOCK: &str =
     "unshare --time --monotonic 600 --boottime 600 --fork sh -c \"$SSH_ORIGINAL_COMMAND\"";
 
@@ -28,7 +28,7 @@ fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// The run of a load that gen1 and gen2 share.
+/// Returns the run of a load that gen1 and gen2 share.
 fn load_by_two_agents(sshd: &Sshd) -> Run {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
@@ -69,7 +69,7 @@ fn two_hosts_get_copies_that_leave_nothing_behind() {
     assert!(sshd.left_behind().is_empty(), "{:?}", sshd.left_behind());
 }
 
-/// The installed program is the same build, so that no copy is sent.
+/// The installed program is the same build, so it is not copied.
 #[test]
 fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
@@ -77,7 +77,7 @@ fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     };
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     std::os::unix::fs::symlink(BENCHLAB, sshd.bin().join("benchlab")).unwrap();
-    // A copy could not be made.
+    // Copying would fail.
     sshd.install("mktemp", "#!/bin/sh\nexit 1\n");
     load(
         &place,
@@ -88,7 +88,7 @@ fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     assert_eq!(place.0.load().agents[0].name, "gen1");
 }
 
-/// A host's processes with the folder for temporary files that this server's have.
+/// Returns a host's processes that use this server's directory for temporary files.
 fn agents_on(sshd: &Sshd) -> Vec<PathBuf> {
     let variable = format!("TMPDIR={}\0", sshd.temporary().display());
     let is_agent = |process: &PathBuf| {
@@ -170,14 +170,14 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     let words = [&url[..], "--on", "ssh:gen1", "--for", "1s"];
     load(&place, &sshd, &words).expect(0);
     assert_eq!(place.0.load().agents[0].version, env!("CARGO_PKG_VERSION"));
-    // Where no copy can be made either, the message has both reasons.
+    // If copying is impossible, too, the message contains both reasons.
     sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
     load(&place, &sshd, &words)
         .expect(1)
         .says(&["on gen1", "it is benchlab 0.0.9", "no room"]);
 }
 
-/// Loads begin together although the clocks are ten minutes apart.
+/// Loads start together although the clocks differ by ten minutes.
 #[test]
 fn a_clock_that_is_ten_minutes_off_delays_nothing() {
     if !nix::unistd::geteuid().is_root() {
@@ -226,7 +226,7 @@ impl Drop for FaketimeRemains {
     }
 }
 
-/// A clock that is off, by libfaketime: the report shows the offset, and nothing depends on it.
+/// The clock is wrong because of libfaketime: the report shows the offset, and nothing depends on it.
 #[test]
 fn a_time_of_day_that_is_ten_minutes_off_is_told() {
     let folders = fs::read_dir("/usr/lib").unwrap().flatten();
@@ -278,13 +278,13 @@ fn a_host_that_cannot_be_reached_is_named() {
     refused
         .expect(1)
         .says(&["no agent can be started on broken", "exit status: 3"]);
-    // A reason that both attempts have is in the message once.
+    // A reason that both attempts have in common appears only once in the message.
     assert!(!refused.stderr.contains("then"), "{}", refused.stderr);
     assert!(place.0.files().is_empty());
     wait_until("the copies' end", || sshd.left_behind().is_empty());
 }
 
-/// The line is cut when the coordinator is killed, and while the program is copied too.
+/// The connection is cut when the coordinator is killed, including while the program is being copied.
 #[test]
 fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
@@ -318,7 +318,7 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
     }
 }
 
-/// A connection that a firewall cuts looks like this: both sides are silent.
+/// This simulates a connection that a firewall cuts: both sides are silent.
 #[test]
 fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {

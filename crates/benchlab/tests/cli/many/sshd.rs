@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A private `sshd` on the loopback interface, with keys made for the test, and a client's configuration for it.
+//! A private `sshd` on the loopback interface, with keys created for the test and a client configuration.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,15 +10,18 @@ use tempfile::TempDir;
 
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// The server. It is gone when this is dropped.
+/// The server, which stops when this is dropped.
 pub struct Sshd {
     folder: TempDir,
     child: Child,
 }
 
 impl Sshd {
-    /// Hosts, each with the command that it runs instead of the requested one (sshd(8), `command=`); empty:
-    /// the requested one. `None`: sshd is not installed; a line on standard error says so.
+    /// Starts the server with hosts, each with the command that it runs instead of the requested one (sshd(8),
+    /// `command=`).
+    ///
+    /// An empty command runs the requested one. Returns `None` if sshd is not installed, and says so on
+    /// standard error.
     pub fn start(hosts: &[(&str, &str)]) -> Option<Sshd> {
         if !Path::new(SSHD).exists() {
             assert!(
@@ -28,7 +31,7 @@ impl Sshd {
             eprintln!("ssh is not tried out: {SSHD} is not there; `make setup` installs it");
             return None;
         }
-        // Debian's own service makes it when it starts.
+        // Debian's own service creates the directory when it starts.
         let _ = fs::create_dir("/run/sshd");
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -41,7 +44,7 @@ impl Sshd {
             .unwrap()
             .port();
         let path_text = |name: &str| at(name).display().to_string();
-        // A key of its own for each host, so that each has its own command.
+        // A separate key for each host, so that each host has its own command.
         let mut keys = String::new();
         let mut client = String::new();
         for host in hosts {
@@ -86,29 +89,29 @@ impl Sshd {
         Some(sshd)
     }
 
-    /// The value of BENCHLAB_SSH.
+    /// Returns the value of BENCHLAB_SSH.
     pub fn client(&self) -> String {
         format!("ssh -F {}", self.folder.path().join("client").display())
     }
 
-    /// Puts a program into the hosts' PATH.
+    /// Installs a program into the hosts' PATH.
     pub fn install(&self, name: &str, script: &str) {
         let path = self.bin().join(name);
         fs::write(&path, script).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// A folder of the hosts' PATH.
+    /// Returns a directory in the hosts' PATH.
     pub fn bin(&self) -> PathBuf {
         self.folder.path().join("bin")
     }
 
-    /// The hosts' folder for temporary files.
+    /// Returns the hosts' directory for temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.folder.path().join("tmp")
     }
 
-    /// Files in that folder.
+    /// Returns the files in the directory for temporary files.
     pub fn left_behind(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.temporary()).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
