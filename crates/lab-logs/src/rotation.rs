@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of one log, found by their names: `access.log.2.gz`, `access.log-20260501`, `postgresql-2026-05-01_000000.log`.
+//! Recognizes the files of one log by their names.
 //!
-//! Sources: logrotate(8), `dateext`; PostgreSQL 17, 19.8 `log_filename`; IIS 10, *Log File Rollover*.
+//! Examples are `access.log.2.gz`, `access.log-20260501`, `postgresql-2026-05-01_000000.log`.
+//!
+//! Sources: logrotate(8), `dateext`; PostgreSQL 17, 19.8 `log_filename`; IIS 10, *Log File
+//! Rollover*.
 
-/// True if two files can be of one log that is rotated: they are in one folder, and their names differ in nothing but a
-/// date, a weekday, a number at the end, and a compression. A number elsewhere can be that of a server.
+/// Returns true if two files can belong to the same rotated log.
+///
+/// They must be in the same directory, and their names may differ only in a date, a weekday, a
+/// number at the end, and a compression suffix. A number elsewhere can be that of a server.
 pub fn is_same_log(one: &str, other: &str) -> bool {
     one == other || family(one) == family(other)
 }
 
-/// The folder, and the name without what a rotation changes.
+/// Returns the directory, and the name without the characters that a rotation changes.
 fn family(path: &str) -> (&str, String) {
     let (folder, name) = match path.rsplit_once('/') {
         Some((folder, name)) => (folder, name),
@@ -22,7 +27,9 @@ fn family(path: &str) -> (&str, String) {
     (folder, without_date(without_number(plain)))
 }
 
-/// Without the number of `access.log.1`. One behind another number is part of an address, a longer one a port.
+/// Removes the number of `access.log.1`.
+///
+/// A number after another number is part of an address, and a longer number is a port.
 fn without_number(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((before, number))
@@ -46,7 +53,7 @@ fn ends_with_date(name: &str) -> bool {
     date_length(&name[begin..]).is_some()
 }
 
-/// Without the first date and the time behind it, and the separator before it.
+/// Removes the first date, the time after it, and the separator before it.
 fn without_date(name: &str) -> String {
     let begins = name.char_indices().filter(|(at, c)| {
         let before = name[..*at].chars().next_back();
@@ -67,7 +74,9 @@ fn is_separator(c: char) -> bool {
     matches!(c, '.' | '-' | '_')
 }
 
-/// The length of a date with its time at the beginning of a text: `2026-05-01`, `20260501`, `260501`, `1777629600`, `Mon`.
+/// Returns the length of a date with its time at the beginning of a text.
+///
+/// Examples are `2026-05-01`, `20260501`, `260501`, `1777629600`, `Mon`.
 fn date_length(text: &str) -> Option<usize> {
     const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
@@ -89,7 +98,7 @@ fn date_length(text: &str) -> Option<usize> {
             (in_range(year, 1990..=2099) && is_day(month, day) && digits(&text[8..]) == 2)
                 .then_some(10)?
         }
-        // With the hour of a day, or in seconds since 1970.
+        // A date, optionally with an hour, or seconds since 1970.
         n @ (6 | 8 | 10 | 12 | 14) => {
             let is_long =
                 in_range(&text[..4], 1990..=2099) && n >= 8 && is_day(&text[4..6], &text[6..8]);
@@ -99,7 +108,7 @@ fn date_length(text: &str) -> Option<usize> {
         }
         _ => return None,
     };
-    // The time of the day.
+    // The time of day.
     while let Some(rest) = text[length..].strip_prefix(['-', '_', 'T', '.', ':'])
         && matches!(digits(rest), 2 | 4 | 6)
         && length + 1 + digits(rest) <= text.len()

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Paths -> routes: `/users/123` is `/users/{id}`. What a segment looks like is decided here; what only the whole log
-//! can tell, in [`crate::learn`].
+//! Turns paths into routes: `/users/123` becomes `/users/{id}`.
+//!
+//! This module replaces segments by their form. [`crate::learn`] handles the segments that only the
+//! whole log reveals.
 
 use crate::registers::{self, Baseline};
 
-/// Segments of a route; deeper ones are one.
+/// The maximum number of segments of a route; the rest is merged.
 const DEEPEST: usize = 12;
-/// Bytes of a name.
+/// The maximum length of a name, in bytes.
 pub const LONGEST: usize = 200;
 
-/// The path of a target: without scheme, host, query, and parameters such as `;jsessionid=`.
+/// Returns the path of a target, without scheme, host, query, and parameters such as
+/// `;jsessionid=`.
 #[inline]
 pub fn path(target: &[u8]) -> &[u8] {
     let end = registers::find(Baseline, [b'?', b';', b'#'], target).unwrap_or(target.len());
@@ -26,19 +29,21 @@ pub fn path(target: &[u8]) -> &[u8] {
     }
 }
 
-/// The segments of a path, those of digits alone as `0`: whatever number they are, the route is the same.
+/// Returns the segments of a path, with `0` for numeric segments, because all numbers have the same
+/// route.
 pub fn without_numbers(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let segments = path.split(|b| *b == b'/');
     segments.map(|segment| if is_number(segment) { b"0" } else { segment })
 }
 
-/// True if a segment has digits alone.
+/// Returns true if a segment consists only of digits.
 pub fn is_number(segment: &[u8]) -> bool {
     !segment.is_empty() && segment.iter().all(u8::is_ascii_digit)
 }
 
-/// Appends a path in printable characters, with its variable segments named. Returns whether any segment is a variable
-/// other than a number.
+/// Appends a path in printable characters, with its variable segments named.
+///
+/// Returns true if any segment is a variable other than a number.
 pub fn fold(path: &[u8], name: &mut String) -> bool {
     let [b'/', path @ ..] = path else {
         name.push_str(match path {
@@ -62,13 +67,13 @@ pub fn fold(path: &[u8], name: &mut String) -> bool {
     varies
 }
 
-/// A name of at most [`LONGEST`] bytes.
+/// Truncates a name to [`LONGEST`] bytes.
 pub fn cut(mut name: String) -> String {
     cut_after(0, &mut name);
     name
 }
 
-/// Leaves at most [`LONGEST`] bytes of what begins there.
+/// Truncates the text from `begin` on to [`LONGEST`] bytes.
 fn cut_after(begin: usize, name: &mut String) {
     let limit = begin + LONGEST;
     if name.len() > limit {
@@ -80,7 +85,7 @@ fn cut_after(begin: usize, name: &mut String) {
     }
 }
 
-/// Text of printable characters alone.
+/// Converts a text to printable characters.
 pub fn printable(text: &[u8]) -> String {
     let mut name = String::new();
     push_printable(text, &mut name);
@@ -98,13 +103,15 @@ fn push_printable(text: &[u8], name: &mut String) {
     }
 }
 
-/// True if a character is neither a control character nor one that changes the direction of writing.
+/// Returns true if the character is neither a control character nor changes the writing direction.
 fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Appends a segment, or its kind if it is a variable. Returns whether it or a part of it is one other than a number.
+/// Appends a segment, or its kind if it is a variable.
+///
+/// Returns true if the segment contains a variable other than a plain number.
 fn fold_segment(segment: &[u8], name: &mut String) -> bool {
     if !segment.iter().any(u8::is_ascii_digit) {
         push_printable(segment, name);
@@ -114,7 +121,7 @@ fn fold_segment(segment: &[u8], name: &mut String) -> bool {
         name.push_str(kind);
         return !is_number(segment);
     }
-    // Parts of a segment: `app.3f2a91bc.js`, `invoice-2041.pdf`.
+    // A segment with multiple words: `app.3f2a91bc.js`, `invoice-2041.pdf`.
     let is_edge = |b: &u8| matches!(b, b'.' | b'-' | b'_' | b',' | b'~' | b':' | b'@');
     let mut varies = false;
     let mut rest = segment;
@@ -135,7 +142,7 @@ fn fold_segment(segment: &[u8], name: &mut String) -> bool {
     }
 }
 
-/// The kind of variable that a segment or a part of it looks like; `None`: none.
+/// Returns the kind of variable that a word looks like; `None` if it is not a variable.
 fn kind(word: &[u8]) -> Option<&'static str> {
     let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
     if digits == 0 {
@@ -166,7 +173,7 @@ fn kind(word: &[u8]) -> Option<&'static str> {
     (digits * 2 > n && word.iter().all(is_decimal)).then_some("{id}")
 }
 
-/// `2026-05-01`.
+/// Returns true for a date such as `2026-05-01`.
 fn is_date(word: &[u8]) -> bool {
     let is_digit = |at: &usize| word[*at].is_ascii_digit();
     word.len() == 10
@@ -211,7 +218,7 @@ mod tests {
         assert!(route("/ä".repeat(500).as_bytes()).len() < 300);
     }
 
-    /// Segment by segment and word by word, as the reference.
+    /// A reference implementation that goes segment by segment and word by word.
     fn reference_route(path: &str) -> String {
         let is_edge = |c: char| ".-_,~:@".contains(c);
         let folded = |segment: &str| match kind(segment.as_bytes()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rules of the reader of a report, which go before what is learned: routes, bots, health checks.
+//! The user's rules for routes, bots and health checks, which take precedence over learned ones.
 //!
-//! One rule a line; the first that fits counts: `/users/{id}`, `/files/{path...}`, `/a/{x} -> /b`, `health /up`,
-//! `bot acme-sync`.
+//! There is one rule per line, and the first matching rule applies: `/users/{id}`,
+//! `/files/{path...}`, `/a/{x} -> /b`, `health /up`, `bot acme-sync`.
 
 use lab_model::PageKind;
 
-/// The content of a file of rules.
+/// The content of a rules file.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     routes: Vec<Route>,
@@ -24,12 +24,12 @@ struct Route {
 enum RouteSegment {
     Fixed(String),
     Any,
-    /// All that is left.
+    /// All remaining segments.
     Rest,
 }
 
 impl Rules {
-    /// Reads the text of such a file. Error, in words: which line is none.
+    /// Parses a rules file; returns an error that names the invalid line.
     pub fn new(text: &str) -> Result<Rules, String> {
         let mut rules = Rules::default();
         for (number, line) in text.lines().enumerate() {
@@ -51,7 +51,7 @@ impl Rules {
         Ok(rules)
     }
 
-    /// The route of a path.
+    /// Returns the route of a path.
     pub fn route(&self, path: &[u8]) -> Option<&str> {
         self.routes
             .iter()
@@ -59,12 +59,12 @@ impl Rules {
             .map(|r| r.name.as_str())
     }
 
-    /// True if it is asked for by health checks alone.
+    /// Returns true if only health checks request the path.
     pub fn is_check(&self, path: &[u8]) -> bool {
         self.checks.iter().any(|r| r.matches(path))
     }
 
-    /// The kind and the name of a client that a rule takes for a bot.
+    /// Returns the kind and the name of a client that a rule classifies as a bot.
     pub fn agent(&self, agent: &[u8]) -> Option<(PageKind, String)> {
         if self.bots.is_empty() {
             return None;
@@ -74,7 +74,7 @@ impl Rules {
         Some((PageKind::Bot, word.clone()))
     }
 
-    /// True if any rule has a fixed segment of digits alone.
+    /// Returns true if any rule has a fixed numeric segment.
     pub fn distinguish_numbers(&self) -> bool {
         let mut segments = self
             .routes
@@ -86,7 +86,7 @@ impl Rules {
         )
     }
 
-    /// True if a rule gives a route this name.
+    /// Returns true if a rule gives a route this name.
     pub fn has_route_named(&self, route: &str) -> bool {
         self.routes.iter().any(|r| r.name == route)
     }
@@ -111,7 +111,7 @@ impl Route {
             .skip(1)
             .any(|s| *s == RouteSegment::Rest)
         {
-            return Err("what has ... must be the last segment");
+            return Err("a segment with ... must be the last one");
         }
         Ok(Route {
             segments,

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests of every second, which alone can be added up with those of another log: two logs have their busiest second
-//! at different times.
+//! Counts the requests of every second.
+//!
+//! Only such counts can be added to those of another log, because two logs have their busiest
+//! second at different times.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Seconds of an hour.
+/// The number of seconds in an hour.
 const HOUR: usize = 3600;
-/// Hours that are kept: 90 days, in 31 MB.
+/// The maximum number of stored hours: 90 days, in 31 MB.
 const MOST: usize = 90 * 24;
 
-/// How many requests came in each second.
+/// The number of requests in each second.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<(i64, u32)>", into = "Vec<(i64, u32)>")]
 pub struct Seconds {
     hours: BTreeMap<i64, Box<[u32]>>,
-    /// True if there were more hours than are kept.
+    /// True if there were more hours than can be stored.
     is_cut: bool,
 }
 
@@ -26,7 +28,7 @@ impl Seconds {
         self.add_many(time, 1);
     }
 
-    /// Adds all of another log.
+    /// Adds the counts of another log.
     pub fn merge(&mut self, other: &Seconds) {
         self.is_cut |= other.is_cut;
         for (time, n) in other.all() {
@@ -46,8 +48,11 @@ impl Seconds {
         *count = count.saturating_add(n);
     }
 
-    /// The most requests in so many seconds that begin at a whole multiple of them, and when the first such stretch
-    /// began, in seconds since 1970; `None`: there were none, or not all are known.
+    /// Returns the start of the busiest interval of `length` seconds, in seconds since 1970, and
+    /// its requests.
+    ///
+    /// Intervals start at multiples of their length; the earliest one wins a tie. Returns `None` if
+    /// there are no requests or if some hours were not stored.
     pub fn highest(&self, length: i64) -> Option<(i64, u64)> {
         let mut stretches: BTreeMap<i64, u64> = BTreeMap::new();
         for (time, n) in self.all() {
@@ -58,7 +63,7 @@ impl Seconds {
         highest.filter(|_| !self.is_cut)
     }
 
-    /// Seconds in which something came.
+    /// Returns the seconds with requests.
     fn all(&self) -> impl Iterator<Item = (i64, u32)> {
         let seconds = self.hours.iter().flat_map(|(hour, counts)| {
             let begin = hour * HOUR as i64;
@@ -69,7 +74,7 @@ impl Seconds {
     }
 }
 
-/// A time that no log has stands for those that are not kept.
+/// Marks dropped hours in the serialized form; no log contains this time.
 const CUT: i64 = i64::MIN;
 
 impl From<Seconds> for Vec<(i64, u32)> {

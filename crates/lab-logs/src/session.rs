@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs that are read by one command: options in, figures out.
+//! A session reads the logs of one command.
 
 use crate::format::{FieldMap, Hints};
 use crate::log_source::LogSource;
@@ -19,19 +19,20 @@ use std::path::{Path, PathBuf};
 /// The options of a session, as the user wrote them.
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
-    /// The logs: paths, URLs, `-` for standard input.
+    /// The logs: paths, URLs, or `-` for standard input.
     pub logs: Vec<String>,
-    /// The format of the logs, as the server's configuration has it; `None`: it is detected.
+    /// The format of the logs in the server's configuration syntax; `None` means that it is
+    /// detected.
     pub log_format: Option<String>,
-    /// The unit of durations where the format does not state it, ns.
+    /// The unit of durations in ns, for formats that do not define it.
     pub duration_unit: Option<u64>,
-    /// The fields that hold what, of lines whose fields have names.
+    /// The roles of fields, for lines with named fields.
     pub fields: Option<String>,
     /// The zone of times without an offset.
     pub zone: Option<String>,
-    /// A file of routes, bots and health checks.
+    /// A file with rules for routes, bots and health checks.
     pub rules: Option<PathBuf>,
-    /// Releases, `TIME=NAME` each.
+    /// Releases in the form `TIME=NAME`.
     pub releases: Vec<String>,
     /// A git repository whose tags are releases.
     pub git_tags: Option<PathBuf>,
@@ -39,14 +40,16 @@ pub struct SessionOptions {
     pub parquet: Option<PathBuf>,
 }
 
-/// Called while logs are read, with the name of the log and the bytes of all logs so far. Returns false to stop.
+/// A callback for progress, with the name of the log and the total number of bytes read.
+///
+/// It returns false to stop.
 pub type Progress<'p> = &'p mut dyn FnMut(&str, u64) -> bool;
 
-/// Logs that are read, and all that is counted of them.
+/// The logs of one command, with their counts.
 pub struct LogsSession {
     pub(crate) hints: Hints,
     pub(crate) tally: Tally,
-    /// The logs themselves: their sources, lines, and advice about them.
+    /// The facts about the logs: sources, lines, advice and assumptions.
     pub(crate) logs_read: LogsRead,
     rules: Rules,
     releases: Releases,
@@ -55,8 +58,10 @@ pub struct LogsSession {
 }
 
 impl LogsSession {
-    /// A session that has read nothing. Errors: rules, a zone, a field or a release cannot be parsed, or the rules or the
-    /// repository cannot be read.
+    /// Creates a session that has read nothing yet.
+    ///
+    /// Returns an error if the rules, the zone, a field or a release is malformed, or if the rules
+    /// or the repository cannot be read.
     pub fn new(options: &SessionOptions) -> Result<LogsSession, LogsError> {
         let rules = match &options.rules {
             Some(path) => {
@@ -93,8 +98,11 @@ impl LogsSession {
         })
     }
 
-    /// Reads all logs. One that cannot be read to its end is noted in [`LogsSession::unread`], and the others are read.
-    /// Errors: none could be read, the records cannot be kept, or the user stopped it.
+    /// Reads all logs.
+    ///
+    /// A log that cannot be read to its end is noted in [`LogsSession::unread`], and reading
+    /// continues with the next log. Returns an error if no log could be read, if the records cannot
+    /// be created, or if the user interrupted the program.
     pub fn read(&mut self, sources: &[LogSource], progress: Progress) -> Result<(), LogsError> {
         if let Some(directory) = &self.parquet {
             let records = Records::create(directory);
@@ -104,7 +112,9 @@ impl LogsSession {
         self.read_to_end(sources, progress)
     }
 
-    /// Ends the records, and returns their directory, if they are kept. Error: they cannot be written.
+    /// Finishes the records, and returns their directory if records are written.
+    ///
+    /// Returns an error if they cannot be written.
     pub fn end_records(&mut self) -> Result<Option<PathBuf>, LogsError> {
         let Some(directory) = self.parquet.take() else {
             return Ok(None);
@@ -128,8 +138,10 @@ impl LogsSession {
         self.add_unread(failed)
     }
 
-    /// Reads files one after the other. Returns the log, which can go on in another file; logs that cannot be read to
-    /// their end are added to `failed`. Error: the user stopped it.
+    /// Reads files one after the other, and returns the log, which another file can continue.
+    ///
+    /// Logs that cannot be read to their end are added to `failed`. Returns an error if the user
+    /// interrupted the program.
     pub(crate) fn read_files(
         &mut self,
         sources: &[LogSource],
@@ -171,14 +183,17 @@ impl LogsSession {
         Ok(read)
     }
 
-    /// Has agents' counts put together in [`LogsSession::add_agents`]; the tally to which they are added.
+    /// Prepares for [`LogsSession::add_agents`], and returns the tally that merges the agents'
+    /// counts.
     pub fn tally_of_agents(&mut self) -> &mut Tally {
         self.tally = Tally::in_parts(self.rules.clone());
         &mut self.tally
     }
 
-    /// Adds what agents report of the logs that they read; `failed`: those that they could not read to their end. Error:
-    /// none could be read.
+    /// Adds the facts that agents report about their logs; `failed` lists logs not read to their
+    /// end.
+    ///
+    /// Returns an error if no log could be read.
     pub fn add_agents(&mut self, read: LogsRead, failed: Vec<String>) -> Result<(), LogsError> {
         self.logs_read.merge(read);
         self.add_unread(failed)
@@ -201,36 +216,36 @@ impl LogsSession {
         }
     }
 
-    /// Logs that could not be read to their end, and why.
+    /// Returns the logs that could not be read to their end, with the reasons.
     pub fn unread(&self) -> &[String] {
         &self.unread
     }
 
-    /// Requests and statements so far.
+    /// Returns the number of requests and statements so far.
     pub fn entries(&self) -> u64 {
         self.tally.entries()
     }
 
-    /// Lines so far.
+    /// Returns the number of lines so far.
     pub fn lines(&self) -> u64 {
         self.logs_read.lines.all
     }
 
-    /// The figures so far.
+    /// Returns the analysis of the entries so far.
     pub fn analysis(&mut self) -> LogAnalysis {
         let sources = self.logs_read.sources.clone();
         let analysis = self.tally.analysis(sources, self.logs_read.lines);
         self.with_logs(analysis)
     }
 
-    /// The figures at the end: memory that only counting needs is freed.
+    /// Returns the final analysis, and frees the memory that only counting needs.
     pub fn end(&mut self) -> LogAnalysis {
         let sources = self.logs_read.sources.clone();
         let tally = std::mem::replace(&mut self.tally, Tally::new(self.rules.clone()));
         self.with_logs(tally.into_analysis(sources, self.logs_read.lines))
     }
 
-    /// Adds releases, and what is known of the logs themselves.
+    /// Adds the releases, and the facts about the logs.
     fn with_logs(&self, analysis: LogAnalysis) -> LogAnalysis {
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A distribution of durations in little memory: each power of two is divided into 32 buckets of equal width.
+//! A compact distribution of durations: each power of two is divided into 32 buckets of equal
+//! width.
 //!
-//! A percentile is the middle of its bucket, so that it is off by at most a 64th: 1.6 %. Below 32 ns each has a bucket of
-//! its own. Up to an hour there are 1,200 buckets; a sketch holds those between its least and its greatest value.
+//! A percentile is the middle of its bucket, so its error is at most 1/64, or 1.6 %. Each value
+//! below 32 ns has its own bucket. There are 1,200 buckets up to one hour; a sketch stores those
+//! between its minimum and its maximum.
 
 use crate::registers;
 use lab_model::Counts;
 use serde::{Deserialize, Serialize};
 
-/// Buckets of a power of two, as a power of two.
+/// The number of buckets per power of two, as a power of two.
 const BITS: u32 = 5;
-/// Values below this, ns, have buckets of their own.
+/// Values below this, in ns, have buckets of their own.
 const SINGLE: u64 = 1 << BITS;
 /// The number of buckets.
 const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
 
-/// The most that a percentile is off, as a part of its value.
+/// The maximum relative error of a percentile.
 pub const ERROR: f64 = 1.0 / 64.0;
 
-/// How many times 2^16 values a bucket can have besides, so that its count fits 64 bits.
+/// The maximum carry of a bucket, in units of 2^16 values, so that its count fits into 64 bits.
 const MAX_CARRY: u64 = u64::MAX >> 16;
 
-/// Values beyond it count as this, ns.
+/// The maximum value in ns; larger values count as this one.
 pub const LONGEST: u64 = Counts::MAX_NS;
 
-/// The bucket of a value in ns.
+/// Returns the bucket of a value in ns.
 #[inline]
 pub fn bucket(ns: u64) -> u16 {
     let ns = ns.min(LONGEST);
@@ -36,7 +38,7 @@ pub fn bucket(ns: u64) -> u16 {
     (((exponent - BITS + 1) << BITS) + within) as u16
 }
 
-/// The middle of a bucket, ns.
+/// Returns the middle of a bucket, in ns.
 pub fn middle(bucket: u16) -> u64 {
     let bucket = u64::from(bucket);
     let Some(doublings) = (bucket >> BITS).checked_sub(1) else {
@@ -46,8 +48,9 @@ pub fn middle(bucket: u16) -> u64 {
     (SINGLE + (bucket & (SINGLE - 1))) * width + width / 2
 }
 
-/// The natural logarithms of the middles. That of 0, which is less than the clock of the log resolves, is that of half a
-/// µs.
+/// Returns the natural logarithms of the middles of all buckets.
+///
+/// A value of 0 is below the resolution of the log's clock and counts as half a µs.
 pub fn logarithms() -> Vec<f64> {
     let value = |bucket| match middle(bucket) {
         0 => 512.0,
@@ -56,19 +59,19 @@ pub fn logarithms() -> Vec<f64> {
     (0..BUCKETS as u16).map(|b| value(b).ln()).collect()
 }
 
-/// How many values lie in each bucket.
+/// The number of values in each bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(u16, u64)>", into = "Vec<(u16, u64)>")]
 pub struct Sketch {
     /// The bucket of the first count.
     first: u16,
     counts: Vec<u16>,
-    /// Buckets with how many times 2^16 values they have besides.
+    /// The carries of buckets, in units of 2^16 values.
     carries: Vec<(u16, u64)>,
 }
 
 impl Sketch {
-    /// Fetches where a value will be added.
+    /// Prefetches the count to which a value will be added.
     #[inline]
     pub fn fetch(&self, bucket: u16) {
         if let Some(count) = self.counts.get(bucket.wrapping_sub(self.first) as usize) {
@@ -76,7 +79,7 @@ impl Sketch {
         }
     }
 
-    /// Adds a value by its bucket.
+    /// Adds a value, given its bucket.
     #[inline]
     pub fn add(&mut self, bucket: u16) {
         let index = bucket.wrapping_sub(self.first) as usize;
@@ -86,7 +89,7 @@ impl Sketch {
         }
     }
 
-    /// Adds a value so many times.
+    /// Adds `n` values to a bucket.
     #[cold]
     pub fn add_many(&mut self, bucket: u16, n: u64) {
         if n == 0 {
@@ -104,7 +107,7 @@ impl Sketch {
         }
     }
 
-    /// Makes a place for a bucket, and for a few beside it.
+    /// Makes room for a bucket, and for a few buckets next to it.
     fn reach(&mut self, bucket: u16) {
         if self.counts.is_empty() {
             self.first = bucket;
@@ -123,14 +126,14 @@ impl Sketch {
         }
     }
 
-    /// Adds all values of another.
+    /// Adds all values of another sketch.
     pub fn merge(&mut self, other: &Sketch) {
         for (bucket, count) in other.buckets() {
             self.add_many(bucket, count);
         }
     }
 
-    /// Buckets that hold something, ascending.
+    /// Returns the nonempty buckets in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = (u16, u64)> {
         let counted = self.counts.iter().enumerate().map(|(i, count)| {
             let bucket = self.first + i as u16;
@@ -144,12 +147,12 @@ impl Sketch {
         counted.filter(|(_, count)| *count > 0)
     }
 
-    /// Values with how many there are of each.
+    /// Returns the values with their counts.
     pub fn counts(&self) -> Counts {
         Counts(self.buckets().map(|(b, n)| (middle(b), n)).collect())
     }
 
-    /// Bytes of memory besides its own.
+    /// Returns the heap memory in bytes.
     pub fn memory(&self) -> usize {
         2 * self.counts.capacity() + 16 * self.carries.capacity()
     }
@@ -210,7 +213,7 @@ mod tests {
     }
 
     proptest! {
-        /// Sums are exact up to 2^64 - 1, and never less than a part of them.
+        /// Sums are exact up to 2^64 - 1, and never less than one of their terms.
         #[test]
         fn huge_counts_add_up(counts in prop::collection::vec((0..3_u16, any::<u64>(), 0..64_u32), 0..40)) {
             let mut sketch = Sketch::default();
@@ -222,7 +225,7 @@ mod tests {
             }
             for (bucket, count) in sketch.buckets() {
                 let sum = sums[usize::from(bucket)];
-                // A count beyond 64 bits loses at most what one bucket has without carries.
+                // A count beyond 64 bits loses at most the count of one bucket without its carries.
                 prop_assert!(count == sum || (sum == u64::MAX && count >= u64::MAX - 0xffff), "{count} {sum}");
             }
             let again: Sketch = Vec::from(sketch.clone()).into();

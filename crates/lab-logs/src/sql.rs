@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements as tokens: which bytes are literals, names and comments depends on the dialect.
+//! Splits statements into tokens; literals, names and comments depend on the dialect.
 //!
-//! Sources: PostgreSQL 17, 4.1 *Lexical Structure*; MySQL 8.4, 11 *Language Structure*; MariaDB, *Lexical Structure*.
+//! Sources: PostgreSQL 17, 4.1 *Lexical Structure*; MySQL 8.4, 11 *Language Structure*; MariaDB,
+//! *Lexical Structure*.
 
 use std::ops::Range;
 
-/// The language of a statement.
+/// The SQL dialect of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// PostgreSQL with `standard_conforming_strings`: `"…"` is a name, `#` an operator.
@@ -20,26 +21,27 @@ pub enum Dialect {
 pub enum TokenKind {
     /// A number, a string or a parameter.
     Literal,
-    /// A key word, or a name without quotes.
+    /// A keyword, or an unquoted name.
     Word,
-    /// A name in quotes.
+    /// A quoted name.
     QuotedName,
-    /// One byte of anything else, or a mark of a comment that is executed.
+    /// Any other single byte, or the mark of an executable comment.
     Symbol,
 }
 
 /// A token of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its kind.
+    /// The kind.
     pub kind: TokenKind,
-    /// Its bytes in the statement.
+    /// The byte range in the statement.
     pub bytes: Range<usize>,
-    /// True if blanks or a comment are before it.
+    /// True if blanks or a comment precede the token.
     pub is_spaced: bool,
 }
 
-/// The tokens of a statement. A literal or a comment without an end reaches to the end of the statement.
+/// Splits a statement into tokens. An unterminated literal or comment extends to the end of the
+/// statement.
 pub fn tokens(text: &[u8], dialect: Dialect) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
@@ -54,7 +56,7 @@ pub fn tokens(text: &[u8], dialect: Dialect) -> Vec<Token> {
     lexer.tokens
 }
 
-/// True if the end of the text is within a literal, a quoted name or a block comment.
+/// Returns true if the text ends within a literal, a quoted name or a block comment.
 pub fn ends_within_quotes(text: &[u8], dialect: Dialect) -> bool {
     let mut lexer = Lexer {
         text,
@@ -75,9 +77,9 @@ struct Lexer<'t> {
     position: usize,
     tokens: Vec<Token>,
     is_spaced: bool,
-    /// Comments such as `/*!40101 … */` that are open.
+    /// The number of open comments such as `/*!40101 … */`.
     executed_comments: usize,
-    /// True if a literal or a comment had no end.
+    /// True if a literal or a comment is unterminated.
     is_open: bool,
 }
 
@@ -123,7 +125,8 @@ impl Lexer<'_> {
         self.is_spaced = false;
     }
 
-    /// Passes over a comment, or the mark of one that is executed, if one begins here.
+    /// Skips a comment, or pushes the mark of an executable comment; returns false if there is none
+    /// here.
     fn pass_comment(&mut self) -> bool {
         let rest = &self.text[self.position..];
         let to_line_end = || memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -155,7 +158,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// Comments nest in PostgreSQL alone.
+    /// Returns the length of a block comment; only PostgreSQL's comments nest.
     fn block_comment_length(&mut self) -> usize {
         let rest = &self.text[self.position..];
         let mut depth = 0_usize;
@@ -180,8 +183,10 @@ impl Lexer<'_> {
         rest.len()
     }
 
-    /// Appends a text in quotes, which are doubled within, behind a prefix of so many bytes. One without an end is a
-    /// literal, whatever it was: the statement was cut, and a name is not known to be one.
+    /// Appends a quoted text after a prefix of this length; quotes within it are doubled.
+    ///
+    /// An unterminated text always counts as a literal, because the statement was cut and the text
+    /// may not be a name.
     fn push_quoted(&mut self, prefix: usize, has_escapes: bool, kind: TokenKind) {
         let rest = &self.text[self.position + prefix..];
         let quote = rest[0];
@@ -200,7 +205,7 @@ impl Lexer<'_> {
         self.push(TokenKind::Literal, prefix + rest.len());
     }
 
-    /// `$1`, or a text between two of `$$` or `$tag$`.
+    /// Appends `$1`, or a text between two `$$` or `$tag$`.
     fn push_dollar(&mut self) {
         let rest = &self.text[self.position..];
         let number = digits(&rest[1..]);
@@ -223,7 +228,7 @@ impl Lexer<'_> {
         );
     }
 
-    /// A word with the string that it is a prefix of, if it is one.
+    /// Appends a word, including the string that it prefixes, if any.
     fn push_word(&mut self) {
         let rest = &self.text[self.position..];
         let length = rest.iter().take_while(|b| is_word(**b)).count();
@@ -258,12 +263,12 @@ impl Lexer<'_> {
         }
     }
 
-    /// `.5` is a number, unless a name is before it.
+    /// Appends `.5` as a number, unless a name precedes it.
     fn push_dot(&mut self) {
         let rest = &self.text[self.position..];
         let fraction = digits(&rest[1..]);
         if rest.starts_with(b"...") {
-            // MySQL's digests write the rest of a list so.
+            // MySQL's digests write the rest of a list this way.
             self.push(TokenKind::Literal, 3);
         } else if fraction > 0 && (self.is_spaced || !self.is_behind_operand()) {
             let length = 1 + fraction;
@@ -295,7 +300,7 @@ impl Lexer<'_> {
 }
 
 impl Token {
-    /// True if a value can end with it, so that a sign behind it is an operator.
+    /// Returns true if a value can end with this token, so that a sign after it is an operator.
     pub fn is_operand(&self, text: &[u8]) -> bool {
         match self.kind {
             TokenKind::Literal | TokenKind::QuotedName => true,
@@ -305,7 +310,7 @@ impl Token {
     }
 }
 
-/// Key words that a value follows.
+/// Returns true for keywords that precede a value.
 fn is_before_value(word: &[u8]) -> bool {
     const WORDS: [&[u8]; 26] = [
         b"select",
@@ -358,7 +363,10 @@ fn exponent_length(text: &[u8]) -> usize {
     }
 }
 
-/// The length of a number that begins a text, of which the first `run` bytes could be a word; `None`: they are a name.
+/// Returns the length of a number at the beginning of a text, whose first `run` bytes could be a
+/// word.
+///
+/// Returns `None` if they are a name.
 fn number_length(text: &[u8], run: usize, dialect: Dialect) -> Option<usize> {
     let word = &text[..run];
     let is_radix = |letters: &[u8], is_digit: fn(&u8) -> bool| {
@@ -493,7 +501,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tokens lie one behind the other, within the text, and none is empty.
+        /// Tokens are in order, within the text, and not empty.
         #[test]
         fn any_bytes_have_tokens(text in "['\"`$#/*!\\\\a1.e_+-?x \n\u{e9}\u{0}-]{0,60}", mysql: bool) {
             let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements that a database server counted, asked of the server itself.
+//! Reads the statement totals that a database server counted, from the server itself.
 
 use crate::query::{self, Dialect};
 use crate::read::ServerLog;
@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use lab_model::{LogPage, PageKind};
 use lab_services::{DatabaseKind, MARIADB, StatementTotal, statement_totals};
 
-/// Counts the statements of a server. Error: they cannot be read, and what to do.
+/// Reads the statement totals of a server; returns an error that says why it failed and what to do.
 pub fn read(
     kind: &'static DatabaseKind,
     url: &str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries -> counts and times of pages, in memory that does not grow with the log.
+//! Counts entries and their times per page, in memory that does not grow with the log.
 
 use crate::agent;
 use crate::entry::Entry;
@@ -28,54 +28,59 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::ops::Range;
 
-/// Pages that are counted one by one.
+/// The maximum number of pages that are counted individually.
 const MAX_PAGES: usize = 100_000;
-/// Bytes of memory for pages. Above it the pages that take least lose their cells, then new pages are merged.
+/// The maximum memory for pages, in bytes.
+///
+/// Above this limit, the least expensive pages lose their cells; after that, new pages are merged.
 const MEMORY: usize = 100 << 20;
-/// With so few pages (some KiB each) the processor's cache holds all, and nothing is prefetched.
+/// The number of pages (some KiB each) that fit into the processor's cache and need no prefetching.
 const FEW_PAGES: usize = 1_000;
-/// Entries after which the memory is checked again.
+/// The number of entries between two checks of the memory.
 const CHECKED: u32 = 1 << 20;
-/// Cells of all pages together; beyond it the pages that take least lose theirs.
+/// The maximum number of cells of all pages; above it, the least expensive pages lose their cells.
 const MAX_CELLS: usize = 1_000_000;
-/// Hours that are counted one by one: 22 years.
+/// The maximum number of hours that are counted individually: 22 years.
 const MAX_HOURS: usize = 200_000;
-/// Entries of the cache of paths, at first and at most, as powers of two.
+/// The initial and maximum size of the path cache, as powers of two.
 const CACHE: (u32, u32) = (12, 18);
-/// Entries of the cache of clients.
+/// The size of the client cache.
 const AGENTS: usize = 1 << 12;
-/// Queries within pages that a report keeps.
+/// The maximum number of queries within pages in a report.
 const MAX_WITHIN: usize = 500;
-/// A time that is so much before the last one is a jump of the clock, s.
+/// The minimum backward step of the clock that counts as a jump, in seconds.
 const JUMP: i64 = 60;
 
-/// A path in the cache, by its hash. Paths with equal hashes are taken as one: of a million paths with a chance of
-/// 10^-7.
+/// A path in the cache, identified by its hash.
+///
+/// Paths with equal hashes are treated as the same path. For a million paths, the probability of a
+/// collision is 10^-7.
 #[derive(Clone, Copy, Default)]
 struct CachedPath {
     hash: u64,
-    /// Its page, plus 1.
+    /// The index of the page plus 1; 0 means that the entry is empty.
     page: u32,
-    /// True if it has variable segments that are no numbers, so that many such paths may come once.
+    /// True if the path has variable segments other than numbers, so that many such paths may occur
+    /// once.
     varies: bool,
 }
 
-/// Hashes by which an entry's page is found.
+/// The hashes by which an entry's page is found.
 #[derive(Clone, Copy, Default)]
 struct Keys {
     agent: u64,
     path: u64,
 }
 
-/// The common part of all times of a minute.
+/// The values that all times of a minute have in common.
 struct Minute {
-    /// Its number since 1970.
+    /// The number of the minute since 1970.
     start: i64,
-    /// Its seconds since 1970.
+    /// The seconds of the minute since 1970.
     seconds: Range<i64>,
-    /// The number of its hour since 1970.
+    /// The number of the hour since 1970.
     hour: i64,
-    /// The number of its cell, at the width that cells have.
+    /// The number of the cell, at the current cell width.
     cell: i32,
 }
 
@@ -99,7 +104,7 @@ pub struct Tally {
     logarithms: Vec<f64>,
     cache: Vec<CachedPath>,
     evicted: usize,
-    /// By the agent's hash. People have the page `u32::MAX`.
+    /// Clients by the hash of their agent. The page `u32::MAX` means a person.
     agents: Vec<CachedPath>,
     names: HashMap<String, u32, RandomState>,
     name: String,
@@ -109,34 +114,36 @@ pub struct Tally {
     /// The minute of the last entry.
     minute: Minute,
     cells: usize,
-    /// Entries since the memory was looked at.
+    /// The number of entries since the last check of the memory.
     unchecked: u32,
     first_s: i64,
     last_s: i64,
-    /// True if there is a page: then hours and peaks are those of pages alone, for statements are executed within them.
+    /// True if there is a page.
+    ///
+    /// In that case, hours and peaks only count pages, because statements run within them.
     has_pages: bool,
-    /// In the order in which they came.
+    /// The hours in order of their first entry.
     hours: Vec<Hour>,
     hour_indexes: HashMap<i64, usize>,
     hour: usize,
     seconds: CountPeak,
     minutes: CountPeak,
-    /// Every second, where several logs can be of the same time.
+    /// The counts of every second, if multiple logs can cover the same time.
     every_second: Option<Seconds>,
     clock_jumps: u64,
     is_full: bool,
-    /// True if pages were merged once, since there were too many.
+    /// True once pages were merged because there were too many.
     has_learned: bool,
-    /// The new index of each page when pages were merged once.
+    /// The new index of each page after that merge.
     renumbered: Vec<u32>,
     merged: u64,
-    /// Where entries are kept one by one.
+    /// The writer of individual entries.
     records: Option<Records>,
     join: Join,
 }
 
 impl Tally {
-    /// An empty tally.
+    /// Creates an empty tally.
     pub fn new(rules: Rules) -> Tally {
         Tally {
             rules_tell_numbers: rules.distinguish_numbers(),
@@ -173,24 +180,24 @@ impl Tally {
         }
     }
 
-    /// From now on entries are kept one by one, too.
+    /// Starts to write individual entries, too.
     pub fn keep_records(&mut self, records: Records) {
         self.records = Some(records);
     }
 
-    /// From now on every second is kept: another log may be of the same time as one that was read.
+    /// Starts to count every second, because another log may cover the same time as an earlier one.
     pub fn keep_every_second(&mut self) {
         self.every_second.get_or_insert_default();
     }
 
-    /// A log of this name begins.
+    /// Begins a log with this name.
     pub fn begin_log(&mut self, name: &str) {
         if let Some(records) = &mut self.records {
             records.begin_log(name, &self.pages);
         }
     }
 
-    /// Ends the records, if they are kept. Error: they could not be written.
+    /// Finishes the records, if any; returns an error if they could not be written.
     pub fn end_records(&mut self) -> io::Result<()> {
         let Some(records) = self.records.take() else {
             return Ok(());
@@ -199,7 +206,7 @@ impl Tally {
         records.finish(&self.pages, renames(&self.pages, &variables, &self.rules))
     }
 
-    /// A part of what is counted in several places.
+    /// Creates a tally for merging counts from multiple machines or processes.
     pub fn in_parts(rules: Rules) -> Tally {
         Tally {
             every_second: Some(Seconds::default()),
@@ -207,7 +214,7 @@ impl Tally {
         }
     }
 
-    /// The counts, to be merged with others.
+    /// Returns the counts, to be merged with others.
     pub fn into_part(mut self) -> TallyPart {
         self.join.sort();
         TallyPart {
@@ -223,7 +230,7 @@ impl Tally {
         }
     }
 
-    /// Adds what was counted elsewhere. This tally must be one [`Tally::in_parts`].
+    /// Adds counts from elsewhere. This tally must be created with [`Tally::in_parts`].
     pub fn merge(&mut self, part: TallyPart) {
         if part.first_s <= part.last_s {
             self.clock_jumps += part.clock_jumps;
@@ -271,16 +278,16 @@ impl Tally {
         }
     }
 
-    /// How many entries are counted together: their memory is fetched at the same time.
+    /// The number of entries counted together, whose memory is prefetched together.
     pub(crate) const TOGETHER: usize = 16;
 
-    /// True if counting entries together is not worth it.
+    /// Returns true if counting entries together is not worth it.
     #[inline]
     pub(crate) fn has_few_pages(&self) -> bool {
         self.pages.len() <= FEW_PAGES
     }
 
-    /// Counts entries, as [`Tally::add`] does one by one.
+    /// Counts entries; the result is the same as that of [`Tally::add`] for each of them.
     pub(crate) fn add_all(&mut self, entries: &[Entry]) {
         for entries in entries.chunks(Tally::TOGETHER) {
             let mut keys = [Keys::default(); Tally::TOGETHER];
@@ -297,7 +304,7 @@ impl Tally {
         }
     }
 
-    /// Fetches where an entry will be counted, if its path is known.
+    /// Prefetches the memory in which an entry will be counted, if its path is known.
     #[inline]
     fn fetch_page(&self, entry: &Entry, path: u64) {
         let cached = self.cache[self.cache_slot(path)];
@@ -375,13 +382,13 @@ impl Tally {
         }
     }
 
-    /// Counts what is known as totals alone.
+    /// Adds a page of which only totals are known.
     pub fn add_page(&mut self, page: LogPage) {
         let index = self.page_named(page.kind, &page.name);
         self.pages[index].add_all(&page);
     }
 
-    /// Counts an hour whose distribution is not known.
+    /// Adds an hour whose distribution is unknown.
     pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
         self.advance_clock(start_s, true);
         let hour = self.hour_at(start_s.div_euclid(3600));
@@ -390,7 +397,8 @@ impl Tally {
         hour.total_ns = hour.total_ns.saturating_add(total_ns);
     }
 
-    /// Notes the time of an entry: the span of the log, and jumps of its clock where times are in order.
+    /// Notes the time of an entry: the time span of the log, and clock jumps if entries are in
+    /// order.
     #[inline]
     fn advance_clock(&mut self, time: i64, is_in_order: bool) {
         if time < self.first_s || time > self.last_s {
@@ -403,7 +411,7 @@ impl Tally {
         self.last_s = time;
     }
 
-    /// Makes cells long enough for all times from the first to this one.
+    /// Widens the cells for the time span from the first entry to this time.
     #[inline]
     fn widen_for(&mut self, last: i64) {
         let span = last.saturating_sub(self.first_s);
@@ -421,7 +429,7 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Adds the span of another log, which is no jump of this one's clock.
+    /// Extends the time span by that of another log; this does not count as a clock jump.
     fn extend_times(&mut self, first: i64, last: i64) {
         self.first_s = self.first_s.min(first);
         self.last_s = self.last_s.max(last);
@@ -450,7 +458,7 @@ impl Tally {
         page
     }
 
-    /// The index of a hash in the cache.
+    /// Returns the index of a hash in the cache.
     #[inline]
     fn cache_slot(&self, hash: u64) -> usize {
         hash as usize & (self.cache.len() - 1)
@@ -466,11 +474,11 @@ impl Tally {
         }
     }
 
-    /// The hash of a path. Paths that differ in numbers alone have the same, and are one in the cache.
+    /// Returns the hash of a path; paths that differ only in numbers have the same hash.
     #[inline]
     fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
         let mut hasher = self.random.build_hasher();
-        // A statement has no method, and letters of one leave the highest bit free.
+        // A statement has no method, and the letters of a method leave the highest bit free.
         let kind = u64::from(entry.is_query) << 63 | (entry.dialect as u64) << 62;
         hasher.write_u64(kind | registers::first_word(entry.method));
         let hides_numbers = !entry.is_query && !self.rules_tell_numbers;
@@ -482,7 +490,8 @@ impl Tally {
         hasher.finish()
     }
 
-    /// Puts a path into the cache, which grows if many are evicted. A path that varies evicts no other.
+    /// Puts a path into the cache, which grows after many evictions. A variable path evicts no
+    /// stable one.
     fn cache_path(&mut self, slot: usize, cached: CachedPath) {
         let evicted = self.cache[slot];
         let evicts_stable = evicted.page > 0 && !evicted.varies;
@@ -497,7 +506,7 @@ impl Tally {
         }
     }
 
-    /// The page of a crawler or a health check; `None`: a person asks.
+    /// Returns the page of a crawler or a health check; `None` if the client is a person.
     #[inline]
     fn page_of_agent(&mut self, agent: &[u8], hash: u64) -> Option<usize> {
         let slot = hash as usize & (AGENTS - 1);
@@ -514,7 +523,7 @@ impl Tally {
         (page != u32::MAX).then_some(page as usize)
     }
 
-    /// The page of a path that is not in the cache, and whether the path has variables by its looks.
+    /// Returns the page of a path that is not in the cache, and whether the path looks variable.
     #[inline(never)]
     fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
         if entry.is_query {
@@ -548,7 +557,7 @@ impl Tally {
         (page, varies)
     }
 
-    /// Appends the route of a path that no rule names; whether the path has variables by its looks.
+    /// Appends the route of a path that no rule names; returns true if the path looks variable.
     fn push_route(&self, path: &[u8], name: &mut String) -> bool {
         let begin = name.len();
         let varies = route::fold(path, name);
@@ -561,7 +570,7 @@ impl Tally {
         varies
     }
 
-    /// The index of the page of that name, which is made if need be.
+    /// Returns the index of the page with this name, and creates the page if necessary.
     fn page_named(&mut self, kind: PageKind, name: &str) -> usize {
         match self.names.get(&page_key(kind, name)) {
             Some(page) => *page as usize,
@@ -569,7 +578,7 @@ impl Tally {
         }
     }
 
-    /// The index of a page for a new name: a new page, or [`OTHERS`] where there is no room.
+    /// Returns the index of a page for a new name: a new page, or [`OTHERS`] if there is no room.
     #[cold]
     fn add_page_named(&mut self, kind: PageKind, name: &str) -> usize {
         if self.pages.len() >= MAX_PAGES || self.is_full {
@@ -602,7 +611,7 @@ impl Tally {
         index
     }
 
-    /// Drops hours and peaks, which are those of statements.
+    /// Drops the hours and peaks, which are those of statements.
     #[cold]
     fn forget_hours(&mut self) {
         self.hours.clear();
@@ -614,14 +623,15 @@ impl Tally {
         }
     }
 
-    /// Frees cells where pages take more memory than they may, for their distributions grow with the log.
+    /// Drops cells while the pages exceed their memory limit, because distributions grow with the
+    /// log.
     #[cold]
     fn fit_memory(&mut self) {
         self.unchecked = 0;
         while self.memory() > MEMORY && self.drop_cells() {}
     }
 
-    /// Bytes that the pages take.
+    /// Returns the memory use of the pages in bytes.
     fn memory(&self) -> usize {
         self.pages.iter().map(Page::memory).sum()
     }
@@ -633,7 +643,7 @@ impl Tally {
         }
     }
 
-    /// Learns variable segments from the pages so far, and merges pages of one name.
+    /// Learns variable segments from the pages so far, and merges pages with the same name.
     fn compact(&mut self) {
         self.has_learned = true;
         self.variables = learn_variables(&self.pages, &self.rules);
@@ -652,7 +662,7 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Drops the cells of half of the pages with cells: those that take least. False: there was none to drop.
+    /// Drops the cells of the less expensive half of the pages; returns false if there were none.
     #[cold]
     fn drop_cells(&mut self) -> bool {
         let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();
@@ -703,7 +713,7 @@ impl Tally {
         if let Some(index) = self.hour_indexes.get(&start) {
             return *index;
         }
-        // Times of more hours than any log has are counted with the last one.
+        // A log with more hours is implausible; the additional hours count toward the last one.
         if self.hours.len() < MAX_HOURS {
             self.hour_indexes.insert(start, self.hours.len());
             self.hours.push(Hour {
@@ -714,12 +724,14 @@ impl Tally {
         self.hours.len() - 1
     }
 
-    /// Requests so far.
+    /// Returns the number of entries so far.
     pub fn entries(&self) -> u64 {
         self.pages.iter().map(|p| p.requests).sum()
     }
 
-    /// The most requests in so many seconds. Where there are more seconds than are kept, it is known of logs that follow
+    /// Returns the busiest interval of `length` seconds.
+    ///
+    /// If there are more seconds than can be stored, the peak is only known for logs that follow
     /// one another.
     fn peak(&self, length: i64, counted: &CountPeak) -> Option<(i64, u64)> {
         let kept = self.every_second.as_ref();
@@ -731,8 +743,9 @@ impl Tally {
             })
     }
 
-    /// The analysis of the counts, with routes learned from them; memory that only counting needs is freed
-    /// before.
+    /// Returns the analysis, with routes learned from the counts.
+    ///
+    /// Frees the memory that only counting needs first.
     pub fn into_analysis(mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
         self.names = HashMap::default();
         self.cache = Vec::new();
@@ -740,7 +753,7 @@ impl Tally {
         self.analysis(sources, lines)
     }
 
-    /// The analysis of the counts so far, with routes learned from them.
+    /// Returns the analysis of the counts so far, with routes learned from them.
     pub fn analysis(&mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
         let (within, coverage) = self.within();
         let (pages, merged_pages) = report_pages(&self.pages, &self.rules, self.width);
@@ -773,8 +786,7 @@ impl Tally {
 }
 
 impl Tally {
-    /// The queries within pages, of requests that were joined to their statements: those that take most; and how many
-    /// ids and statements that covers.
+    /// Returns the most expensive queries within pages, and the coverage of the join.
     fn within(&mut self) -> (Vec<QueryWithin>, JoinCoverage) {
         let joined = self.join.joined();
         let coverage = JoinCoverage {
@@ -826,7 +838,7 @@ impl Tally {
     }
 }
 
-/// The path of an entry, or its statement.
+/// Returns the path of an entry, or its statement.
 #[inline]
 fn path_of<'a>(entry: &Entry<'a>) -> &'a [u8] {
     if entry.is_query {
@@ -836,7 +848,7 @@ fn path_of<'a>(entry: &Entry<'a>) -> &'a [u8] {
     }
 }
 
-/// A letter before a name, so that pages of different kinds have different keys.
+/// Returns a letter that distinguishes the names of pages of different kinds.
 fn kind_mark(kind: PageKind) -> char {
     match kind {
         PageKind::Page => 'p',
@@ -850,7 +862,7 @@ fn page_key(kind: PageKind, name: &str) -> String {
     format!("{}{name}", kind_mark(kind))
 }
 
-/// The method before a route in a page's name; empty for GET.
+/// Returns the method that precedes a route in a page's name; empty for GET.
 fn method(name: &[u8]) -> &'static str {
     match name {
         b"" | b"GET" => "",
@@ -864,7 +876,7 @@ fn method(name: &[u8]) -> &'static str {
     }
 }
 
-/// A name from outside, of printable characters and of a length that is shown.
+/// Makes an external name printable and short enough to display.
 pub fn name(text: &str) -> String {
     route::cut(printable(text.as_bytes()))
 }

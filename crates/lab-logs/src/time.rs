@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times of logs as seconds since 1970.
+//! Parses times in logs as seconds since 1970.
 
 use crate::registers::leading_number;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 
-/// Digits as a number; `None`: something else is there, or it is too long.
+/// Parses digits; returns `None` if there is any other character or if the number is too long.
 #[inline]
 pub fn number(digits: &[u8]) -> Option<u64> {
     match leading_number(digits) {
@@ -14,7 +14,7 @@ pub fn number(digits: &[u8]) -> Option<u64> {
     }
 }
 
-/// A number with or without a fraction, times a scale, such as seconds as ns: `0.123`.
+/// Parses a number with an optional fraction and multiplies it by a scale, such as `0.123` s as ns.
 pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     let dot = memchr::memchr(b'.', text);
     let integer = &text[..dot.unwrap_or(text.len())];
@@ -35,17 +35,17 @@ pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     Some(value)
 }
 
-/// Seconds since 1970 of a date and a time of UTC.
+/// Returns the seconds since 1970 of a UTC date and time.
 pub fn utc([year, month, day]: [u64; 3], [hour, minute, second]: [u64; 3]) -> Option<i64> {
     let (month, day) = (month.try_into().ok()?, day.try_into().ok()?);
     let date = Date::new(year.try_into().ok()?, month, day).ok()?;
     let midnight = Offset::UTC.to_timestamp(date.into()).ok()?.as_second();
-    // A leap second is the 60th.
+    // A leap second has the number 60.
     let is_sound = hour < 24 && minute < 60 && second <= 60;
     is_sound.then(|| midnight + (hour * 3600 + minute * 60 + second) as i64)
 }
 
-/// The second of a minute, of two digits.
+/// Parses the two-digit second of a minute.
 #[inline]
 fn second(digits: [u8; 2]) -> Option<i64> {
     let [tens, ones] = digits.map(|digit| digit.wrapping_sub(b'0'));
@@ -53,7 +53,7 @@ fn second(digits: [u8; 2]) -> Option<i64> {
     (tens <= 6 && ones <= 9 && second <= 60).then_some(i64::from(second))
 }
 
-/// The number of a month by the first letters of its name.
+/// Returns the number of a month by the first three letters of its name.
 pub fn month(name: &[u8]) -> Option<u64> {
     const NAMES: [&[u8; 3]; 12] = [
         b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
@@ -63,7 +63,7 @@ pub fn month(name: &[u8]) -> Option<u64> {
     Some(index as u64 + 1)
 }
 
-/// `10/Oct/2000:13:55:36`, as if it were UTC.
+/// Parses `10/Oct/2000:13:55:36` as if it were UTC.
 pub fn clf(text: &[u8]) -> Option<i64> {
     let t: &[u8; 20] = text.get(..20)?.try_into().ok()?;
     if [t[2], t[6], t[11], t[14], t[17]] != *b"//:::" {
@@ -80,11 +80,11 @@ pub fn clf(text: &[u8]) -> Option<i64> {
     )
 }
 
-/// Times such as `10/Oct/2000:13:55:36 -0700`, of which most lie in the minute of the one before.
+/// A parser of times such as `10/Oct/2000:13:55:36 -0700` that caches the minute of the last time.
 #[derive(Clone, Debug)]
 pub struct ClfTimes {
     last: [u8; 26],
-    /// When the minute of the last one began, in seconds since 1970.
+    /// The start of the last time's minute, in seconds since 1970.
     minute_s: i64,
     offset_s: i32,
 }
@@ -100,7 +100,7 @@ impl Default for ClfTimes {
 }
 
 impl ClfTimes {
-    /// Seconds since 1970, and what the clock was ahead of UTC, s.
+    /// Returns the seconds since 1970, and the offset of the clock from UTC in seconds.
     #[inline]
     pub fn read(&mut self, text: &[u8; 26]) -> Option<(i64, i32)> {
         let second = second([text[18], text[19]])?;
@@ -114,7 +114,7 @@ impl ClfTimes {
     }
 }
 
-/// `+0200`, `-07:00`, `Z`, in s.
+/// Parses an offset such as `+0200`, `-07:00` or `Z`, in seconds.
 pub fn offset(text: &[u8]) -> Option<i32> {
     let (sign, digits) = match text {
         b"Z" | b"UTC" | b"GMT" => return Some(0),
@@ -131,8 +131,10 @@ pub fn offset(text: &[u8]) -> Option<i32> {
     (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i32)
 }
 
-/// `2026-05-01T10:00:00.123+02:00`, with a space or a `T`, with or without a fraction and an offset: the seconds, and the
-/// offset where there is one. The seconds are as if it were UTC.
+/// Parses a time such as `2026-05-01T10:00:00.123+02:00`.
+///
+/// The `T` can be a blank; the fraction and the offset are optional. Returns the seconds as if the
+/// time were UTC, and the offset if there is one.
 pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
     let t = text.get(..19)?;
     if [t[4], t[7], t[13], t[16]] != *b"--::" || !matches!(t[10], b'T' | b' ') {
@@ -155,7 +157,7 @@ pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
     Some((second, offset(rest.trim_ascii())))
 }
 
-/// The length of a time as [`iso`] reads it, with its fraction and offset.
+/// Returns the length of a time that [`iso`] accepts, including its fraction and offset.
 pub fn iso_length(text: &[u8]) -> Option<usize> {
     iso(text.get(..19)?)?;
     let rest = &text[19..];
@@ -172,7 +174,8 @@ pub fn iso_length(text: &[u8]) -> Option<usize> {
     Some(19 + fraction + lengths.filter(is_offset).max().unwrap_or(0))
 }
 
-/// A duration that is written with its unit, in ns: `22ms`, `1.5 s`, Go's `1m2.5s`, .NET's `00:00:01.5`, `PT0.5S`.
+/// Parses a duration with a unit, in ns: `22ms`, `1.5 s`, Go's `1m2.5s`, .NET's `00:00:01.5`,
+/// `PT0.5S`.
 pub fn parse_written_duration(text: &str) -> Option<u64> {
     const UNITS: [(&str, u64); 13] = [
         ("ms", 1_000_000),
@@ -209,7 +212,7 @@ pub fn parse_written_duration(text: &str) -> Option<u64> {
     sum
 }
 
-/// `00:00:01.5`, in ns.
+/// Parses `00:00:01.5`, in ns.
 fn clock_duration(text: &str) -> Option<u64> {
     let mut parts = text.split(':');
     let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
@@ -219,17 +222,18 @@ fn clock_duration(text: &str) -> Option<u64> {
     whole.checked_mul(1_000_000_000)?.checked_add(ns)
 }
 
-/// Where logs without an offset were written.
+/// The time zone in which logs without an offset were written.
 #[derive(Clone, Debug)]
 pub struct Zone {
     zone: TimeZone,
-    /// True if it was given by hand, and is no guess.
+    /// True if the user gave the zone.
     pub is_given: bool,
-    /// True if a time without an offset was taken as UTC, since no zone was given.
+    /// True if a time without an offset was interpreted as UTC, because no zone was given.
     pub was_assumed: bool,
-    /// True if a time was shown twice, when the clock was put back, so that it was taken as the first of both.
+    /// True if a time occurred twice because the clock was set back; it is interpreted as the first
+    /// one.
     pub was_ambiguous: bool,
-    /// The last quarter of an hour that was asked for, and its offset.
+    /// The last quarter of an hour that was looked up, and its offset.
     last: (i64, i32),
 }
 
@@ -246,7 +250,9 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// By its name in the IANA database, such as `Europe/Berlin`. Error: it is not known.
+    /// Returns a zone by its name in the IANA database, such as `Europe/Berlin`.
+    ///
+    /// Returns an error if the name is unknown.
     pub fn named(name: &str) -> Result<Zone, String> {
         let zone = TimeZone::get(name)
             .map_err(|_| format!("no time zone is called {name:?}; an example is Europe/Berlin"))?;
@@ -257,8 +263,9 @@ impl Zone {
         })
     }
 
-    /// The offset of what clocks showed, in seconds since 1970 as if it were UTC. An hour that was shown twice is the
-    /// first of both.
+    /// Returns the offset of a local time, in seconds since 1970 as if it were UTC.
+    ///
+    /// If the clock was set back, the first of the two possible times is used.
     pub fn offset_of_local(&mut self, local_s: i64) -> i32 {
         let hour = local_s.div_euclid(900);
         if hour != self.last.0 {
@@ -276,9 +283,9 @@ impl Zone {
         self.last.1
     }
 
-    /// The offset at a time.
+    /// Returns the offset at a time.
     pub fn offset_at(&mut self, time_s: i64) -> i32 {
-        // Keys of local times lie below 2^60.
+        // Keys of local times are below 2^60.
         let key = time_s.div_euclid(900).wrapping_add(1_i64 << 60);
         if key != self.last.0 {
             let offset = jiff::Timestamp::from_second(time_s)

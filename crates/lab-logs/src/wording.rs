@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sentences about logs: the only place where findings become English.
+//! The sentences about logs; only this module turns findings into English.
 
 use crate::analysis::between::FEWEST as DAYS_OF_EACH;
 use crate::analysis::changes::FEWEST as DAYS;
@@ -24,10 +24,10 @@ pub const WEEKDAYS: [&str; 7] = [
     "Sunday",
 ];
 
-/// Characters of a name in a sentence.
+/// The maximum number of characters of a name in a sentence.
 const MAX_NAME: usize = 40;
 
-/// A finding in one or two sentences.
+/// Returns a finding in one or two sentences.
 pub fn sentence(finding: &LogsFinding) -> String {
     match finding {
         LogsFinding::SmallestSet { .. } => smallest_set(finding),
@@ -219,7 +219,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
     }
 }
 
-/// A few words that say what a finding is about; empty for most.
+/// Returns a short label for the subject of a finding; empty for most findings.
 pub fn label(finding: &LogsFinding) -> &'static str {
     match finding {
         LogsFinding::RepeatedQuery { .. } => "N+1",
@@ -268,7 +268,7 @@ fn smallest_set(finding: &LogsFinding) -> String {
     )
 }
 
-/// An assumption, and the option that replaces it.
+/// Returns an assumption, with the option that replaces it.
 pub fn assumption(assumption: &LogAssumption) -> String {
     match assumption {
         LogAssumption::Unit {
@@ -316,7 +316,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
     }
 }
 
-/// A piece of advice about a log.
+/// Returns a piece of advice about a log.
 pub fn advice(advice: &LogAdvice) -> String {
     match advice {
         LogAdvice::Unread { reason } => format!("Not read to its end: {reason}."),
@@ -436,7 +436,7 @@ pub fn advice(advice: &LogAdvice) -> String {
     }
 }
 
-/// A value of a gate.
+/// Formats the value of a gate.
 pub fn gate_value(figure: GateFigure, value: f64) -> String {
     match figure {
         GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => match value {
@@ -450,7 +450,7 @@ pub fn gate_value(figure: GateFigure, value: f64) -> String {
     }
 }
 
-/// The reason why a gate on a figure cannot be judged.
+/// Returns the reason why a gate on this metric cannot be judged.
 pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
     match problem {
         GateProblem::Assumed(assumed) => {
@@ -474,17 +474,17 @@ pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
     }
 }
 
-/// The reason why a gate is open where a log could not be read to its end.
+/// Returns the reason why a gate is inconclusive if a log could not be read to its end.
 pub fn unread_log(reason: &str) -> String {
     format!("inconclusive without {reason}")
 }
 
-/// The pages that `diff --gate` found.
+/// Returns the message about slower pages that `diff --gate` found.
 pub fn slower_pages(pages: &[String]) -> String {
     format!("--gate: slower in the second log: {}", pages.join(", "))
 }
 
-/// The reasons why `diff --gate` cannot be judged.
+/// Returns the reasons why `diff --gate` is inconclusive.
 pub fn unknown_changes(reasons: &[UnknownChange]) -> String {
     let reasons: Vec<String> = reasons.iter().map(unknown_change).collect();
     format!("--gate: {}", reasons.join("; "))
@@ -511,7 +511,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
 
 const NO_PEAK: &str = "the busiest minute is unknown: the log has no times, or multiple logs overlap and span more than 90 days";
 
-/// The reason why the room that is left is not known.
+/// Returns the reason why the headroom is unknown.
 pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     match problem {
         CapacityProblem::NotALoad => "it is not a run of `benchlab load`",
@@ -523,20 +523,20 @@ pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     }
 }
 
-/// The question of a report on one log, and of one on two.
+/// The questions of a report on one log and of a report on two logs.
 pub const QUESTIONS: [&str; 2] = [
     "Which few pages and queries cost the most, when, and how much room is left?",
     "Which pages take more or less time in the second log than in the first?",
 ];
 
-/// The place of the figures of a run, which is kept in a file.
+/// Says where the counts of a run are stored.
 pub fn source(file: Option<&str>) -> String {
     file.map_or("It was not kept.".into(), |file| {
         format!("{file} holds every count.")
     })
 }
 
-/// The assumptions behind the room that is left.
+/// Returns the assumptions behind the headroom.
 pub fn room_assumptions(is_known: bool) -> [&'static str; 4] {
     [
         "The load run's requests cost as much as the log's: the same mix of pages on the same data.",
@@ -550,7 +550,7 @@ pub fn room_assumptions(is_known: bool) -> [&'static str; 4] {
     ]
 }
 
-/// How a log is read. `error`: the greatest error of a percentile, as a part of its value.
+/// Explains how a log is read; `error` is the maximum relative error of a percentile.
 pub fn reading_method(error: f64) -> String {
     format!(
         "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Segments of paths \
@@ -560,7 +560,9 @@ pub fn reading_method(error: f64) -> String {
     )
 }
 
-/// How the smallest set and its interval are computed, from so many stretches of so many seconds.
+/// Explains how the smallest set and its interval are computed.
+///
+/// The bootstrap uses `stretches` blocks of `length_s` seconds each.
 pub fn interval_method(length_s: i64, stretches: usize) -> String {
     let stretch = match length_s {
         60 => "minutes",
@@ -574,7 +576,7 @@ pub fn interval_method(length_s: i64, stretches: usize) -> String {
     )
 }
 
-/// How two logs are compared.
+/// Explains how two logs are compared.
 pub fn comparison_method() -> String {
     format!(
         "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
@@ -583,7 +585,7 @@ pub fn comparison_method() -> String {
     )
 }
 
-/// The caption of the chart of pages or queries.
+/// Returns the caption of the chart of pages or queries.
 pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String {
     let measure = measure(by);
     match pages {
@@ -595,7 +597,7 @@ pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String 
     }
 }
 
-/// The note below a table of pages that is cut. `share`: the part of all that the others have.
+/// Returns the note below a truncated table of pages; `share` is the fraction of the omitted pages.
 pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
     format!(
         "{} with less, {} of all together, are left out; CSV and JSON have them.",
@@ -604,7 +606,7 @@ pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
     )
 }
 
-/// The caption of a table of pages or queries.
+/// The caption of the table of pages or queries.
 pub const RANKING_TABLE: &str = "Would save: the part of all time that would be saved if the mean were the median of the other means.";
 /// The caption of the table of orders.
 pub const ORDERS_TABLE: &str = "The first of each order, side by side.";
@@ -626,10 +628,10 @@ pub const COMPARISON_CHART: &str = "The pages that take the most time; left of 1
 /// The caption of the table of two logs.
 pub const COMPARISON_TABLE: &str =
     "Means are of all requests; second / first is of the typical duration of a day.";
-/// The caption of the table of pages of one log alone.
+/// The caption of the table of pages that are in only one log.
 pub const ALONE_TABLE: &str = "Pages that the other log does not have.";
 
-/// The caption of the table of single spikes, of so many hours.
+/// Returns the caption of the table of single spikes; `hours` is the number of tested hours.
 pub fn single_table(hours: usize) -> String {
     format!(
         "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold together over \
@@ -638,7 +640,7 @@ pub fn single_table(hours: usize) -> String {
     )
 }
 
-/// The note below a table of spikes that is cut.
+/// Returns the note below a truncated table of spikes.
 pub fn fewer_spikes(hours: usize) -> String {
     format!(
         "{} with smaller spikes {} left out.",
@@ -647,12 +649,12 @@ pub fn fewer_spikes(hours: usize) -> String {
     )
 }
 
-/// No hour stands out among so many.
+/// Says that none of the tested hours stands out.
 pub fn no_spikes(hours: usize) -> String {
     format!("None of {} stands out.", say::count(hours, "hour"))
 }
 
-/// The caption of the table of queries within pages.
+/// Returns the caption of the table of queries within pages.
 pub fn within_table(one_in: u64) -> String {
     let sample = match one_in {
         0 | 1 => String::new(),
@@ -663,17 +665,17 @@ pub fn within_table(one_in: u64) -> String {
     )
 }
 
-/// The title of a release's table.
+/// Returns the title of a release's table.
 pub fn release_title(name: &str, at_s: i64) -> String {
     format!("Release {name} of {}", say::minute(at_s as f64))
 }
 
-/// No page can be compared before and after a release of this title.
+/// Says that no page can be compared before and after a release with this title.
 pub fn no_days_around(title: &str) -> String {
     format!("{title}: no page has 3 days with 20 requests both before and after it.")
 }
 
-/// The note on pages that cannot be compared before and after a release.
+/// Returns the note on pages that cannot be compared before and after a release.
 pub fn too_few_days_around(pages: usize) -> String {
     format!(
         "{} with fewer than 3 days of 20 requests on one side {} left out.",
@@ -682,7 +684,7 @@ pub fn too_few_days_around(pages: usize) -> String {
     )
 }
 
-/// The note below a table of changes that is cut.
+/// Returns the note below a truncated table of changes.
 pub fn smaller_changes(pages: usize) -> String {
     format!(
         "{} that changed less {} left out.",
@@ -691,7 +693,7 @@ pub fn smaller_changes(pages: usize) -> String {
     )
 }
 
-/// The log has too few days for change points.
+/// Says that the log has too few days for change points.
 pub fn too_few_days(days: usize) -> String {
     format!(
         "The log has {} with 20 requests of a page: change points need {DAYS}.",
@@ -699,7 +701,7 @@ pub fn too_few_days(days: usize) -> String {
     )
 }
 
-/// No page changed.
+/// Says that no page changed.
 pub fn no_changes(pages: usize) -> String {
     format!(
         "None of {} with {DAYS} days changed.",
@@ -707,7 +709,7 @@ pub fn no_changes(pages: usize) -> String {
     )
 }
 
-/// Names of the logs of a run: `access.log and 6 others`.
+/// Returns the names of a run's logs: `access.log and 6 others`.
 pub fn sources(names: &[&str]) -> String {
     let file = |name: &str| name.rsplit('/').next().unwrap_or(name).to_string();
     match names {
@@ -718,7 +720,7 @@ pub fn sources(names: &[&str]) -> String {
     }
 }
 
-/// The noun of what is ranked: one, and more than one.
+/// Returns the noun of the ranked items, in singular and plural.
 pub fn nouns(ranked: PageKind) -> [&'static str; 2] {
     match ranked {
         PageKind::Query => ["query", "queries"],
@@ -726,7 +728,7 @@ pub fn nouns(ranked: PageKind) -> [&'static str; 2] {
     }
 }
 
-/// The noun of what they are ranked by.
+/// Returns the noun of the ranking's quantity.
 pub fn measure(by: PageOrder) -> &'static str {
     match by {
         PageOrder::Time => "time",
@@ -734,7 +736,7 @@ pub fn measure(by: PageOrder) -> &'static str {
     }
 }
 
-/// A name that fits a sentence.
+/// Shortens a name so that it fits into a sentence.
 pub fn shortened(name: &str) -> String {
     if name.chars().count() > MAX_NAME {
         format!("{}…", name.chars().take(MAX_NAME).collect::<String>())
@@ -759,12 +761,12 @@ fn counted(n: usize, ranked: PageKind) -> String {
     }
 }
 
-/// `2.03 times as long as before (1.97 to 2.09)`.
+/// Formats a ratio: `2.03 times as long as before (1.97 to 2.09)`.
 fn as_long(ratio: &lab_model::Interval, than: &str) -> String {
     say::times(ratio, than, ratio.level)
 }
 
-/// `3 of 1800 lines (0.17 %)`.
+/// Formats a count of lines: `3 of 1800 lines (0.17 %)`.
 fn of_lines(lines: u64, of: u64) -> String {
     let part = say::percent(lines as f64 / of.max(1) as f64);
     let (lines, of) = (quantity::integer(lines), say::count(of as usize, "line"));

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Zones that a log writes as words, such as `EET`: PostgreSQL writes the abbreviation of its `log_timezone`.
+//! Interprets time zones that a log writes as words, such as `EET`.
+//!
+//! PostgreSQL writes the abbreviation of its `log_timezone`.
 //!
 //! Source: IANA Time Zone Database 2025b; PostgreSQL 17, B.4 *Date/Time Configuration Files*.
 
 use crate::time::{Zone, offset};
 use lab_model::{LogAdvice, LogAssumption};
 
-/// Different words that are noted.
+/// The maximum number of different words that are noted.
 const MAX_NOTED: usize = 8;
 
-/// Abbreviations that one offset has, in minutes.
+/// Abbreviations with a single offset, in minutes.
 const CLEAR: [(&str, i32); 58] = [
     ("ACDT", 630),
     ("ACST", 570),
@@ -71,8 +73,9 @@ const CLEAR: [(&str, i32); 58] = [
     ("YEKT", 300),
 ];
 
-/// Abbreviations that several zones have: the offset of the one with the most people who write it so, in minutes, that
-/// one, and others.
+/// Abbreviations of multiple zones.
+///
+/// Each has the offset in minutes of the zone in which most people use it, that zone, and others.
 const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
     ("ADT", -180, "Atlantic Canada", "Arabia"),
     ("AMT", -240, "the Amazon", "Armenia"),
@@ -89,14 +92,15 @@ const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
     ("WST", 480, "western Australia", "Samoa"),
 ];
 
-/// The reading of a word.
+/// The interpretation of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// The word has one offset, s.
+    /// The word has this single offset, in seconds.
     Clear(i32),
-    /// Several zones have the word: the offset that is assumed, s, and the index of the word.
+    /// Multiple zones use the word; contains the assumed offset in seconds and the index of the
+    /// word.
     Ambiguous(i32, usize),
-    /// No zone is known by it.
+    /// No zone is known by this word.
     Unknown,
 }
 
@@ -120,16 +124,16 @@ impl Reading {
     }
 }
 
-/// Offsets of a log's times, and what was assumed for them.
+/// The offsets of a log's times, and the assumptions about them.
 #[derive(Clone, Debug, Default)]
 pub struct ZoneWords {
     zone: Zone,
-    /// Each word that was read by the tables, or by none.
+    /// The words that were looked up, with their interpretations.
     noted: Vec<(String, Reading)>,
 }
 
 impl ZoneWords {
-    /// `zone`: the server's, where it was given.
+    /// Creates an instance; `zone` is the server's zone if the user gave it.
     pub fn new(zone: Zone) -> ZoneWords {
         ZoneWords {
             zone,
@@ -137,8 +141,10 @@ impl ZoneWords {
         }
     }
 
-    /// A local time, in seconds since 1970 as if it were UTC, with its zone as it is written: the time, and what the log's
-    /// clock was ahead of UTC, s.
+    /// Converts a local time with its zone as written.
+    ///
+    /// `local_s` is in seconds since 1970 as if it were UTC. Returns the time in seconds since
+    /// 1970, and the offset of the log's clock from UTC in seconds.
     pub fn resolve(&mut self, local_s: i64, word: Option<&[u8]>) -> (i64, i32) {
         let offset_s = match word.map(|word| (word, offset(word))) {
             None => self.zone.offset_of_local(local_s),
@@ -159,7 +165,7 @@ impl ZoneWords {
         (local_s - i64::from(offset_s), offset_s)
     }
 
-    /// A time since 1970, and what the log's clock was ahead of UTC, s.
+    /// Returns a time since 1970 with the offset of the log's clock from UTC, in seconds.
     pub fn resolve_utc(&mut self, time_s: i64) -> (i64, i32) {
         (time_s, self.zone.offset_at(time_s))
     }
@@ -182,14 +188,14 @@ impl ZoneWords {
         if !self.zone.is_given {
             return reading.offset_s().unwrap_or(0);
         }
-        // The word says which one of an hour that clocks show twice.
+        // The word decides between the two times of a repeated hour.
         let by_word = reading.offset_s();
         by_word
             .filter(|offset| self.zone.offset_at(local_s - i64::from(*offset)) == *offset)
             .unwrap_or_else(|| self.zone.offset_of_local(local_s))
     }
 
-    /// The assumptions where the log leaves a zone open.
+    /// Returns the assumptions for zones that the log does not determine.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let words = self.noted.iter().filter_map(assumption);
         let mut assumptions: Vec<LogAssumption> = words.filter(|_| !self.zone.is_given).collect();
@@ -201,7 +207,7 @@ impl ZoneWords {
         assumptions
     }
 
-    /// The readings of words with one meaning.
+    /// Returns the interpretations of unambiguous words.
     pub fn readings(&self) -> Vec<LogAdvice> {
         let readings = self
             .noted
@@ -217,7 +223,7 @@ impl ZoneWords {
     }
 }
 
-/// The assumption behind the reading of a word; `None`: it has one meaning.
+/// Returns the assumption behind the interpretation of a word; `None` if the word is unambiguous.
 fn assumption((word, reading): &(String, Reading)) -> Option<LogAssumption> {
     let word = word.clone();
     match reading {
@@ -275,14 +281,14 @@ mod tests {
     fn a_zone_that_was_given_decides() {
         let zone = Zone::named("Europe/Berlin").expect("a zone");
         let mut zones = ZoneWords::new(zone);
-        // The clock showed half past two twice.
+        // The clock showed 2:30 twice.
         let twice = local("2026-10-25 02:30:00");
         assert_eq!(zones.resolve(twice, Some(b"CEST")).1, 7200);
         assert_eq!(zones.resolve(twice, Some(b"CET")).1, 3600);
         assert_eq!(zones.resolve(twice - 86_400, Some(b"IST")).1, 7200);
         assert_eq!(zones.resolve(local("2026-01-01 00:00:00"), None).1, 3600);
         assert!(zones.assumptions().is_empty() && zones.readings().is_empty());
-        // Without a word it is not known which one.
+        // Without a word, it is unknown which one is meant.
         zones.resolve(twice, None);
         assert_eq!(zones.assumptions(), [LogAssumption::RepeatedHour]);
     }
