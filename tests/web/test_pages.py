@@ -107,7 +107,7 @@ def test_pages_are_for_keyboards_and_screen_readers(page: Page, served: Served) 
         assert page.locator("html[lang]").count() == 1
         assert page.locator("main").count() == 1 and page.locator("h1").count() == 1, url
         page.keyboard.press("Tab")
-        expect(page.locator(":focus")).to_have_text("Skip to the content")
+        expect(page.locator(":focus")).to_have_text("Skip to content")
         nameless = page.evaluate("""() => [...document.querySelectorAll('a, button, input:not([type=hidden]), select, summary')]
             .filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length)).map(e => e.outerHTML)""")
         assert nameless == []

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where the pages are.
+//! The address of the pages.
 
 use std::net::SocketAddr;
 
-/// Where the pages are, and the token that lets their reader delete runs.
+/// The address of the pages, and the token that permits a user to delete runs.
 #[derive(Clone, Debug)]
 pub struct PageAddress {
     /// The address that the server listens at.
     pub socket: SocketAddr,
-    /// Whoever has it may delete runs.
+    /// Permits its holder to delete runs.
     pub token: String,
 }
 
 impl PageAddress {
-    /// The URL to open in a browser on this machine.
+    /// Returns the URL to open in a browser on this machine.
     pub fn url(&self) -> String {
         let mut socket = self.socket;
         if socket.ip().is_unspecified() {
@@ -25,7 +25,7 @@ impl PageAddress {
         format!("http://{socket}/")
     }
 
-    /// The same for a reader who may delete runs.
+    /// Returns the URL for a user who may delete runs.
     pub fn url_with_token(&self) -> String {
         format!("{}?token={}", self.url(), self.token)
     }

@@ -12,14 +12,14 @@ use tokio::sync::{Semaphore, watch};
 pub struct App {
     pub library: Arc<RunLibrary>,
     pub guard: Arc<PageGuard>,
-    /// Limits how many analyses run at the same time.
+    /// Limits the number of concurrent analyses.
     pub analyses: Arc<Semaphore>,
-    /// True once the server ends.
+    /// True once the server shuts down.
     pub ending: watch::Receiver<bool>,
 }
 
 impl App {
-    /// Runs work that blocks on a thread of its own.
+    /// Runs blocking work on a separate thread.
     pub async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&RunLibrary) -> Result<T, Problem> + Send + 'static,
@@ -30,9 +30,9 @@ impl App {
             let _permit = permit;
             work(&library)
         });
-        // An analysis that panics, such as over a file from elsewhere, spoils its own page alone.
+        // If an analysis panics, for example because of a malformed file, only its own page fails.
         result
             .await
-            .unwrap_or_else(|_| Err(Problem::broken("the run could not be analysed")))
+            .unwrap_or_else(|_| Err(Problem::broken("the run could not be analyzed")))
     }
 }

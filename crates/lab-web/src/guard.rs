@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Protection of the pages: no other site may read them or act in the user's name.
+//! Protects the pages: no other site can read them or act in the user's name.
 
 use crate::address::PageAddress;
 use crate::problem::Problem;
@@ -12,10 +12,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// The parameter of a URL and the field of a form that hold the token.
+/// The name of the token's URL parameter and form field.
 pub const TOKEN: &str = "token";
 
-/// Fields of every answer: browsers load nothing from elsewhere, frame nothing and guess no types.
+/// Headers of every response.
+///
+/// Browsers must load nothing from other sites, must not show the pages in a frame, and must not
+/// guess content types.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -44,7 +47,7 @@ pub struct PageGuard {
 }
 
 impl PageGuard {
-    /// With a new token. Error: there is no randomness.
+    /// Creates a guard with a new token; returns an error if the system has no randomness.
     pub fn new(socket: SocketAddr, names: &[String]) -> io::Result<PageGuard> {
         let mut random = [0; 24];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -55,7 +58,7 @@ impl PageGuard {
         })
     }
 
-    /// Where the pages are.
+    /// Returns the address of the pages.
     pub fn address(&self) -> PageAddress {
         PageAddress {
             socket: self.socket,
@@ -63,7 +66,8 @@ impl PageGuard {
         }
     }
 
-    /// The token of a reader who may delete runs: one who opened the URL that the server printed.
+    /// Returns the token if the cookies contain it, because the user opened the URL that the server
+    /// printed.
     pub fn token_of(&self, headers: &HeaderMap) -> Option<&str> {
         let name = self.cookie_name();
         let cookies = headers.get_all(header::COOKIE).iter();
@@ -75,7 +79,7 @@ impl PageGuard {
         has_token.then_some(&*self.token)
     }
 
-    /// Compares with the token, in a time that does not depend on the position of a difference.
+    /// Compares a text with the token in constant time.
     pub fn is_token(&self, text: &str) -> bool {
         let (expected, actual) = (self.token.as_bytes(), text.as_bytes());
         let differing = expected
@@ -85,7 +89,8 @@ impl PageGuard {
         expected.len() == actual.len() && differing == 0
     }
 
-    /// Cookies of one host are sent to all of its ports (RFC 6265, 8.5).
+    /// Contains the port, because browsers send a host's cookies to all of its ports (RFC 6265,
+    /// 8.5).
     fn cookie_name(&self) -> String {
         format!("benchlab_{}", self.socket.port())
     }
@@ -95,8 +100,10 @@ impl PageGuard {
         format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict")
     }
 
-    /// True if a host is an address, `localhost` or a name of the options, with any port, such as that of a
-    /// tunnel. A site whose name was made to point here (DNS rebinding) is none of them.
+    /// Returns true if a host is an address, `localhost` or a configured name.
+    ///
+    /// Any port is allowed, such as that of a tunnel. A site that points its own name here (DNS
+    /// rebinding) is rejected.
     fn is_known_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, port),
@@ -112,13 +119,17 @@ impl PageGuard {
             && (is_address || name == "localhost" || self.names.contains(&name))
     }
 
-    /// Error: the request comes from another site, or asks for another host.
+    /// Returns an error if the request comes from another site or is for another host.
     fn examine(&self, request: &Request) -> Result<(), Problem> {
         let headers = request.headers();
         let hosts: Vec<_> = headers.get_all(header::HOST).iter().collect();
         let host = match hosts[..] {
             [host] => host.to_str().unwrap_or_default(),
-            _ => return Err(Problem::wrong("a request names one host")),
+            _ => {
+                return Err(Problem::wrong(
+                    "a request must have exactly one Host header",
+                ));
+            }
         };
         if !self.is_known_host(host) {
             let reason =
@@ -131,14 +142,15 @@ impl PageGuard {
             Method::POST => Err(Problem::forbidden("the request comes from another site")),
             _ => Err(Problem::new(
                 StatusCode::METHOD_NOT_ALLOWED,
-                "there is GET, HEAD and POST",
+                "only GET, HEAD and POST are allowed",
             )),
         }
     }
 }
 
-/// True if a form was sent by one of these pages, as browsers say in both headers. Other clients send
-/// neither, and need the token all the same.
+/// Returns true if a form was sent by one of these pages, according to both headers.
+///
+/// Clients that are not browsers send neither header, but still need the token.
 fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
     let header_value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     let pages_origin = format!("http://{host}");
@@ -146,7 +158,7 @@ fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
         && header_value("sec-fetch-site").is_none_or(|site| site == b"same-origin")
 }
 
-/// Lets allowed requests through, and adds [`HEADERS`] to every answer.
+/// Passes allowed requests on, and adds [`HEADERS`] to every response.
 pub async fn check(State(guard): State<Arc<PageGuard>>, request: Request, next: Next) -> Response {
     let mut response = match guard.examine(&request) {
         Err(problem) => problem.into_response(),
@@ -162,7 +174,7 @@ pub async fn check(State(guard): State<Arc<PageGuard>>, request: Request, next: 
     response
 }
 
-/// The token in a URL, as the server printed it.
+/// Returns the token in a URL that the server printed.
 fn token_in_url(request: &Request) -> Option<String> {
     let query = request
         .uri()
@@ -177,11 +189,11 @@ fn token_in_url(request: &Request) -> Option<String> {
 fn set_token(guard: &PageGuard, token: &str, path: &str) -> Response {
     if !guard.is_token(token) {
         return Problem::forbidden(
-            "the token is of another server: open the address that `benchlab serve` printed",
+            "the token belongs to another server: open the address that `benchlab serve` printed",
         )
         .into_response();
     }
-    // A path that begins with two slashes would be another host's.
+    // A path with two leading slashes would lead to another host.
     let path = format!("/{}", path.trim_start_matches(['/', '\\']));
     let mut response = Redirect::to(&path).into_response();
     if let Ok(cookie) = HeaderValue::from_str(&guard.cookie()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Local pages over a folder of runs: made here, shown by a browser, loaded from nowhere else.
+//! Serves local web pages for a directory of runs.
 //!
-//! Every page is made on the server, and works without its script, which adds what a page cannot do by
-//! itself: answers that come later, and a run that is followed while it is measured.
+//! The server renders every page, and pages load nothing from other sites. Pages work without their
+//! script, which only adds results that are loaded later and live updates of a run.
 
 mod address;
 mod app;
@@ -31,26 +31,27 @@ use tokio::sync::{Semaphore, watch};
 /// The directory to serve, and the address.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where the run files are; it need not exist yet.
+    /// The directory of the run files; it does not have to exist yet.
     pub folder: PathBuf,
-    /// The address to listen at; a loopback address, unless others may see the runs.
+    /// The address to listen on; a loopback address, unless others may see the runs.
     pub address: IpAddr,
-    /// The port; 0: any that is free.
+    /// The port; 0 means any free port.
     pub port: u16,
-    /// True if any free port will do where that one is taken.
+    /// True if any free port will do when that port is taken.
     pub or_any_port: bool,
-    /// Names besides `localhost` by which the pages may be asked for.
+    /// Accepted host names in addition to `localhost`.
     pub names: Vec<String>,
 }
 
-/// Serves until SIGINT or SIGTERM. `on_start` gets the address. Errors: nothing can listen there, or there is
-/// no randomness for a token.
+/// Serves the pages until SIGINT or SIGTERM, and passes the address to `on_start`.
+///
+/// Returns an error if the address cannot be used or if there is no randomness for a token.
 pub fn serve(options: Options, on_start: impl FnOnce(&PageAddress)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let result = runtime.block_on(listen_and_serve(options, on_start));
-    // Nobody waits for an analysis that goes on.
+    // Do not wait for running analyses.
     runtime.shutdown_background();
     result
 }

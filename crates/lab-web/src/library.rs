@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The runs in a folder: found by their names and read one at a time, with a cache of what was made of them.
+//! The runs in a directory, found by name and read one at a time, with a cache of results.
 
 use crate::problem::Problem;
 use lab_document::{Document, clean};
@@ -13,61 +13,64 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Documents that are cached: a report that is read is often exported next.
+/// The maximum number of cached documents: a report is often exported right after it was read.
 const DOCUMENTS: usize = 4;
 
-/// The runs in a folder.
+/// The runs in a directory.
 pub struct RunLibrary {
     folder: PathBuf,
-    /// Locked while a file is open. SQLite loses its locks on a file when any other descriptor of the
-    /// process is closed (sqlite.org/howtocorrupt.html, 2.2).
+    /// Locked while a file is open.
+    ///
+    /// SQLite loses its locks on a file if the process closes any other descriptor of the file
+    /// (sqlite.org/howtocorrupt.html, 2.2).
     reading: Mutex<()>,
     summaries: Cache<RunLine>,
     run_summaries: Cache<RunSummary>,
     documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
 }
 
-/// Values made of runs, by the runs' names.
+/// Values computed from runs, by the runs' names.
 type Cache<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
 
-/// Length and modification time of a run file and of its SQLite log: equal while the file is unchanged.
+/// Length and modification time of a run file and of its SQLite log: equal while the file is
+/// unchanged.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
-/// A run in the folder.
+/// A run in the directory.
 #[derive(Clone, Debug)]
 pub struct RunEntry {
-    /// Its file's name without `.lab`.
+    /// The file's name without `.lab`.
     pub name: String,
-    /// Its heading, or the reason why it cannot be read.
+    /// The heading, or the reason why it cannot be read.
     pub heading: Result<Heading, String>,
-    /// Its state.
+    /// The state.
     pub state: RunState,
 }
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// It goes on.
+    /// The run is being measured.
     Measured,
-    /// It was stopped or killed.
+    /// The run was stopped or killed.
     Stopped,
-    /// It has ended.
+    /// The run has ended.
     Ended,
 }
 
-/// The result of a run, in a line.
+/// The result of a run in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLine {
-    /// The first sentence of its answer.
+    /// The first sentence of the answer.
     pub answer: String,
-    /// The meaning of the line.
+    /// The tone of the line.
     pub tone: lab_document::Tone,
-    /// How many warnings there are.
+    /// The number of warnings.
     pub warnings: usize,
 }
 
 impl RunLibrary {
-    /// Opens a directory, which need not exist.
+    /// Creates a library for a directory, which does not have to exist.
     pub fn new(folder: PathBuf) -> RunLibrary {
         RunLibrary {
             folder,
@@ -78,12 +81,12 @@ impl RunLibrary {
         }
     }
 
-    /// The folder of the runs.
+    /// Returns the directory of the runs.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// All of them, the latest first.
+    /// Returns all runs, latest first.
     pub fn entries(&self) -> Vec<RunEntry> {
         let mut entries: Vec<RunEntry> = self
             .names()
@@ -103,13 +106,15 @@ impl RunLibrary {
         entries
     }
 
-    /// One of them. Error: there is no such run.
+    /// Returns a run; returns an error if there is no such run.
     pub fn find(&self, name: &str) -> Result<RunEntry, Problem> {
         self.path(name)?;
         Ok(self.entry(name.to_owned()))
     }
 
-    /// The file of a run: one that is listed, so that no name leads out of the folder.
+    /// Returns the file of a run.
+    ///
+    /// The run must be listed, so no name leads out of the directory.
     pub fn path(&self, name: &str) -> Result<PathBuf, Problem> {
         let listed = self.names().into_iter().find(|listed| listed == name);
         let listed =
@@ -117,28 +122,28 @@ impl RunLibrary {
         Ok(self.folder.join(listed + ".lab"))
     }
 
-    /// How far a run is.
+    /// Returns the progress of a run.
     pub fn progress(&self, name: &str) -> Result<RunProgress, Problem> {
         let path = self.path(name)?;
         let _reading = lock(&self.reading);
         Ok(RunProgress::read(&path)?)
     }
 
-    /// True if a run is still going on.
+    /// Returns true if a run is still being measured.
     pub fn is_measured(&self, name: &str) -> Result<bool, Problem> {
         let path = self.path(name)?;
         let _reading = lock(&self.reading);
         Ok(lab_store::is_measured(&path))
     }
 
-    /// A run with all that was measured.
+    /// Loads a run with all of its samples.
     pub fn load(&self, name: &str) -> Result<Run, Problem> {
         let path = self.path(name)?;
         let _reading = lock(&self.reading);
         Ok(lab_store::load(&path)?)
     }
 
-    /// The report of a run.
+    /// Returns the report of a run.
     pub fn document(&self, name: &str) -> Result<Arc<Document>, Problem> {
         let stamp = stamp(&self.path(name)?);
         let is_current = |(run, made_of, _): &&(String, Stamp, _)| run == name && *made_of == stamp;
@@ -157,19 +162,19 @@ impl RunLibrary {
         Ok(document)
     }
 
-    /// The result of a run in a line, if it is known already.
+    /// Returns the result of a run in one line, if it is cached.
     pub fn known_summary(&self, name: &str) -> Option<Arc<RunLine>> {
         cached(&self.summaries, name, stamp(&self.path(name).ok()?))
     }
 
-    /// The result of a run in a line.
+    /// Returns the result of a run in one line.
     pub fn summary(&self, name: &str) -> Result<Arc<RunLine>, Problem> {
         cached_or_made(&self.summaries, name, stamp(&self.path(name)?), || {
             self.document(name).map(|document| RunLine::of(&document))
         })
     }
 
-    /// The summary of a run for a history; `None`: it holds imported figures.
+    /// Returns the summary of a run for a history; `None` if the run contains imported values.
     pub fn run_summary(&self, name: &str) -> Result<Option<Arc<RunSummary>>, Problem> {
         let path = self.path(name)?;
         let stamp = stamp(&path);
@@ -184,7 +189,7 @@ impl RunLibrary {
         Ok(run_summary)
     }
 
-    /// The differences between two runs, as `benchlab diff A.lab B.lab` shows them.
+    /// Compares two runs in the same way as `benchlab diff A.lab B.lab`.
     pub fn between(&self, names: [&str; 2]) -> Result<Document, Problem> {
         let [(a, a_hashes), (b, b_hashes)] =
             [self.load_recorded(names[0])?, self.load_recorded(names[1])?];
@@ -201,7 +206,9 @@ impl RunLibrary {
         document.map_err(Problem::wrong)
     }
 
-    /// Deletes a run: its file, what SQLite left beside it, and its page. Errors: it goes on, or the system refuses.
+    /// Deletes a run: its file, SQLite's files next to it, and its page.
+    ///
+    /// Returns an error if the run is being measured or if the system refuses.
     pub fn delete(&self, name: &str) -> Result<(), Problem> {
         let path = self.path(name)?;
         if self.is_measured(name)? {
@@ -226,7 +233,7 @@ impl RunLibrary {
         Ok(())
     }
 
-    /// A run and its programs' hashes.
+    /// Loads a run with the hashes of its programs.
     fn load_recorded(&self, name: &str) -> Result<(Run, HashMap<String, String>), Problem> {
         let path = self.path(name)?;
         let _reading = lock(&self.reading);
@@ -235,7 +242,9 @@ impl RunLibrary {
         Ok(read()?)
     }
 
-    /// The names of the run files, in no order. A name that is no UTF-8 could not stand in an address.
+    /// Returns the names of the run files in no particular order.
+    ///
+    /// Names that are not UTF-8 are skipped, because a URL cannot contain them.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.folder)
             .into_iter()
@@ -292,7 +301,7 @@ impl RunLine {
     }
 }
 
-/// Locks a mutex, poisoned or not: what it guards can be made again.
+/// Locks a mutex even if it is poisoned, because its content can be recomputed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

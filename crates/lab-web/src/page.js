@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page cannot do by itself: fetch answers later, follow a run, and count what is chosen.
+// Adds to pages what HTML alone cannot do: loads answers later, follows a run, and counts the chosen runs.
 "use strict";
 
-// Fetches answers that were not cached when the page was made, one after the other.
+// Fetches answers that were not cached when the page was rendered, one after the other.
 async function fillSummaries() {
   for (const placeholder of document.querySelectorAll("[data-summary]")) {
     try {
@@ -10,14 +10,14 @@ async function fillSummaries() {
       const template = document.createElement("template");
       template.innerHTML = await answer.text();
       if (answer.ok) placeholder.replaceWith(template.content);
-      else placeholder.textContent = "It cannot be read.";
+      else placeholder.textContent = "The run cannot be read.";
     } catch {
       return;
     }
   }
 }
 
-// Replaces the report so far. Details that the reader opened stay open.
+// Replaces the current report. Details that the user opened stay open.
 function showReport(container, html) {
   const openTitles = new Set();
   for (const details of container.querySelectorAll("details[open]")) {

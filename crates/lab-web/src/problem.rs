@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of requests, as pages that say what to do.
+//! Renders errors of requests as pages that say what to do.
 
 use crate::pages::page;
 use axum::http::StatusCode;
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use lab_store::StoreError;
 use maud::html;
 
-/// Why there is no page.
+/// The reason why there is no page.
 #[derive(Debug)]
 pub struct Problem {
     status: StatusCode,
@@ -15,22 +15,22 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// There is no such page or run.
+    /// No such page or run exists.
     pub fn missing(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::NOT_FOUND, reason)
     }
 
-    /// The request cannot be understood.
+    /// The request is malformed.
     pub fn wrong(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, reason)
     }
 
-    /// It is not allowed.
+    /// The request is not allowed.
     pub fn forbidden(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, reason)
     }
 
-    /// Something is measured or used now.
+    /// The run is being measured or is in use.
     pub fn busy(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, reason)
     }
@@ -40,7 +40,7 @@ impl Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
     }
 
-    /// With any other status.
+    /// Creates a problem with any status.
     pub fn new(status: StatusCode, reason: impl Into<String>) -> Problem {
         Problem {
             status,
@@ -48,7 +48,7 @@ impl Problem {
         }
     }
 
-    /// The reason, in a sentence.
+    /// Returns the reason in one sentence.
     pub fn reason(&self) -> &str {
         &self.reason
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs of a server and of its database, joined by the ids of requests.
+//! Joins a server's log with its database's log by request IDs.
 
 use lab_logs::{Entry, Hints, Rules, ServerLog, Tally, TallyPart, read};
 use lab_model::{JoinCoverage, LogAnalysis, QueryWithin};
@@ -21,7 +21,7 @@ fn within(logs: &[&str]) -> Vec<QueryWithin> {
     analysis(logs).within
 }
 
-/// Reads each log on a machine of its own, and puts the counts together.
+/// Reads each log on a machine of its own, and merges the counts.
 fn read_by_agents(logs: &[&str]) -> LogAnalysis {
     let mut all = Tally::in_parts(Rules::default());
     for text in logs {
@@ -39,7 +39,7 @@ fn within_of_agents(logs: &[&str]) -> Vec<QueryWithin> {
     read_by_agents(logs).within
 }
 
-/// Requests of /orders that ask for each of 52 items, and requests of /cart.
+/// Returns logs with requests of /orders that query each of 52 items, and requests of /cart.
 fn logs() -> (String, String) {
     let (mut server, mut database) = (String::new(), String::new());
     for request in 0..20 {
@@ -65,9 +65,8 @@ fn logs() -> (String, String) {
 fn queries_are_counted_within_the_pages_of_their_requests() {
     let (server, database) = logs();
     let found = within(&[&server, &database]);
-    // The order of logs makes no difference.
+    // The order of the logs makes no difference, nor does the machine that reads them.
     assert_eq!(found, within(&[&database, &server]));
-    // Nor does the place where they are read.
     assert_eq!(found, within_of_agents(&[&server, &database]));
     assert_eq!(found, within_of_agents(&[&database, &server]));
     let page = |page: &str, executions: u64| QueryWithin {
@@ -125,7 +124,7 @@ fn spans_have_their_queries_within_them() {
             spans.join(",")
         );
     }
-    // A batch is longer than other lines may be.
+    // A batch is longer than the usual maximum line.
     assert!(lines.lines().all(|line| line.len() > 4_000));
     let analysis = analysis(&[&lines]);
     assert_eq!(analysis.lines.entries, 210);
@@ -140,7 +139,7 @@ fn spans_have_their_queries_within_them() {
     assert_eq!(analysis.within, [expected]);
 }
 
-/// A log of a server with one request, which has a time or has none.
+/// Returns a server's log with one request; `time` may be empty.
 fn request(id: &str, time: &str, ms: u64) -> String {
     let time = match time {
         "" => String::new(),
@@ -172,13 +171,14 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
     };
     let without_time: Statement =
         |_| format!("[7] app={ID} LOG:  duration: 1.000 ms  statement: SELECT 1\n");
-    // Of each: when the request is logged, its ms, when its statements ran, and how many of them are within it. Times
-    // are those of its beginning in one log, and of its end in another.
+    // Each case has the time of the request's line, its duration in ms, the times of its
+    // statements, and the number of statements within it. Some logs contain the start of a request,
+    // others its end.
     let cases: [(&str, u64, &[&str], u64); 6] = [
         ("10:00:00", 66, &["10:00:00", "10:00:00", "10:00:00"], 3),
-        // Whole seconds, and clocks that differ by one.
+        // Whole seconds, and clocks that differ by one second.
         ("10:00:00", 66, &["09:59:58", "10:00:02"], 2),
-        // The connection keeps the name of its last request.
+        // The connection still uses the name of its last request.
         ("10:00:00", 66, &["10:00:00", "10:00:03", "10:30:00"], 1),
         ("10:00:00", 66, &["09:59:57", "10:00:03"], 0),
         ("10:01:00", 30_000, &["10:00:31", "10:01:29", "10:02:00"], 2),
@@ -206,7 +206,7 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
     assert_eq!(found.len(), 1);
 }
 
-/// In whatever order they are read, and on however many machines.
+/// The order of the logs and the number of machines make no difference.
 #[test]
 fn requests_that_share_an_id_are_counted_where_statements_have_it() {
     let request = |id: &str| {
@@ -219,7 +219,7 @@ fn requests_that_share_an_id_are_counted_where_statements_have_it() {
             "2026-05-01 10:00:00.000 UTC [77] LOG:  duration: 1.000 ms  statement: SELECT 1 /*request_id:{id}*/\n"
         )
     };
-    // Three share the first id, two the third, of which there is no statement.
+    // Three requests share the first ID, and two the third, which has no statement.
     let server: String = ["a-1", "a-1", "a-2", "a-1", "a-3", "a-3"]
         .map(request)
         .concat();
@@ -237,14 +237,14 @@ fn requests_that_share_an_id_are_counted_where_statements_have_it() {
             assert_eq!(executions, 2);
         }
     }
-    // All of one server, or of one database.
+    // Only one server, or only one database.
     assert_eq!(analysis(&[&server]).coverage.shared, 0);
     assert_eq!(analysis(&[&database]).coverage.shared, 0);
 }
 
 #[test]
 fn pages_that_are_put_together_keep_their_joins() {
-    // More routes than are counted one by one.
+    // More routes than are counted individually.
     const PAGES: usize = 101_000;
     let add = |server: &mut Tally, database: Option<&mut Tally>, i: usize| {
         let (id, target) = (format!("a-{i}"), format!("/shop/x{i}y/cart"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program: each more would be compiled and linked with the whole library again.
+//! A single test program, because each further one would have to be compiled and linked with the
+//! library.
 
 mod joins;
 mod reading;

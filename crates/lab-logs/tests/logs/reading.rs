@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs as bytes: figures are those of an exact reference, however the bytes come, and hostile ones do no harm.
+//! Reads logs as bytes. The results match an exact reference however the bytes arrive, and hostile
+//! bytes do no harm.
 
 use crate::support::{MONDAY, Random, line};
 use lab_logs::{Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read, wording};
@@ -36,7 +37,7 @@ fn find<'w>(analysis: &'w LogAnalysis, name: &str) -> &'w LogPage {
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0";
 
-/// A log with so many lines, and the durations of each page in ns.
+/// Generates a log with this many lines, and returns it with the durations of each page in ns.
 fn generate_log(lines: usize, seed: u64) -> (String, HashMap<String, Vec<u64>>) {
     let mut random = Random(seed);
     let (mut text, mut truth) = (String::new(), HashMap::<String, Vec<u64>>::new());
@@ -119,7 +120,7 @@ fn compressed_logs_are_the_same() {
     gzip.write_all(text.as_bytes()).expect("memory");
     let gzip = gzip.finish().expect("memory");
     let zstd = zstd::encode_all(text.as_bytes(), 1).expect("memory");
-    // Two gzip members, as in logs that were concatenated.
+    // Two gzip members, as in concatenated logs.
     let double = [&gzip[..], &gzip[..]].concat();
     for (bytes, times) in [(&gzip, 1), (&zstd, 1), (&double, 2)] {
         let (analysis, lines) = read_all(bytes).expect("a log");
@@ -129,7 +130,7 @@ fn compressed_logs_are_the_same() {
             times * find(&plain, "/search").total_ns
         );
     }
-    // What was read before a compressed file breaks off is counted.
+    // Lines before the end of a truncated compressed file are counted.
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
     let cut = &gzip[..gzip.len() * 3 / 4];
@@ -222,7 +223,7 @@ fn bots_and_checks_stand_apart() {
         (10, 10, 10)
     );
     assert_eq!(analysis.hours[0].requests, 10);
-    // Each of ten seconds had one.
+    // Each of the ten seconds had one request.
     assert_eq!(analysis.peak, Some((MONDAY, 1)));
     assert_eq!(analysis.peak_minute, Some((MONDAY, 10)));
 }
@@ -247,7 +248,7 @@ fn a_log_without_durations_says_what_to_add() {
     assert_eq!(analysis.hours[0].offset_s, -25_200);
 }
 
-/// Reads files of these names as logs that follow one another.
+/// Reads files with these names as consecutive files of one log.
 fn read_files(files: [(&str, &str); 2]) -> LogAnalysis {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new(files[0].0, &Hints::default());
@@ -267,7 +268,7 @@ fn a_log_that_goes_on_under_its_name_is_read_as_one() {
                 # Time: 2026-05-01T08:00:00.000000Z\n# Query_time: 0.5  Lock_time: 0\nSELECT\n2;\n";
     let days = "#Date: 2026-05-01 10:00:00\n#Fields: time cs-method cs-uri-stem sc-status time-taken\n\
                 10:00:01 GET /a 200 5\n15:00:00 GET /a 200 7\n02:00:00 GET /a 200 9\n";
-    // Where a file begins with what only a log that goes on has.
+    // The files are cut where only a continued log can be parsed.
     for (text, first) in [(slow, 3..6), (days, 3..5)] {
         let whole = read_files([("log", text), ("log", "")]);
         for lines in first {
@@ -395,7 +396,7 @@ fn more_pages_than_there_is_room_for_are_one() {
         analysis.pages.iter().map(|p| p.requests).sum::<u64>(),
         105_000
     );
-    // One of them, /live, is a health check.
+    // One of the 105,000 pages, /live, is a health check.
     assert_eq!(find(&analysis, "/{name}").requests, 104_999);
 }
 
@@ -470,7 +471,7 @@ const SEEDS: [&str; 15] = [
     "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":\"5b\",\"kind\":2,\"startTimeUnixNano\":\"1777629600000000000\",\"endTimeUnixNano\":\"1777629600250000000\",\"attributes\":[{\"key\":\"url.path\",\"value\":{\"stringValue\":\"/\"}}]}]}]}]}\n",
 ];
 
-/// Formats of configurations, for lines of any kind.
+/// Configured formats, for all kinds of lines.
 const FORMATS: [&str; 6] = [
     r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D"#,
     r#"%v:%p [%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] "%m %U%q %H" %s %O %{ms}T"#,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries that are kept one by one add up to what the tally counted, whatever became of their pages.
+//! Checks that the individual records add up to the tally's counts, even if their pages were
+//! renamed.
 
 use lab_logs::{Entry, Records, Rules, Tally};
 use lab_model::LineCounts;
@@ -15,7 +16,7 @@ fn rows(path: &Path) -> Vec<Row> {
     rows.map(|row| row.unwrap()).collect()
 }
 
-/// Kind, name in the report -> requests, their time in ns, and bytes.
+/// Maps kind and name in the report to requests, their total time in ns, and bytes.
 type Sums = BTreeMap<(String, String), (u64, u64, u64)>;
 
 fn of_records(folder: &Path) -> Sums {
@@ -64,8 +65,10 @@ fn of_tally(tally: &mut Tally) -> Sums {
     pages.collect()
 }
 
-/// More pages than are counted one by one, so that they are merged in between and again at the end. Some had only
-/// requests with 404 before that.
+/// Uses more pages than are counted individually, so pages are merged during reading and again at
+/// the end.
+///
+/// Before the first merge, some pages had only requests with 404.
 #[test]
 fn records_add_up_although_pages_are_put_together_in_between() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,7 +100,7 @@ fn records_add_up_although_pages_are_put_together_in_between() {
     let sums = of_records(&folder);
     assert!(sums.len() < 100, "what varies was learned: {}", sums.len());
     assert_eq!(sums, counted);
-    // A folder is written once.
+    // A directory can only be used once.
     assert!(Records::create(&folder).is_err());
 }
 
@@ -113,6 +116,6 @@ fn what_cannot_be_written_is_told_at_the_end() {
     fs::remove_dir(folder.path().join("records")).unwrap();
     tally.end_records().unwrap_err();
     assert_eq!(tally.entries(), 1);
-    // Without records there is nothing to end.
+    // Without records, there is nothing to finish.
     Tally::new(Rules::default()).end_records().unwrap();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs with known truth: what is said of them is so, as often as is promised, and nothing is said of logs without it.
+//! Checks the analysis on logs with known ground truth: effects are found, and false alarms stay
+//! within the promised rate.
 
 use crate::support::{MONDAY, Random, page, weeks};
 use lab_logs::analysis::between::between;
@@ -8,7 +9,8 @@ use lab_logs::analysis::pareto::ranking;
 use lab_logs::analysis::week::spikes;
 use lab_model::{LogAnalysis, LogPage, PageKind};
 
-/// Logs of a test, and how many may raise a false alarm: 5 % and three standard errors.
+/// The number of logs in a test, and the maximum number of false alarms: 5 % plus three standard
+/// errors.
 const LOGS: usize = 300;
 const ALARMS: usize = 15 + 12;
 
@@ -87,7 +89,7 @@ fn logs_without_changes_have_none() {
         !found.points.is_empty() || !found.trends.is_empty() || released
     });
     let alarmed = alarmed.count();
-    // Change points, trends, and releases have 5 % each.
+    // Change points, trends, and releases may each have 5 % false alarms.
     assert!(alarmed <= 3 * ALARMS, "{alarmed} of {LOGS} logs");
 }
 
@@ -145,7 +147,7 @@ fn a_page_that_grows_slower_has_a_trend() {
 
 #[test]
 fn the_smallest_set_is_the_true_one_and_lies_in_its_interval() {
-    // Of 60 pages two make 50 and 35 % of the time: 2 is the truth.
+    // Two of 60 pages take 50 % and 35 % of the time, so the true size is 2.
     let within = (0..100).filter(|seed| {
         let mut random = Random(*seed);
         let mut pages = Vec::new();

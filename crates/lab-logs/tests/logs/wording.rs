@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence of the product with sample values, to be read in one place.
+//! Prints every sentence with sample values into one snapshot.
 
 use lab_logs::analysis::gate::GateFigure;
 use lab_logs::analysis::pareto::PageOrder;
@@ -262,7 +262,7 @@ fn gate_problems() -> Vec<String> {
     all
 }
 
-/// Texts of sections and tables.
+/// Returns the texts of sections and tables.
 fn texts() -> Vec<String> {
     let mut all = vec![
         wording::source(None),
@@ -339,7 +339,7 @@ fn every_sentence() {
     insta::assert_snapshot!("sentences", lists.join("\n"));
 }
 
-/// Programs read the code of a finding, and its numbers.
+/// Programs can read the code of a finding and its numbers.
 #[test]
 fn findings_are_data() {
     let finding = LogsFinding::Advice {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs deleted by a reader who has the token, after a question.
+//! Deletes runs after a confirmation, for users who have the token.
 
 use super::runs::title;
 use super::{count, page, values};
@@ -12,10 +12,10 @@ use axum::response::{Html, Redirect};
 use lab_document::clean;
 use maud::html;
 
-/// Runs deleted at once.
+/// The maximum number of runs that can be deleted in one request.
 const MOST: usize = 500;
 
-/// Asks whether to delete runs.
+/// Asks for confirmation before deleting runs.
 pub async fn ask(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -32,7 +32,7 @@ pub async fn ask(
         let content = html! {
             header { h1 { "Delete " (count(entries.len(), "run")) "?" } }
             main {
-                p { "Every sample of " (if entries.len() == 1 { "it" } else { "them" }) " is lost. It cannot be taken back." }
+                p { "Every sample of " (if entries.len() == 1 { "it" } else { "them" }) " will be lost. This cannot be undone." }
                 ul { @for entry in &entries { li { strong { (title(entry)) } " " span class="note" { (clean(&entry.name)) ".lab" } } } }
                 form action="/delete" method="post" class="actions" {
                     input type="hidden" name=(TOKEN) value=(token);
@@ -47,7 +47,10 @@ pub async fn ask(
     .await
 }
 
-/// Deletes runs. The token must be in the form too: a browser sends its cookie whichever site asks for it.
+/// Deletes runs.
+///
+/// The form must also contain the token, because a browser sends its cookie no matter which site
+/// caused the request.
 pub async fn delete(
     State(app): State<App>,
     headers: HeaderMap,
@@ -72,7 +75,7 @@ fn chosen_runs(query: &str) -> Result<Vec<String>, Problem> {
         0 => Err(Problem::wrong("no run is chosen: go back and choose one")),
         1..=MOST => Ok(runs),
         _ => Err(Problem::wrong(format!(
-            "at most {MOST} runs are deleted at once"
+            "at most {MOST} runs can be deleted in one request"
         ))),
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run as a file to keep or to send: a report in some format, or the run file itself.
+//! Downloads a run: as a report in some format, or as the run file itself.
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -10,12 +10,12 @@ use axum::response::{IntoResponse, Response};
 use lab_document::{FORMATS, Format, Rendered, Terminal, chart::file_name};
 use tokio_util::io::ReaderStream;
 
-/// The formats that are one file, in the order in which they are offered.
+/// Returns the formats that consist of one file, in the order of the menu.
 pub fn formats() -> impl Iterator<Item = Format> {
     FORMATS.into_iter().filter(|format| !format.is_folder)
 }
 
-/// A report in a format.
+/// Serves a report in a format.
 pub async fn export(
     State(app): State<App>,
     Path((run, format)): Path<(String, String)>,
@@ -36,24 +36,27 @@ pub async fn export(
             {
                 Rendered::Text(text) => Ok(text.into_bytes()),
                 Rendered::Bytes(bytes) => Ok(bytes),
-                Rendered::Files(_) => Err(Problem::missing("that format is several files")),
+                Rendered::Files(_) => {
+                    Err(Problem::missing("that format consists of multiple files"))
+                }
             }
         })
         .await?;
     Ok((as_file(&name), bytes).into_response())
 }
 
-/// The run file.
+/// Serves the run file.
 pub async fn file(State(app): State<App>, Path(run): Path<String>) -> Result<Response, Problem> {
     let name = format!("{}.lab", file_name(&run));
     let path = app
         .blocking(move |library| {
             if library.is_measured(&run)? {
                 return Err(Problem::busy(
-                    "it is being measured: its file is whole when it has ended",
+                    "the run is being measured: download its file when it has ended",
                 ));
             }
-            // Reading it checks that it is a run file, and moves what SQLite's log holds into the file.
+            // Reading the progress checks that it is a run file, and moves the content of SQLite's
+            // log into the file.
             library.progress(&run)?;
             library.path(&run)
         })
@@ -65,7 +68,9 @@ pub async fn file(State(app): State<App>, Path(run): Path<String>) -> Result<Res
     Ok((as_file(&name), [(CONTENT_LENGTH, length)], body).into_response())
 }
 
-/// Headers of a download, which browsers never show as a page. `name`: letters, digits, `-` and one `.`.
+/// Returns the headers of a download, which browsers never show as a page.
+///
+/// `name` consists of letters, digits, `-` and one `.`.
 fn as_file(name: &str) -> [(axum::http::HeaderName, String); 2] {
     [
         (CONTENT_TYPE, "application/octet-stream".into()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the ratios of an experiment or a comparison came out from run to run.
+//! Shows how the ratios of an experiment or a comparison changed from run to run.
 
 use super::{count, encoded, minute, page, values};
 use crate::app::App;
@@ -12,10 +12,10 @@ use lab_kinds::{RunSummary, history as document};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
-/// Runs in a history, unless the query has another number.
+/// The default number of runs in a history; the query can contain another number.
 const RUNS: usize = 30;
 
-/// The names that have a history.
+/// Lists the names that have a history.
 pub async fn names(State(app): State<App>) -> Result<Html<String>, Problem> {
     app.blocking(|library| {
         let mut names: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -25,7 +25,7 @@ pub async fn names(State(app): State<App>) -> Result<Html<String>, Problem> {
             }
         }
         let content = html! {
-            header { h1 { "History" } p class="about" { "How ratios came out from run to run" } }
+            header { h1 { "History" } p class="about" { "Ratios from run to run" } }
             main {
                 @if names.is_empty() { p { "There are no runs yet." } }
                 ul class="runs" {
@@ -43,7 +43,7 @@ pub async fn names(State(app): State<App>) -> Result<Html<String>, Problem> {
     .await
 }
 
-/// The history of a name, of all subjects or of those in the query.
+/// Shows the history of a name, for all subjects or for those in the query.
 pub async fn history(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -66,7 +66,7 @@ pub async fn history(
     .await
 }
 
-/// The latest runs of a name that can be read, the oldest of them first.
+/// Returns the latest readable runs with this name, oldest first.
 fn latest_runs(library: &RunLibrary, name: &str, last: usize) -> Result<Vec<RunSummary>, Problem> {
     let entries = library.entries().into_iter();
     let entries: Vec<RunEntry> = entries

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run that is followed while it is measured: events that its page's script shows.
+//! Follows a run while it is measured, with events that the page's script shows.
 
 use crate::app::App;
 use crate::library::{RunEntry, RunLibrary};
@@ -15,28 +15,28 @@ use maud::{Markup, html};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// How often the file is read.
+/// The interval between two reads of the file.
 const EVERY: Duration = Duration::from_secs(1);
-/// An analysis may take this part of one core, so that it hardly disturbs what is measured.
+/// An analysis may use at most 1/20 of a core, so that it hardly disturbs the measurement.
 const SHARE: u32 = 20;
 
-/// The page of a run that goes on: its answer so far, under a line that says how far it is.
+/// Renders the page of a run in progress: its answer so far, below a line with its progress.
 pub fn live_page(entry: &RunEntry, report: impl maud::Render) -> Markup {
     html! {
         div class="following" data-live=(super::run_path(&entry.name, "/live")) {
             p class="progress" { strong { "Measuring now" } " " span id="app-progress" role="status" {
-                noscript { "Reload this page to see how far it is." }
+                noscript { "Reload this page to see the progress." }
             } }
         }
         div id="app-report" { (report) }
     }
 }
 
-/// The state of a run that is followed.
+/// The state of a followed run.
 enum FollowState {
-    /// It is measured.
+    /// The run is being measured.
     Running,
-    /// It ended, or cannot be read any more.
+    /// The run ended, or can no longer be read.
     Over,
 }
 
@@ -45,14 +45,15 @@ struct PageFollower {
     app: App,
     run: String,
     state: FollowState,
-    /// Blocks of the report that was sent last; `None`: none was sent.
+    /// The number of blocks in the last report that was sent; `None` if none was sent.
     shown: Option<u32>,
-    /// When the next report may be made.
+    /// The earliest time of the next report.
     next_report: Instant,
     queue: Vec<Event>,
 }
 
-/// Events `progress` (a sentence), `report` (a page's content) and `ended`, from now until the run's end.
+/// Streams the events `progress` (a sentence), `report` (a page's content) and `ended` until the
+/// run's end.
 pub async fn events(
     State(app): State<App>,
     Path(run): Path<String>,
@@ -76,7 +77,7 @@ pub async fn events(
 }
 
 impl PageFollower {
-    /// The next event; `None`: it is over, or the server ends.
+    /// Returns the next event; `None` if the run is over or the server shuts down.
     async fn next(&mut self) -> Option<Event> {
         while self.queue.is_empty() {
             if matches!(self.state, FollowState::Over) {
@@ -98,7 +99,7 @@ impl PageFollower {
         let run = self.run.clone();
         let result = self.app.blocking(move |library| {
             let is_measured = library.is_measured(&run)?;
-            // A file that has only begun has nothing to read yet.
+            // A new file contains nothing to read yet.
             let progress = library.progress(&run);
             Ok((
                 progress.or_else(|e| {
@@ -116,7 +117,7 @@ impl PageFollower {
             Err(problem) => return self.end(problem.reason()),
         };
         if progress.ended || !is_measured {
-            return self.end("It has ended.");
+            return self.end("The run has ended.");
         }
         self.queue
             .push(Event::default().event("progress").data(sentence(&progress)));
@@ -125,7 +126,7 @@ impl PageFollower {
         }
     }
 
-    /// The report so far.
+    /// Adds the report so far to the queue.
     async fn report(&mut self, blocks: u32) {
         let began = Instant::now();
         let run = self.run.clone();
@@ -133,7 +134,7 @@ impl PageFollower {
             .app
             .blocking(move |library| report(library, &run))
             .await;
-        // A file that cannot be read at this moment is read at the next.
+        // If the file cannot be read now, it is read next time.
         self.shown = Some(self.shown.unwrap_or(u32::MAX));
         if let Ok(report) = report {
             self.shown = Some(blocks);
@@ -158,7 +159,7 @@ fn report(library: &RunLibrary, run: &str) -> Result<String, Problem> {
     body(&document).map_err(|e| Problem::broken(e.to_string()))
 }
 
-/// `3 blocks in 12 s; 4,120 samples.`
+/// Formats the progress: `3 blocks complete in 12 s; 4,120 samples.`
 fn sentence(progress: &RunProgress) -> String {
     let blocks = match progress.blocks {
         0 => "The first block is not complete yet".to_owned(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The pages: one file each, and what all of them have.
+//! The pages, in one file each, and their common parts.
 
 pub mod assets;
 pub mod delete;
@@ -15,7 +15,8 @@ use lab_document::clean;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// A page: its title, what can be done on it, and what it says in `header`, `nav`, `main` and `footer`.
+/// Renders a page with its title, its actions, and its content in `header`, `nav`, `main` and
+/// `footer`.
 pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
     let page = html! {
         (DOCTYPE)
@@ -30,7 +31,7 @@ pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
                 script src="/page.js" defer {}
             }
             body class="served" {
-                a class="skip" href="#app-content" { "Skip to the content" }
+                a class="skip" href="#app-content" { "Skip to content" }
                 div class="bar" {
                     nav aria-label="benchlab" {
                         a class="brand" href="/" { "benchlab" }
@@ -47,30 +48,30 @@ pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
     Html(page.into_string())
 }
 
-/// The path of a run's page, or of something below it.
+/// Returns the path of a run's page, or of a resource below it.
 pub fn run_path(run: &str, below: &str) -> String {
     format!("/runs/{}{below}", encoded(run))
 }
 
-/// A text as a part of a path or as a value in a query.
+/// Encodes a text as a segment of a path or as a value in a query.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// The values of a parameter in a query or a form, in their order.
+/// Returns the values of a parameter in a query or a form, in order.
 pub fn values(query: &str, name: &str) -> Vec<String> {
     let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
     pairs.map(|(_, value)| value.into_owned()).collect()
 }
 
-/// A minute in UTC.
+/// Formats a time in UTC to the minute.
 pub fn minute(unix_s: f64) -> String {
     let seconds = unix_s.clamp(0.0, 2.5e11) as i64;
     let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// `1 run`, `3 runs`.
+/// Formats a count, such as `1 run`, `3 runs`.
 pub fn count(n: usize, word: &str) -> String {
     match n {
         1 => format!("1 {word}"),

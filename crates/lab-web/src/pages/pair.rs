@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs side by side: the document of `benchlab diff A.lab B.lab`.
+//! Compares two runs: the document of `benchlab diff A.lab B.lab`.
 
 use super::{encoded, page, run_path, values};
 use crate::app::App;
@@ -9,8 +9,9 @@ use axum::response::Html;
 use lab_document::{clean, format::html::body};
 use maud::{PreEscaped, html};
 
-/// Shows the differences from the earlier to the later of two runs, or from the first to the second with
-/// `order=given`.
+/// Shows the differences from the earlier to the later of two runs.
+///
+/// With `order=given`, shows the differences from the first to the second.
 pub async fn diff(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -20,7 +21,7 @@ pub async fn diff(
     let keeps_order = values(&query, "order").iter().any(|order| order == "given");
     let Ok([a, b]) = <[String; 2]>::try_from(runs) else {
         return Err(Problem::wrong(
-            "two runs are compared: go back and choose two",
+            "a comparison needs two runs: go back and choose two",
         ));
     };
     app.blocking(move |library| {
@@ -41,7 +42,7 @@ pub async fn diff(
             div class="actions" {
                 a href=(run_path(&first, "")) { "First: " (clean(&first)) }
                 a href=(run_path(&second, "")) { "Second: " (clean(&second)) }
-                a href=(other_way) { "The other way round" }
+                a href=(other_way) { "Swap the runs" }
             }
         };
         let report = body(&document).map_err(|e| Problem::broken(e.to_string()))?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report of a run, and what can be done with it.
+//! Shows the report of a run, and the actions for it.
 
 use super::export::formats;
 use super::live::live_page;
@@ -14,10 +14,10 @@ use axum::response::Html;
 use lab_document::format::html::body;
 use maud::{Markup, PreEscaped, html};
 
-/// Earlier and later runs of the experiment that are offered to compare with.
+/// The maximum number of runs of the same experiment that are offered for a comparison.
 const OFFERED: usize = 100;
 
-/// The report.
+/// Serves the report.
 pub async fn report(
     State(app): State<App>,
     Path(run): Path<String>,
@@ -28,7 +28,7 @@ pub async fn report(
         let entry = library.find(&run)?;
         if entry.heading.is_err() && entry.state == RunState::Measured {
             let begun =
-                html! { header { h1 { (title(&entry)) } } main { p { "It has only begun." } } };
+                html! { header { h1 { (title(&entry)) } } main { p { "The run has just started." } } };
             return Ok(page(&run, &html! {}, live_page(&entry, begun)));
         }
         if let (Err(reason), true) = (&entry.heading, may_delete) {

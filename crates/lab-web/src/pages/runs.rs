@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All runs with their answers, and the search among them.
+//! Lists all runs with their answers, and searches them.
 
 use super::{count, encoded, minute, page, run_path, values};
 use crate::app::App;
@@ -12,12 +12,12 @@ use lab_document::clean;
 use maud::{Markup, html};
 use std::time::{Duration, Instant};
 
-/// Runs on a page.
+/// The number of runs on a page.
 const ON_A_PAGE: usize = 50;
-/// How long a page waits for answers that are not known yet; its script fetches the rest.
+/// How long a page waits for answers that are not cached; its script fetches the rest.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
-/// All runs, or those in which all the words that are searched for occur.
+/// Lists all runs, or those that contain all words of the search.
 pub async fn list(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -50,7 +50,7 @@ pub async fn list(
     .await
 }
 
-/// One answer, for the script.
+/// Serves a single answer, for the script.
 pub async fn summary(
     State(app): State<App>,
     Path(run): Path<String>,
@@ -65,7 +65,7 @@ pub async fn summary(
     .await
 }
 
-/// True if each of the words occurs in a run's heading, its date or its answer.
+/// Returns true if each of the words occurs in a run's heading, its date or its answer.
 fn matches_all(library: &RunLibrary, entry: &RunEntry, words: &str) -> bool {
     let mut text = format!("{}\n", entry.name);
     match &entry.heading {
@@ -115,7 +115,7 @@ fn result_line(words: &str, found: usize, total: usize) -> String {
     }
 }
 
-/// A list in which runs can be chosen.
+/// Renders a list in which runs can be selected.
 fn run_list(library: &RunLibrary, shown: &[&RunEntry], may_delete: bool) -> Markup {
     let deadline = Instant::now() + TIMEOUT;
     html! {
@@ -143,7 +143,7 @@ fn row(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
                 (about_line(entry))
                 @match (&entry.heading, entry.state) {
                     (_, RunState::Measured) => {
-                        p class="finding undecided" { "It is being measured: its page follows it." }
+                        p class="finding undecided" { "The run is being measured: open its page to follow it." }
                     }
                     (Err(reason), _) => p class="finding alarm" { (reason) },
                     (Ok(_), _) => (answer_or_pending(library, entry, deadline)),
@@ -153,7 +153,7 @@ fn row(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
     }
 }
 
-/// The title; without one, the question or the file's name.
+/// Returns the title; without one, returns the question or the file's name.
 pub fn title(entry: &RunEntry) -> String {
     let heading = entry.heading.as_ref().ok();
     let texts = heading
@@ -194,7 +194,7 @@ fn about_line(entry: &RunEntry) -> Markup {
     }
 }
 
-/// The first names, and how many more.
+/// Lists the first names and the number of further names.
 fn subjects(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| clean(name)).collect();
@@ -205,7 +205,9 @@ fn subjects(names: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// The answer, if it is cached or the deadline has not passed; or a note that the script replaces.
+/// Renders the answer if it is cached or if the deadline has not passed.
+///
+/// Otherwise, renders a placeholder that the script replaces.
 fn answer_or_pending(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
     let summary = library.known_summary(&entry.name);
     let summary = summary.map(Ok).or_else(|| {
@@ -216,7 +218,7 @@ fn answer_or_pending(library: &RunLibrary, entry: &RunEntry, deadline: Instant) 
         Some(Ok(summary)) => answer_line(&summary),
         Some(Err(problem)) => html! { p class="finding alarm" { (clean(problem.reason())) } },
         None => html! {
-            p class="finding pending" data-summary=(run_path(&entry.name, "/summary")) { "Not analysed yet." }
+            p class="finding pending" data-summary=(run_path(&entry.name, "/summary")) { "Not analyzed yet." }
         },
     }
 }
@@ -230,7 +232,7 @@ fn answer_line(summary: &RunLine) -> Markup {
     }
 }
 
-/// Links to later and to earlier runs.
+/// Renders links to later and to earlier runs.
 fn page_links(words: &str, from: usize, found: usize) -> Markup {
     let link = |from: usize| format!("/?q={}&from={from}", encoded(words));
     html! {

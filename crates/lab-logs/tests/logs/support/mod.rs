@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random numbers, and logs whose truth is known.
+//! Random numbers, and logs with known ground truth.
 
 use lab_model::{LogAnalysis, LogCell, LogHour, LogPage, PageKind};
 
@@ -14,7 +14,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to 1, without its ends.
+    /// Returns a uniform number between 0 and 1, exclusive.
     pub fn part(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
@@ -23,12 +23,12 @@ impl Random {
         (self.part() * n as f64) as usize
     }
 
-    /// Standard normal (Box & Muller 1958).
+    /// Returns a standard normal number (Box & Muller 1958).
     pub fn normal(&mut self) -> f64 {
         (-2.0 * self.part().ln()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
     }
 
-    /// Poisson, by the normal approximation where it is good.
+    /// Returns a Poisson number, with the normal approximation for large means.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         if mean > 50.0 {
             return (mean + mean.sqrt() * self.normal()).round().max(0.0) as u64;
@@ -45,8 +45,10 @@ impl Random {
 /// 2026-04-06 00:00 UTC, a Monday.
 pub const MONDAY: i64 = 1_775_433_600;
 
-/// Hours of some weeks: a daily curve, quiet weekends, and weeks that differ by a tenth. `spike`: a factor for an hour,
-/// by its number from the first Monday.
+/// Generates the hours of some weeks: a daily curve, quiet weekends, and 10 % variation between
+/// weeks.
+///
+/// `spike` returns a factor for each hour, counted from the first Monday.
 pub fn weeks(
     random: &mut Random,
     weeks: usize,
@@ -54,7 +56,7 @@ pub fn weeks(
     spike: impl Fn(usize) -> f64,
 ) -> LogAnalysis {
     let mut hours = Vec::new();
-    // One hour more at each end: those are not tested.
+    // Adds an hour at each end, because the first and the last hour are not tested.
     for hour in 0..weeks * 168 + 2 {
         let of_day = (hour + 23) % 24;
         let day = (hour + 167) / 24 % 7;
@@ -75,8 +77,9 @@ pub fn weeks(
     }
 }
 
-/// A page with a cell for each day, whose typical duration scatters by `noise` from day to day, times `factor` of the
-/// day.
+/// Generates a page with a cell per day.
+///
+/// Its typical duration varies by `noise` from day to day and is multiplied by the day's `factor`.
 pub fn page(
     random: &mut Random,
     name: &str,
@@ -110,7 +113,7 @@ pub fn page(
     }
 }
 
-/// A combined line with `$request_time` in µs.
+/// Returns a combined line with `$request_time` in seconds, to the µs.
 pub fn line(time_s: i64, request: &str, status: u16, ns: u64, agent: &str) -> String {
     let time = clf(time_s);
     format!(
