@@ -255,7 +255,7 @@ impl Zone {
     /// Returns an error if the name is unknown.
     pub fn named(name: &str) -> Result<Zone, String> {
         let zone = TimeZone::get(name)
-            .map_err(|_| format!("no time zone is called {name:?}; an example is Europe/Berlin"))?;
+            .map_err(|_| format!("unknown time zone {name:?}; an example is Europe/Berlin"))?;
         Ok(Zone {
             zone,
             is_given: true,

@@ -65,7 +65,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             });
             let sample = match one_in {
                 0 | 1 => String::new(),
-                n => format!(" (in a sample of 1 in {n} request ids)"),
+                n => format!(" (in a sample of 1 in {n} request IDs)"),
             };
             format!(
                 "{} runs `{}` {per_request:.0} times per request{share}{sample}.",
@@ -125,7 +125,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             match hours {
                 1 => format!("1 hour stands out: it began at {began} and had {usual}."),
                 n => format!(
-                    "{} hours stand out; the greatest began at {began} and had {usual}.",
+                    "{} hours stand out; the largest began at {began} and had {usual}.",
                     quantity::integer(*n as u64)
                 ),
             }
@@ -158,7 +158,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
         }
         LogsFinding::CutOff => "The last line of a log is cut off and is not counted.".into(),
         LogsFinding::ClockJumps { times } => format!(
-            "The log's clock went back by more than a minute {}.",
+            "The log's clock went backward by more than a minute {}.",
             match times {
                 1 => "once".into(),
                 n => say::count(*n as usize, "time"),
@@ -175,19 +175,19 @@ pub fn sentence(finding: &LogsFinding) -> String {
         }
         LogsFinding::Advice { advice: given } => advice(given),
         LogsFinding::StatementsOutside { statements } => format!(
-            "{} ran before or after the request with the same id and {} not joined to it. A connection can keep the id of an \
+            "{} ran before or after the request with the same ID and {} not joined to it. A connection can keep the ID of an \
              earlier request; if this applies to most statements, the clocks or time zones of the logs differ.",
             say::count(*statements as usize, "statement"),
             be(*statements),
         ),
         LogsFinding::SharedIds { requests } => format!(
-            "{} {} not joined to statements, because another request has the same id.",
+            "{} {} not joined to statements, because another request has the same ID.",
             say::count(*requests as usize, "request"),
             be(*requests),
         ),
         LogsFinding::CrowdedIds { ids } => format!(
             "{} with more than 10,000 different statements and seconds {} not joined.",
-            say::count(*ids as usize, "request id"),
+            say::count(*ids as usize, "request ID"),
             be(*ids),
         ),
         LogsFinding::NoRequests => "The log has no requests.".into(),
@@ -198,14 +198,14 @@ pub fn sentence(finding: &LogsFinding) -> String {
             "Not enough weeks to find spikes: the log has {weeks} of the {needed} whole weeks needed."
         ),
         LogsFinding::NoCapacity => {
-            "To see the room left, add --capacity with a run of `benchlab load`.".into()
+            "To see the headroom, add --capacity with a run of `benchlab load`.".into()
         }
         LogsFinding::PageChanged {
             page,
             ratio,
             shares: [first, second],
         } => format!(
-            "{page} takes {}; its share of all time went from {} to {}.",
+            "{page} takes {}; its share of the total time went from {} to {}.",
             as_long(ratio, "as long as in the first log"),
             say::percent(*first),
             say::percent(*second),
@@ -292,7 +292,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         ),
         LogAssumption::LowerBounds => {
             "Durations with a + before them are lower bounds: HAProxy logged them before the responses ended (option logasap). \
-             Without that option it logs the whole time."
+             Without that option, it logs the full duration."
                 .into()
         }
         LogAssumption::NoZone => {
@@ -342,7 +342,7 @@ pub fn advice(advice: &LogAdvice) -> String {
             format!("{word} is read as {}.", say::zone(i64::from(*offset_s)))
         }
         LogAdvice::DatesDerived => {
-            "Lines have no date: it is that of the #Date line above, plus one day after each midnight.".into()
+            "Lines have no date: dates come from the #Date line above, plus one day after each midnight.".into()
         }
         LogAdvice::NoDates => {
             "Lines have no date, and no #Date line is above them in a file of the same log, so their hours are unknown: choose \
@@ -363,13 +363,13 @@ pub fn advice(advice: &LogAdvice) -> String {
             have(*errors),
             if *errors == 1 { "counts" } else { "count" },
             if *errors == 1 {
-                "a failure of an unknown one"
+                "a failure of an unknown statement"
             } else {
-                "failures of an unknown one"
+                "failures of unknown statements"
             },
         ),
         LogAdvice::NoProcessNumbers => {
-            "Lines have no process number, so statements and durations in separate lines cannot be joined: add %p to \
+            "Lines have no process ID, so statements and durations in separate lines cannot be joined: add %p to \
              log_line_prefix."
                 .into()
         }
@@ -463,12 +463,12 @@ pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
             "it is longer than an hour, and percentiles do not distinguish such durations".into()
         }
         GateProblem::LowerBound(value) => format!(
-            "it is {} or more, which leaves it open. {}",
+            "it is {} or more, which does not decide the gate. {}",
             gate_value(figure, *value),
             assumption(&LogAssumption::LowerBounds)
         ),
         GateProblem::BoundedShare => format!(
-            "it depends on durations of which only lower bounds are known. {}",
+            "it depends on durations that are only lower bounds. {}",
             assumption(&LogAssumption::LowerBounds)
         ),
     }
@@ -476,7 +476,7 @@ pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
 
 /// Returns the reason why a gate is inconclusive if a log could not be read to its end.
 pub fn unread_log(reason: &str) -> String {
-    format!("inconclusive without {reason}")
+    format!("inconclusive, because a log was not read to its end: {reason}")
 }
 
 /// Returns the message about slower pages that `diff --gate` found.
@@ -525,14 +525,14 @@ pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
 
 /// The questions of a report on one log and of a report on two logs.
 pub const QUESTIONS: [&str; 2] = [
-    "Which few pages and queries cost the most, when, and how much room is left?",
+    "Which few pages and queries cost the most, when, and how much headroom is left?",
     "Which pages take more or less time in the second log than in the first?",
 ];
 
 /// Says where the counts of a run are stored.
 pub fn source(file: Option<&str>) -> String {
-    file.map_or("It was not kept.".into(), |file| {
-        format!("{file} holds every count.")
+    file.map_or("The run was not saved.".into(), |file| {
+        format!("{file} contains every count.")
     })
 }
 
@@ -553,9 +553,9 @@ pub fn room_assumptions(is_known: bool) -> [&'static str; 4] {
 /// Explains how a log is read; `error` is the maximum relative error of a percentile.
 pub fn reading_method(error: f64) -> String {
     format!(
-        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Segments of paths \
-         are folded by their form, and where new values keep coming; a file of rules corrects it. Addresses and user names are \
-         not read. Durations are the server's.",
+        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Path segments \
+         become placeholders if they look like IDs or if new values keep appearing; --rules overrides this. Addresses \
+         and user names are not read. Durations are the server's.",
         say::percent(error)
     )
 }
@@ -571,8 +571,8 @@ pub fn interval_method(length_s: i64, stretches: usize) -> String {
         _ => "weeks",
     };
     format!(
-        "The smallest set and the shares have 95 % confidence intervals each, from a bootstrap over {stretches} {stretch}, \
-         which are taken to be alike and independent."
+        "The smallest set and each share have a 95 % confidence interval from a bootstrap over {stretches} {stretch}, \
+         which are assumed to be independent and identically distributed."
     )
 }
 
@@ -580,8 +580,8 @@ pub fn interval_method(length_s: i64, stretches: usize) -> String {
 pub fn comparison_method() -> String {
     format!(
         "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
-         Hodges-Lehmann estimate over the days of both logs. All intervals hold together at 95 %. They need {DAYS_OF_EACH} days \
-         of each log. The machines and the data may differ: the change includes every difference."
+         Hodges-Lehmann estimate over the days of both logs. All intervals hold simultaneously at 95 % and need {DAYS_OF_EACH} \
+         days of each log. The machines and the data may differ: the change includes every difference."
     )
 }
 
@@ -592,7 +592,7 @@ pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String 
         1 => format!("The {} with the most {measure}.", nouns(ranked)[0]),
         n => {
             let pages = counted(n, ranked);
-            format!("The {pages} with the most {measure}, each added to those before it.")
+            format!("The {pages} with the most {measure}, cumulative.")
         }
     }
 }
@@ -600,42 +600,42 @@ pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String 
 /// Returns the note below a truncated table of pages; `share` is the fraction of the omitted pages.
 pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
     format!(
-        "{} with less, {} of all together, are left out; CSV and JSON have them.",
+        "{} more, {} of the total, are not shown; CSV and JSON contain them.",
         counted(pages, ranked),
         say::percent(share),
     )
 }
 
 /// The caption of the table of pages or queries.
-pub const RANKING_TABLE: &str = "Would save: the part of all time that would be saved if the mean were the median of the other means.";
+pub const RANKING_TABLE: &str = "Would save: the fraction of the total time saved if the mean became the median of the other means.";
 /// The caption of the table of orders.
-pub const ORDERS_TABLE: &str = "The first of each order, side by side.";
+pub const ORDERS_TABLE: &str = "The top pages by requests, by mean and by total time.";
 /// The caption of the table of bots.
-pub const BOTS_TABLE: &str = "The figures above do not include them.";
+pub const BOTS_TABLE: &str = "The tables above do not include these clients.";
 /// The caption of the chart of a week.
-pub const WEEK_CHART: &str = "Weekdays from left to right and hours from below, in the log's time: the darker, the more of its day.";
+pub const WEEK_CHART: &str = "Weekdays from left to right and hours from bottom to top, in the log's time. A darker cell has a larger fraction of its day.";
 /// The caption of a table by hour and weekday.
 pub const HOURS_TABLE: &str = "A row for each hour of the day, a column for each day of the week.";
 /// The caption of the table of weekly spikes.
 pub const WEEKLY_TABLE: &str = "Requests as a multiple of those at the same hour of other days.";
 /// The caption of the table of change points and releases.
 pub const CHANGES_TABLE: &str =
-    "Geometric means of the durations of a day; intervals hold together over all pages.";
+    "Geometric means of each day's durations; the intervals hold simultaneously for all pages.";
 /// The caption of the table of trends.
-pub const TRENDS_TABLE: &str = "Durations of a week as a multiple of those of the week before, for pages without a change point.";
+pub const TRENDS_TABLE: &str = "Durations of a week as a multiple of those of the previous week, for pages without a change point.";
 /// The caption of the chart of two logs.
 pub const COMPARISON_CHART: &str = "The pages that take the most time; left of 1 is faster.";
 /// The caption of the table of two logs.
 pub const COMPARISON_TABLE: &str =
-    "Means are of all requests; second / first is of the typical duration of a day.";
+    "Means are over all requests; second / first compares the typical durations of a day.";
 /// The caption of the table of pages that are in only one log.
 pub const ALONE_TABLE: &str = "Pages that the other log does not have.";
 
 /// Returns the caption of the table of single spikes; `hours` is the number of tested hours.
 pub fn single_table(hours: usize) -> String {
     format!(
-        "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold together over \
-         {}.",
+        "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold \
+         simultaneously for {}.",
         say::count(hours, "hour")
     )
 }
@@ -643,7 +643,7 @@ pub fn single_table(hours: usize) -> String {
 /// Returns the note below a truncated table of spikes.
 pub fn fewer_spikes(hours: usize) -> String {
     format!(
-        "{} with smaller spikes {} left out.",
+        "{} with smaller spikes {} not shown.",
         say::count(hours, "hour"),
         be(hours as u64)
     )
@@ -658,10 +658,10 @@ pub fn no_spikes(hours: usize) -> String {
 pub fn within_table(one_in: u64) -> String {
     let sample = match one_in {
         0 | 1 => String::new(),
-        n => format!(", joined from a sample of 1 in {n} request ids"),
+        n => format!(", joined from a sample of 1 in {n} request IDs"),
     };
     format!(
-        "Requests and statements that have the same id in their logs{sample}. Share: the part of these requests' time."
+        "Requests and statements that have the same ID in their logs{sample}. Share: the fraction of these requests' time."
     )
 }
 
@@ -687,7 +687,7 @@ pub fn too_few_days_around(pages: usize) -> String {
 /// Returns the note below a truncated table of changes.
 pub fn smaller_changes(pages: usize) -> String {
     format!(
-        "{} that changed less {} left out.",
+        "{} with smaller changes {} not shown.",
         say::count(pages, "page"),
         be(pages as u64)
     )
@@ -696,7 +696,7 @@ pub fn smaller_changes(pages: usize) -> String {
 /// Says that the log has too few days for change points.
 pub fn too_few_days(days: usize) -> String {
     format!(
-        "The log has {} with 20 requests of a page: change points need {DAYS}.",
+        "The log has {} with 20 requests for a page: change points need {DAYS}.",
         say::count(days, "day")
     )
 }

@@ -66,7 +66,7 @@ impl FromStr for Gate {
         let operator = close
             + text[close..]
                 .find(['<', '>'])
-                .ok_or_else(|| malformed("it needs > or < and a bound"))?;
+                .ok_or_else(|| malformed("expected > or < and a bound"))?;
         let above = text[operator..].starts_with('>');
         let bound = text[operator + 1..]
             .strip_prefix('=')
@@ -76,7 +76,7 @@ impl FromStr for Gate {
             Some((name, page)) => {
                 let page = page
                     .strip_suffix(')')
-                    .ok_or_else(|| malformed("a ) is missing"))?;
+                    .ok_or_else(|| malformed("a closing parenthesis is missing"))?;
                 (name.trim(), Some(page.trim().to_string()))
             }
             None => (text[..operator].trim(), None),
@@ -100,9 +100,9 @@ impl FromStr for Gate {
             text: text.into(),
             page,
             is_upper: above,
-            bound: figure.bound(bound).ok_or_else(|| {
-                malformed("the bound needs a unit that fits, such as 300ms or 1%")
-            })?,
+            bound: figure
+                .bound(bound)
+                .ok_or_else(|| malformed("the bound needs a suitable unit, such as 300ms or 1%"))?,
             figure,
         })
     }

@@ -59,7 +59,7 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
         _ => reason,
     })?;
     Ok(reader(
-        "the format that was given",
+        "the given format",
         pattern.step(),
         FormatKind::Pattern(Box::new(pattern)),
     ))
@@ -222,7 +222,7 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     if is_general_log(lines) {
         Some(
             "It looks like the general query log of MySQL or MariaDB, which has no durations: set slow_query_log = ON and \
-             long_query_time = 0, and give the slow query log.",
+             long_query_time = 0, then read the slow query log.",
         )
     } else if has(&[
         b" [Note] ",
@@ -232,12 +232,12 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
         b" InnoDB: ",
     ]) {
         Some(
-            "It looks like the error log of MySQL or MariaDB, which has no statements: set slow_query_log = ON, and give the \
+            "It looks like the error log of MySQL or MariaDB, which has no statements: set slow_query_log = ON, then read the \
              slow query log.",
         )
     } else if has(&[b" LOG stats: ", b" LOG C-0x", b" LOG S-0x"]) {
         Some(
-            "It looks like the log of PgBouncer, which has no statements: give the one of PostgreSQL, with \
+            "It looks like the log of PgBouncer, which has no statements: read the log of PostgreSQL instead, with \
              log_min_duration_statement = 0.",
         )
     } else {
@@ -259,9 +259,9 @@ pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
         return problem + advice;
     }
     let advice = if first.starts_with(b"{") || first.starts_with(b"[{") {
-        "It looks like JSON, but not like one object on each line: `jq -c .` makes it so."
+        "It looks like JSON, but not with one object per line: convert it with `jq -c .`."
     } else {
-        "Give the one of the server's configuration, such as\n  \
+        "Pass the format from the server's configuration, such as\n  \
          --log-format '%h %l %u %t \"%r\" %>s %b %D'\n  --log-format '$remote_addr [$time_local] \"$request\" $status $request_time'"
     };
     problem + advice

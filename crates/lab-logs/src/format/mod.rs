@@ -211,10 +211,7 @@ fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let texts: Vec<String> = lines.iter().take(100).filter_map(wrapped).collect();
     let has_time = postgresql_heads(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
     let log = PostgresqlLog::wrapped(LinePrefix::Found(has_time), zone());
-    Some(postgresql_reader(
-        "PostgreSQL's log in JSON that others wrote",
-        log,
-    ))
+    Some(postgresql_reader("PostgreSQL's log, wrapped in JSON", log))
 }
 
 fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
@@ -234,10 +231,7 @@ fn prefixed_postgresql(
     let is_prefix = format.contains('%') && postgresql_heads(&sample_lines(begin)).is_some();
     let reader = |prefix| {
         let log = PostgresqlLog::text(prefix, hints.zone.clone());
-        postgresql_reader(
-            "PostgreSQL's log with the log_line_prefix that was given",
-            log,
-        )
+        postgresql_reader("PostgreSQL's log with the given log_line_prefix", log)
     };
     is_prefix.then(|| LinePrefix::new(format).map(reader))
 }

@@ -48,7 +48,7 @@ pub fn document(report: &ComparisonReport) -> Document {
         made: format!("{} and {}", made(runs[0]), made(runs[1])),
         lab_version: runs[1].lab_version.clone(),
         answer: answer(&known, &assumed),
-        source: format!("{} hold every count.", say::list(files)),
+        source: format!("{} contain every count.", say::list(files)),
         rows: rows(&runs[1].name, &known),
         ..Document::default()
     };
@@ -56,7 +56,7 @@ pub fn document(report: &ComparisonReport) -> Document {
     warnings.items.extend(assumed.into_iter().map(Item::from));
     document.section(warnings);
     document.section(Section::of_table("Page by page", table(&logs)));
-    let mut alone = Section::new("In one log alone");
+    let mut alone = Section::new("Only in one log");
     for (which, pages) in ["first", "second"].into_iter().zip(&logs.alone) {
         alone.table(one_log_table(which, pages));
     }
@@ -180,7 +180,7 @@ fn one_log_table(which: &str, pages: &[&LogPage]) -> Table {
         Column::of("mean", Unit::Nanoseconds),
     ];
     let mut table =
-        Table::new(format!("In the {which} log alone"), columns).captioned(wording::ALONE_TABLE);
+        Table::new(format!("Only in the {which} log"), columns).captioned(wording::ALONE_TABLE);
     for page in pages.iter().take(ROWS / 2) {
         table.row(vec![
             page.name.as_str().into(),

@@ -247,7 +247,7 @@ impl Capacity {
 }
 
 fn room_section(log: &Analyses) -> Section {
-    let mut section = Section::new("Room");
+    let mut section = Section::new("Headroom");
     let Some(capacity) = log.capacity else {
         return section;
     };
@@ -290,7 +290,7 @@ fn reading(run: &Run, log: &Analyses) -> Section {
     facts.push(("other lines".into(), count(analysis.lines.other)));
     facts.push(("malformed lines".into(), count(analysis.lines.malformed)));
     if analysis.merged_pages > 0 {
-        facts.push(("pages put together".into(), count(analysis.merged_pages)));
+        facts.push(("merged pages".into(), count(analysis.merged_pages)));
     }
     section.push(Item::Facts(facts));
     section.text(wording::reading_method(analysis.error));

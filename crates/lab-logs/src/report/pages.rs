@@ -56,7 +56,7 @@ pub fn chart(ranking: &PageRanking) -> Option<Chart> {
                 Unit::Share,
                 Scale::Linear,
             ),
-            parts: vec![("those before".into(), NEUTRAL), ("this one".into(), 0)],
+            parts: vec![("previous rows".into(), NEUTRAL), ("this row".into(), 0)],
             rows,
         }),
     })
@@ -190,7 +190,7 @@ fn row(ranked: &RankedPage) -> Vec<Cell> {
 fn orders(ranking: &PageRanking) -> Table {
     let mut table = Table::new(
         "Most used, slowest, most time",
-        ["place", "most used", "slowest by mean", "most time"],
+        ["rank", "most used", "slowest by mean", "most time"],
     )
     .captioned(wording::ORDERS_TABLE);
     if ranking.by == PageOrder::Requests {
@@ -213,7 +213,7 @@ fn orders(ranking: &PageRanking) -> Table {
 /// Builds the section on crawlers and health checks, which no other metric includes.
 pub fn others(analysis: &LogAnalysis) -> Section {
     let mut section = Section::new("Bots and health checks");
-    let columns = ["who", "kind"].map(Column::from).into_iter();
+    let columns = ["client", "kind"].map(Column::from).into_iter();
     let figures: Vec<_> = FIGURES.iter().filter(|m| m.id != "share").collect();
     let of_figures = figures
         .iter()

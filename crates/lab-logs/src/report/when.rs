@@ -169,7 +169,7 @@ fn weekly(report: &Analyses) -> Table {
     let columns = [
         Column::from("hour of the week"),
         Column::of("requests", Unit::PerSecond("requests".into())),
-        Column::of("of other days'", Unit::Ratio),
+        Column::of("vs. other days", Unit::Ratio),
     ];
     let mut table = Table::new("Hours that stand out every week", columns);
     table.caption = wording::WEEKLY_TABLE.into();
@@ -187,7 +187,7 @@ fn single(report: &Analyses) -> Table {
     let columns = [
         Column::from("hour"),
         Column::of("requests", Unit::Count("requests".into())),
-        Column::of("of what is usual", Unit::Ratio),
+        Column::of("vs. usual", Unit::Ratio),
     ];
     let mut table = Table::new("Single hours that stand out", columns);
     table.caption = wording::single_table(report.spikes.tested);

@@ -120,7 +120,7 @@ mod tests {
         };
         assert_eq!(
             text(&analysis),
-            "/orders runs `SELECT ?` 52 times per request (in a sample of 1 in 8 request ids)."
+            "/orders runs `SELECT ?` 52 times per request (in a sample of 1 in 8 request IDs)."
         );
         assert_eq!(
             left_out(&analysis),
