@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formats of access logs, as the documentation of each producer has them: requests in, lines out.
+"""Encodes requests as lines of many access log formats, following the documentation of each producer.
 
-Written without a look at how the lab reads them: a format encodes what a request is, and says what of it a line still tells."""
+The module was written independently of benchlab's parsers. A format encodes a request and describes which of its values a line
+preserves."""
 
 import json
 import random
@@ -16,7 +17,7 @@ MS, US, S = 10**6, 10**3, 10**9
 
 @dataclass
 class Request:
-    """A request as its server knows it. Times are ns since 1970, durations ns."""
+    """A request from the server's point of view. Times are in ns since 1970, durations in ns."""
 
     time_ns: int
     method: str
@@ -38,23 +39,23 @@ class Request:
 
 @dataclass
 class Format:
-    """How a server writes its log, and the words of the command line that read it."""
+    """A log format of a server, with the command-line options that benchlab needs to read it."""
 
     name: str
     encode: Callable[[Request], bytes]
     words: tuple[str, ...] = ()
     header: Callable[[Request], bytes] = lambda first: b""
     step_ns: int = US
-    """Durations are cut to this."""
+    """Durations are truncated to multiples of this."""
     cut_off_by: bytes = b'"'
-    """A line that ends before this, from its end, is surely none."""
+    """A line that is cut before the last occurrence of this text is certainly malformed."""
     is_json: bool = False
     has_bytes: bool = True
     in_order: bool = False
-    """Only times that never go back can be told, as where lines have no dates."""
+    """True if times must not go backward, for example because lines have no dates."""
     zone: str = "UTC"
     has_others: bool = False
-    """Lines of no format are other messages of the program."""
+    """True if benchlab treats lines of no format as other messages of the program."""
 
 
 def clf(request: Request, zone: str) -> str:
@@ -63,7 +64,7 @@ def clf(request: Request, zone: str) -> str:
 
 
 def apache(text: bytes) -> bytes:
-    """As Apache escapes what clients send: mod_log_config."""
+    """Escapes clients' data as Apache does (mod_log_config)."""
     out = bytearray()
     for byte in text:
         if byte in b'"\\':
@@ -76,7 +77,7 @@ def apache(text: bytes) -> bytes:
 
 
 def nginx(text: bytes) -> bytes:
-    """As nginx escapes it: below 32, above 126, quotation marks and backslashes."""
+    """Escapes data as nginx does: bytes below 32 and above 126, quotation marks and backslashes."""
     return b"".join(bytes([b]) if 32 <= b < 127 and b not in b'"\\' else b"\\x%02X" % b for b in text)
 
 
@@ -188,7 +189,7 @@ def elb(request: Request) -> bytes:
 
 
 def lograge(request: Request) -> bytes:
-    """Rails' logger with the tag of the request, and lograge's keys and values: nothing is escaped."""
+    """Writes the tag of the request as Rails' logger does, then lograge's keys and values. Nothing is escaped."""
     local = request.utc().astimezone(ZoneInfo("Europe/Berlin"))
     head = f"I, [{local:%Y-%m-%dT%H:%M:%S}.{request.time_ns // US % 10**6:06} #7]  INFO -- : [5a1b2c3d-0af7-6519-16cd-43dd8448eb21] "
     line = f"{head}method={request.method} path={request.path} format=html controller=HomeController action=index status={request.status}"
@@ -199,7 +200,8 @@ def lograge(request: Request) -> bytes:
 
 
 def s3(request: Request) -> bytes:
-    """A record of a bucket's server access log. What a request line cannot hold is encoded, quotation marks are not."""
+    """Writes a record of a bucket's server access log. Characters that are invalid in a request line are encoded, but quotation
+    marks are not."""
     target = b"".join(bytes([b]) if 32 < b < 127 else b"%%%02X" % b for b in request.target())
     total = "-" if request.duration_ns is None else str(request.duration_ns // MS)
     head = f"79a59df900b949e5 shop [{clf(request, 'UTC')}] {request.client} - 3E57427F3EXAMPLE REST.GET.OBJECT a/b%2520c "
@@ -273,7 +275,7 @@ def own_names(request: Request) -> bytes:
 
 
 def otlp(request: Request) -> bytes:
-    """A batch of one span, as the OpenTelemetry Collector's file exporter writes it."""
+    """Writes a batch of one span, as the OpenTelemetry Collector's file exporter does."""
     texts = {"http.request.method": request.method, "url.path": request.path, "url.query": text(request.query),
              "user_agent.original": text(request.agent)}
     numbers = {"http.response.status_code": request.status, "http.response.body.size": request.sent}
@@ -323,13 +325,13 @@ PATHS = ["/", "/search", "/about", "/api/orders", "/cart/checkout", "/legal/term
 
 
 def is_twice(time_s: int, zone: str) -> bool:
-    """True if the clock of a zone shows this time twice."""
+    """Returns true if the clock of a zone shows this time twice."""
     local = datetime.fromtimestamp(time_s, ZoneInfo(zone))
     return local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
 
 
 def requests(seed: int, count: int, form: Format) -> list[Request]:
-    """Requests around midnight, and around the days on which clocks are changed."""
+    """Generates requests around midnight, and around the days on which clocks change."""
     draw = random.Random(f"{seed} {form.name}")
     begins = [datetime(2025, 10, 25, 21, tzinfo=timezone.utc), datetime(2025, 3, 29, 22, tzinfo=timezone.utc),
               datetime(2024, 2, 28, 23, 30, tzinfo=timezone.utc), datetime(2025, 12, 31, 23, tzinfo=timezone.utc)]
@@ -337,7 +339,7 @@ def requests(seed: int, count: int, form: Format) -> list[Request]:
     made = []
     while len(made) < count:
         time += timedelta(milliseconds=draw.randrange(60_000))
-        # What a clock without an offset shows twice is no one's truth.
+        # A time that a clock without an offset shows twice has no true value.
         if is_twice(int(time.timestamp()), form.zone):
             continue
         path = draw.choice(PATHS)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`benchlab logs` on logs of databases: generated ones, whose figures are known by how they were made, and ones that real
-servers wrote. The generator knows a statement's query by the parts that it makes both from, so that nothing here parses SQL."""
+"""Runs `benchlab logs` on logs of databases: on generated logs with known results, and on logs of real servers.
+
+The generator builds each statement and its query from the same pieces, so nothing here parses SQL."""
 
 import csv
 import hashlib
@@ -33,21 +34,21 @@ UNKNOWN = "(statement not in the log)"
 WITHIN_S = 120
 
 
-# -- What benchlab says ---------------------------------------------------------------------------
+# -- Results of benchlab ---------------------------------------------------------------------------
 
 
 @dataclass
 class Figures:
-    """Figures of a query."""
+    """The metrics of a query."""
 
     requests: int = 0
     errors: int = 0
     durations: list[int] = field(default_factory=list)
-    """ns"""
+    """In ns."""
 
 
 def read(log: Path, *options: str) -> tuple[dict[str, dict[str, dict]], dict]:
-    """The figures of each query by their ids, and the whole document."""
+    """Returns the metrics of each query by metric ID, and the whole document."""
     command = [BENCHLAB, "logs", "--no-keep", "--format", "json", *options, log]
     done = subprocess.run(command, capture_output=True, text=True, cwd=log.parent, timeout=WITHIN_S)
     assert done.returncode == 0, done.stderr
@@ -67,7 +68,7 @@ def first_screen(log: Path, *options: str) -> str:
 
 
 def check(log: Path, expected: dict[str, Figures], *options: str) -> dict:
-    """Every figure is that of the reference, and the table's sum is the number of requests."""
+    """Checks that every metric matches the reference, and that the table's sum is the number of requests."""
     figures, document = read(log, *options)
     all_together = figures.pop("(all)")
     assert {name: int(f["requests"]["value"]) for name, f in figures.items()} == {
@@ -98,7 +99,7 @@ class Statement(NamedTuple):
 
 
 def name(query: str) -> str:
-    """The name under which a query is shown: a long one without its columns, but with a digest of all."""
+    """Returns the displayed name of a query. A long query is shown without its columns, but with a digest of the whole query."""
     if len(query) <= 200:
         return query
     digest = hashlib.sha256(query.encode()).hexdigest()[:12]
@@ -142,7 +143,7 @@ SHAPES = {
 
 
 def statement(rng: random.Random, dialect: str, plain: bool = False) -> Statement:
-    """A random statement with its query. `plain`: of characters that JSON can hold."""
+    """Returns a random statement with its query. `plain` limits it to characters that are valid in JSON."""
     template, query = rng.choice(SHAPES[dialect] + SHAPES["both"])
     literals = LITERALS[dialect]
     if plain:
@@ -188,7 +189,7 @@ class Message(NamedTuple):
 
 @dataclass
 class PostgresqlSession:
-    """A session, and what it will write."""
+    """A session, with the messages that it will write."""
 
     pid: int
     started: int
@@ -197,7 +198,7 @@ class PostgresqlSession:
 
 @dataclass
 class PostgresqlLog:
-    """A log with sessions that write at the same time, and its figures."""
+    """A log of concurrent sessions, with the expected metrics."""
 
     rng: random.Random
     plain: bool = False
@@ -224,7 +225,7 @@ class PostgresqlLog:
             figures.durations.append(us * 1000)
 
     def add(self, session: PostgresqlSession) -> None:
-        """Adds what a statement makes a server write, in one of the ways in which it does."""
+        """Adds the messages for a statement, in one of the ways in which a server writes them."""
         rng, write = self.rng, session.messages.append
         done = statement(rng, "postgresql", self.plain)
         us = int(rng.lognormvariate(7, 2)) + 1
@@ -252,7 +253,7 @@ class PostgresqlLog:
         elif way == 6:
             write(Message("LOG", self.plan(done, ms)))
             write(Message("LOG", b"could not receive data from client: Connection reset by peer"))
-            # Nothing says that more belongs to the plan.
+            # Nothing shows that the next message belongs to the plan.
             write(Message("LOG", ms + b"  statement: COMMIT"))
             self.count("COMMIT", us)
         elif way == 7:
@@ -277,7 +278,7 @@ class PostgresqlLog:
 
     @staticmethod
     def whole(done: Statement) -> str:
-        """The query before it was cut for display."""
+        """Returns the query before it was cut for display."""
         return next(query for shapes in SHAPES.values() for _, query in shapes if name(query) == done.query)
 
     def plan(self, done: Statement, ms: bytes) -> bytes:
@@ -288,7 +289,7 @@ class PostgresqlLog:
         return ms + b"  plan:\n{\n  \"Query Text\": " + text.encode() + b",\n  \"Plan\": {\"Node Type\": \"Result\"}\n}"
 
     def lines(self, prefix: Callable[[PostgresqlSession, float], str], begin: float) -> bytes:
-        """As `log_destination = stderr` writes it, a second and a half after each other."""
+        """Returns the log as written with `log_destination = stderr`, with 1.5 s between messages."""
         out = bytearray()
         for i, (session, message) in enumerate(self.messages):
             head = prefix(session, begin + 1.5 * i).encode()
@@ -326,7 +327,7 @@ class PostgresqlLog:
 
 
     def logplex(self, begin: float, colon: str) -> bytes:
-        """As Heroku's logplex has the lines of its syslog, each numbered within its message."""
+        """Returns the log as written by Heroku's logplex, which numbers the lines within each message."""
         out = bytearray()
         for i, (session, message) in enumerate(self.messages):
             lines = [f"{message.severity}:  ".encode() + message.text.replace(b"\n", b"\n\t")]
@@ -351,7 +352,7 @@ def abbreviation(at: float, zone: str) -> str:
     return datetime.fromtimestamp(at, ZoneInfo(zone)).strftime("%Z")
 
 
-# The clock is put back at 01:00 UTC, and midnight is not far.
+# Close to the end of daylight saving time at 01:00 UTC, and to midnight.
 DST = datetime(2026, 10, 25, 0, 58, tzinfo=UTC).timestamp()
 PREFIXES: dict[str, Callable[[PostgresqlSession, float], str]] = {
     "%m [%p] %q%u@%d ": lambda s, t: f"{moment(t, 3, 'Europe/Berlin')} {abbreviation(t, 'Europe/Berlin')} [{s.pid}] u@d ",
@@ -404,7 +405,7 @@ def test_logplex_of_heroku(tmp_path: Path, colon: str) -> None:
 
 
 def cut_in_files(whole: bytes, rng: random.Random, log: Path) -> list[Path]:
-    """Writes a log as three rotated files and the last one, cut at any lines, and returns them in order."""
+    """Writes a log as three rotated files and the current one, cut between random lines, and returns the files in order."""
     ends = [i + 1 for i, byte in enumerate(whole) if byte == 10]
     quarter = len(ends) // 4
     cuts = [0] + [ends[quarter * n + rng.randrange(quarter // 2)] for n in range(1, 4)] + [len(whole)]
@@ -417,7 +418,7 @@ def cut_in_files(whole: bytes, rng: random.Random, log: Path) -> list[Path]:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("form", ["lines", "given", "csv", "json"])
 def test_a_log_of_postgresql_in_several_files(tmp_path: Path, form: str, seed: int) -> None:
-    """Statements, their durations and plans can be in different files, and so can the lines of one message."""
+    """A statement, its duration and its plan can be in different files, and so can the lines of one message."""
     rng = random.Random(f"files {form} {seed}")
     made = PostgresqlLog(rng, plain=form == "json")
     made.make(300)
@@ -431,7 +432,7 @@ def test_a_log_of_postgresql_in_several_files(tmp_path: Path, form: str, seed: i
 
 
 def test_logs_of_two_servers_are_kept_apart(tmp_path: Path) -> None:
-    """Both have a process of the same number: the duration at the beginning of one is none of the other's."""
+    """Both servers have a process with the same ID: a duration at the beginning of one log does not belong to the other log."""
     logs = []
     for number, begin in enumerate(["09:00", "09:30"]):
         lines = [f"2026-05-01 {begin}:01 UTC [7] LOG:  duration: 5.000 ms", f"2026-05-01 {begin}:02 UTC [7] LOG:  statement: SELECT b"]
@@ -448,7 +449,7 @@ def test_logs_of_two_servers_are_kept_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kolkata"])
 def test_times_where_a_clock_is_put_back(tmp_path: Path, zone: str) -> None:
-    """Each record has the time at which it was written, by the abbreviation of the zone, and with the zone's name, too."""
+    """Each record has the right time, both with the zone's abbreviation in the log and with its name as an option."""
     begin = datetime(2026, 10, 25 if zone == "Europe/Berlin" else 32 - 31, 0, 30, tzinfo=UTC).timestamp()
     begin = datetime(2026, 11, 1, 5, 30, tzinfo=UTC).timestamp() if zone == "America/New_York" else begin
     times = [begin + 60 * i for i in range(90)]
@@ -485,7 +486,7 @@ def test_no_gate_passes_on_a_guessed_zone(tmp_path: Path, word: str, code: int) 
 
 @pytest.mark.parametrize("form", ["lines", "csv", "json"])
 def test_logs_that_are_cut(tmp_path: Path, form: str) -> None:
-    """A log that is cut anywhere gives the figures of what is there, and at most one statement more or less."""
+    """For a log that is cut anywhere, the results contain no more statements and errors than the rest of the log."""
     rng = random.Random(f"cut {form}")
     made = PostgresqlLog(rng, plain=True)
     made.make(100)
@@ -511,7 +512,7 @@ def test_logs_that_are_cut(tmp_path: Path, form: str) -> None:
 
 @dataclass
 class SlowLog:
-    """A slow query log of a server, and its figures."""
+    """A slow query log of a server, with the expected metrics."""
 
     rng: random.Random
     server: str
@@ -598,7 +599,7 @@ def test_slow_logs(tmp_path: Path, server: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("server", ["mysql", "mariadb", "percona"])
 def test_slow_logs_in_several_files(tmp_path: Path, server: str, seed: int) -> None:
-    """An entry that rotation cuts is one, and has the time of the file before."""
+    """An entry that a rotation splits is counted once, with the time from the previous file."""
     rng = random.Random(f"files {server} {seed}")
     made = SlowLog(rng, server)
     files = cut_in_files(made.make(400, DST), rng, tmp_path / "slow.log")
@@ -640,7 +641,7 @@ def program(name_of: str, folders: list[Path]) -> str:
 
 @pytest.fixture
 def account(tmp_path: Path) -> Iterator[dict]:
-    """How servers are started that refuse to run as root."""
+    """Returns the arguments of `subprocess` for servers that refuse to run as root."""
     if os.getuid() != 0:
         yield {}
         return
@@ -667,7 +668,7 @@ def wait_until(is_ready: Callable[[], bool], process: subprocess.Popen) -> None:
 
 @pytest.fixture
 def postgresql(tmp_path: Path, account: dict) -> Iterator[tuple[str, Path]]:
-    """A PostgreSQL that writes its log to all its destinations: its address, and the folder of logs."""
+    """Starts a PostgreSQL server that logs to all destinations; yields its URL and its log directory."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     data = data_folder(tmp_path, account)
     subprocess.run([program("initdb", folders), "-D", data, "-A", "trust", "-U", "lab", "--no-sync", "-E", "UTF8", "--locale=C"],
@@ -699,7 +700,7 @@ def postgresql(tmp_path: Path, account: dict) -> Iterator[tuple[str, Path]]:
 
 
 def run_postgresql(url: str, settings: dict[str, str]) -> dict[str, tuple[int, int]]:
-    """Runs statements in two sessions by turns: the requests and errors of each query that were run."""
+    """Runs statements alternately in two sessions, and returns the number of requests and errors of each query."""
     ran: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     sessions = [psycopg.connect(url, autocommit=True, prepare_threshold=None) for _ in range(2)]
     for session in sessions:
@@ -741,7 +742,7 @@ def test_postgresql_itself(postgresql: tuple[str, Path], settings: dict[str, str
             figures, _ = read(log)
             found = {query: (int(f["requests"]["value"]), int(f["errors"]["value"])) for query, f in figures.items()
                      if query in ran}
-            # The collector writes a little later.
+            # The collector writes with a delay.
             if found == ran or time.monotonic() > limit:
                 break
             time.sleep(0.2)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`benchlab logs` on generated logs of many formats: counts, sums, hours, peaks and percentiles are those that an exact
-implementation here computes from what was logged, whatever clients sent.
+"""Runs `benchlab logs` on generated logs of many formats, with hostile data from clients.
 
-BENCHLAB_LOGS_SEED: of the first log of each format [default: 1]. BENCHLAB_LOGS_ROUNDS: logs of each format [default: 2]."""
+The counts, sums, hours, peaks and percentiles must match those that this module computes exactly from the logged requests.
+
+BENCHLAB_LOGS_SEED is the seed of the first log of each format [default: 1]. BENCHLAB_LOGS_ROUNDS is the number of logs of each
+format [default: 2]."""
 
 import gzip
 import json
@@ -28,7 +30,7 @@ LINES = 700
 
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 BROKEN = [b"\0\0\0\0", b"\xff\xfe\xfd", b"nonsense", b'"', b"[", b"-", b"[10/Oct/2025:13:00:36 -0700] \"GET /a", b"{\"path\":\"/a\","]
-"""Lines of no format: each is malformed."""
+"""Lines that are malformed in every format."""
 
 
 class Read:
@@ -60,7 +62,7 @@ def name(request: Request) -> str:
 
 
 def write(form: Format, made: list[Request], file: Path, draw: random.Random) -> int:
-    """Writes the log, with lines between that are none. Returns how many these are."""
+    """Writes the log, with malformed lines between the requests, and returns the number of malformed lines."""
     end = draw.choice([b"\n", b"\r\n"])
     broken = 0
     with file.open("wb") as log:
@@ -74,7 +76,7 @@ def write(form: Format, made: list[Request], file: Path, draw: random.Random) ->
 
 
 def exact(durations: list[int], part: float) -> int:
-    """The value that this part of all does not exceed."""
+    """Returns the exact quantile."""
     return sorted(durations)[math.ceil(len(durations) * part) - 1]
 
 
@@ -116,7 +118,7 @@ def test_figures_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
         busiest = Counter(request.time_ns // 10**9 // length * length for request in made)
         start, count = read.analysis[figure]
         assert (count, busiest[start]) == (max(busiest.values()), count)
-    # Nothing was guessed: each of these logs, or its words, tells its unit and zone.
+    # Nothing was guessed: each of these logs, or its options, determines the unit and the zone.
     assert read.analysis["assumptions"] == []
     error = read.analysis["error"]
     for page in {name(request) for request in made}:
@@ -128,8 +130,8 @@ def test_figures_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -> None:
-    """A log that its server still writes ends anywhere."""
-    # Pages that were only answered with 404 are one in a report.
+    """The end of a log that is still being written can be anywhere in a line."""
+    # A report merges pages whose only responses were 404.
     made = [replace(request, status=200 if request.status == 404 else request.status) for request in requests(SEED, 60, form)]
     whole = form.header(made[0]) + b"".join(form.encode(request) + b"\n" for request in made)
     last = form.encode(made[-1])
@@ -142,7 +144,7 @@ def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -
         log.write_bytes(whole[:len(whole) - 1 - cut])
         read = Read(folder, log, form.words)
         lines = read.analysis["lines"]
-        # What is left of the last line may still tell of the request.
+        # The rest of the last line may still describe the request.
         told = lines["entries"] + lines["cut_off"] + (lines["other"] if form.has_others else 0)
         assert told == len(made), cut
         others = expected_pages(made[:-1], form)
@@ -153,7 +155,7 @@ def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_a_log_in_several_files_is_as_one(form: Format, tmp_path: Path) -> None:
-    """Files that were rotated without a head of their own, among them one that was compressed."""
+    """Rotated files without a header of their own, one of them compressed."""
     made = requests(SEED, 300, form)
     lines = [form.encode(request) + b"\n" for request in made]
     log = tmp_path / "access.log"
@@ -182,7 +184,7 @@ ASSUMED = {
 
 @pytest.mark.parametrize("name", ASSUMED)
 def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path, name: str) -> None:
-    """Durations that can be in two units: the first screen says so, and the gate ends with 4 until the unit is given."""
+    """If durations can be in two units, the first screen says so, and the gate exits with 4 unless the unit is given."""
     line, first, options, (fine, coarse) = ASSUMED[name]
     log = tmp_path / "access.log"
     lines = (line.format(i, first + i % 10) + "\n" for i in range(60))
@@ -227,8 +229,9 @@ def by_json(trace: str, statement: str) -> str:
 @pytest.mark.parametrize("line", [by_comment, by_prefix, by_any_prefix, by_csv, by_json], ids=lambda line: line.__name__)
 @pytest.mark.parametrize("is_constant", [False, True], ids=["", "one name"])
 def test_pages_are_joined_to_their_queries(tmp_path: Path, line: Callable[[str, str], str], is_constant: bool) -> None:
-    """A server's log and its database's, which share the trace: a query in a loop is a finding of the first screen. Where the
-    database's has the same name everywhere, nothing is joined."""
+    """The logs of a server and of its database share trace IDs, and a query in a loop is a finding of the first screen.
+
+    If all lines of the database log have the same ID, nothing is joined."""
     server, database = tmp_path / "access.json", tmp_path / "postgresql.log"
     requests_of, statements = [], []
     for number in range(40):

@@ -133,13 +133,13 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     let analysis = project.load().logs().expect("what was read").clone();
     read(&["--parquet", &folder])
         .expect(2)
-        .says(&["name another folder"]);
+        .says(&["name another directory"]);
     if !has_duckdb() {
         return;
     }
     let duckdb = |sql: &str| duckdb(project.path(), sql);
     let rows = duckdb(
-        &["DuckDB", "Which few pages take most"]
+        &["DuckDB", "Which few pages take the most time"]
             .map(|c| documented_sql("guides/logs.md", c))
             .concat(),
     );
