@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Folders that subjects work in, and the block device below each.
+//! Directories that subjects work in, and the block device that contains each.
 
 use lab_host::disk::{disk_of, whole_disk};
 use lab_host::not_a_disk;
@@ -9,22 +9,24 @@ use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The least free bytes of a place; subjects write to it at the same time.
+/// The minimum free bytes of a location. Multiple subjects write to it concurrently.
 const MIN_FREE: u64 = 2 << 30;
 
-/// A folder, with its filesystem and disk.
+/// A directory, with its filesystem and disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The folder.
+    /// The directory.
     pub folder: PathBuf,
-    /// Its type, such as `ext4`.
+    /// The type of the filesystem, such as `ext4`.
     pub filesystem: String,
-    /// The name of the whole disk in `/sys/block`; `None`: the filesystem has none.
+    /// The name of the whole disk in `/sys/block`, or `None` if the filesystem has no disk.
     pub disk: Option<String>,
 }
 
 impl Place {
-    /// The place of a writable folder, or of a device with such a folder on it. Error: a sentence that says why not.
+    /// Finds the place of a writable directory, or of a device with such a directory on it.
+    ///
+    /// Returns an error with a description if there is none.
     pub fn at(path: &Path) -> Result<Place, String> {
         let with_path = |e: io::Error| format!("{}: {e}", path.display());
         let folder = path.canonicalize().map_err(with_path)?;
@@ -36,18 +38,18 @@ impl Place {
             let folder = device_mounts.find_map(|mount| writable_inside(&mount.folder));
             let folder = folder.ok_or_else(|| {
                 format!(
-                    "{}: no writable filesystem of it is mounted, and nothing is written to a device itself",
+                    "{}: no writable filesystem on it is mounted, and benchlab does not write to a device itself",
                     path.display()
                 )
             })?;
             return Place::at(&folder);
         }
         mounts.retain(|mount| folder.starts_with(&mount.folder));
-        // Of several mounts on one folder the last is visible.
+        // If multiple filesystems are mounted on one directory, only the last is visible.
         let mount = mounts.iter().max_by_key(|m| m.folder.as_os_str().len());
-        let mount = mount.ok_or_else(|| format!("{}: on no filesystem", folder.display()))?;
+        let mount = mount.ok_or_else(|| format!("{}: not on any filesystem", folder.display()))?;
         if !metadata.is_dir() {
-            return Err(format!("{}: not a folder", folder.display()));
+            return Err(format!("{}: not a directory", folder.display()));
         }
         if !is_writable(&folder) {
             return Err(format!("{}: not writable", folder.display()));
@@ -59,7 +61,7 @@ impl Place {
         })
     }
 
-    /// A place on every disk with a writable filesystem, and one in memory as the limit.
+    /// Returns a place on every disk with a writable filesystem, and one in memory as the reference.
     pub fn all() -> Vec<Place> {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let on_disks = mounts(&text);
@@ -74,16 +76,16 @@ impl Place {
         places
     }
 
-    /// True if it is in memory.
+    /// Returns true if the place is in memory.
     pub fn is_in_memory(&self) -> bool {
         ["tmpfs", "ramfs"].contains(&&*self.filesystem)
     }
 
-    /// Filesystem and disk, in words.
+    /// Describes the filesystem and disk.
     pub fn description(&self) -> String {
         match &self.disk {
             None if self.is_in_memory() => format!("{} in memory", self.filesystem),
-            None => format!("{}, on no disk that is seen", self.filesystem),
+            None => format!("{}, on no visible disk", self.filesystem),
             Some(disk) => match not_a_disk(disk) {
                 Some(reason) => format!("{} on {disk}: {reason}", self.filesystem),
                 None => format!("{} on {disk}", self.filesystem),
@@ -99,7 +101,7 @@ struct Mount {
 }
 
 impl Mount {
-    /// True if the filesystem is on a device, or on a part of it.
+    /// Returns true if the filesystem is on a device or one of its partitions.
     fn is_on(&self, device: &Path) -> bool {
         let device_number = fs::metadata(device).ok().map(|m| m.st_rdev());
         let mount_number = fs::metadata(&self.source).ok().map(|m| m.st_rdev());
@@ -109,7 +111,8 @@ impl Mount {
     }
 }
 
-/// The mounts in `/proc/self/mountinfo` (proc(5)): `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`.
+/// Parses the mounts in `/proc/self/mountinfo` (proc(5)): `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3
+/// /dev/root rw`.
 fn mounts(text: &str) -> Vec<Mount> {
     let mount = |line: &str| {
         let (before, after) = line.split_once(" - ")?;
@@ -123,7 +126,7 @@ fn mounts(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 
-/// Replaces escapes such as `\040`.
+/// Replaces escape sequences such as `\040`.
 fn unescaped(word: &str) -> String {
     let escapes = [
         ("\\040", " "),
@@ -137,7 +140,7 @@ fn unescaped(word: &str) -> String {
         .fold(word, |word, (from, to)| word.replace(from, to))
 }
 
-/// A place on the filesystem that is mounted there, with enough space.
+/// Returns a place on the filesystem mounted at `mounted`, if there is enough space.
 fn usable(mounted: &Path) -> Option<Place> {
     let folder = writable_inside(mounted)?;
     let free = nix::sys::statvfs::statvfs(&folder).ok()?;
@@ -146,7 +149,7 @@ fn usable(mounted: &Path) -> Option<Place> {
     (free >= MIN_FREE).then_some(place)
 }
 
-/// A folder on the filesystem that is mounted there; of `/` the one for large temporary files.
+/// Returns a directory on the filesystem mounted at `mounted`. For `/` this is the one for large temporary files.
 fn writable_inside(mounted: &Path) -> Option<PathBuf> {
     let device = fs::metadata(mounted).ok()?.st_dev();
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -169,7 +172,10 @@ fn is_writable(folder: &Path) -> bool {
     access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
 }
 
-/// The whole disk below a folder: by its device number, or else by the mount's source (btrfs has other numbers).
+/// Returns the whole disk that contains a directory.
+///
+/// The disk is found by the directory's device number, or else by the mount's source, because btrfs uses different
+/// numbers.
 fn disk_below(folder: &Path, source: &str) -> Option<String> {
     let of_folder = fs::metadata(folder).ok().map(|m| m.st_dev());
     let of_source = fs::metadata(source).ok().map(|m| m.st_rdev());
@@ -178,7 +184,7 @@ fn disk_below(folder: &Path, source: &str) -> Option<String> {
     lowest(disks.next()?)
 }
 
-/// The disk below a device that is made of one other, as an encrypted one is.
+/// Returns the disk under a device that consists of exactly one other device, such as an encrypted one.
 fn lowest(disk: String) -> Option<String> {
     let slaves = fs::read_dir(Path::new("/sys/block").join(&disk).join("slaves"))
         .into_iter()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject's process: started, spoken to, frozen while it has no turn, and never left behind.
+//! A subject's process: starts it, exchanges messages with it, freezes it between turns, and never leaves it behind.
 
 use crate::effects::{self, Failed};
 use crate::fault::{Fault, SubjectResult};
@@ -19,58 +19,59 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Log lines kept of one process, its last ones apart.
+/// The maximum number of log lines stored per process, in addition to its last ones.
 const KEPT_LOG_LINES: usize = 200;
-/// Last log lines shown with a failure.
+/// The number of last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
 
-/// The result of a batch, as the subject reports it and the lab's clocks measured it.
+/// The result of a batch, as reported by the subject and as measured by benchlab's clocks.
 #[derive(Clone, Debug)]
 pub struct BatchResult {
-    /// Wall time between the subject's own clock readings.
+    /// The wall time between the subject's own clock readings.
     pub wall_ns: u64,
-    /// CPU time of its process around the batch.
+    /// The CPU time of the subject's process around the batch.
     pub cpu_ns: u64,
-    /// CPU time of the server around the batch; `None`: there is none, or it was not measured.
+    /// The CPU time of the server around the batch, or `None` if there is no server or it was not measured.
     pub server_cpu_ns: Option<u64>,
-    /// Operations done.
+    /// The number of operations.
     pub operations: u64,
-    /// Fold of all values produced.
+    /// A hash of all values produced.
     pub check: u64,
     /// The sum over the operations' results.
     pub units: u64,
-    /// The latency of each operation, where several run at once: bucket and count.
+    /// The latency of each operation as bucket and count, if multiple operations run concurrently.
     pub latencies: Option<Vec<(u32, u64)>>,
-    /// Where operations are due at a rate: the longest latency of each step of the batch, if the subject reports it.
+    /// The maximum latency of each step of the batch, if operations are due at a fixed rate and the subject reports
+    /// them.
     pub timeline: Option<Vec<u64>>,
-    /// Values of the case's metrics, in their order.
+    /// The values of the case's metrics, in the case's order.
     pub metrics: Vec<f64>,
-    /// The calls that failed, where they may.
+    /// The failed calls, if calls may fail.
     pub failed: Failed,
-    /// The runtime's allocations, if it was asked for them and counts them.
+    /// The runtime's allocations, if they were requested and the runtime counts them.
     pub allocated: Allocated,
 }
 
-/// The allocations in a batch of a runtime with a heap of its own.
+/// The allocations of a batch in a runtime with its own heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
-    /// Blocks, or objects.
+    /// The number of blocks or objects.
     pub blocks: Option<u64>,
-    /// Their bytes.
+    /// The number of bytes.
     pub bytes: Option<u64>,
 }
 
 /// The result of untimed operations.
 pub struct Verified {
-    /// Fold of all values produced.
+    /// A hash of all values produced.
     pub check: u64,
     /// The sum over the operations' results.
     pub units: u64,
-    /// The calls that failed, where they may.
+    /// The failed calls, if calls may fail.
     pub failed: Failed,
 }
 
-/// A subject that runs. Dropping it kills it and whatever it started.
+/// A running subject. Dropping it kills the process and everything that it started.
 pub struct SubjectProcess {
     child: Child,
     group: Pid,
@@ -82,20 +83,20 @@ pub struct SubjectProcess {
     frozen: bool,
     log: Vec<String>,
     last_log: VecDeque<String>,
-    /// Its reply when it was ready.
+    /// The reply that announced that the subject was ready.
     pub hello: Reply,
-    /// The thread that does the work; `None`: its runtime moves the work between threads.
+    /// The thread that does the work, or `None` if the runtime moves the work between threads.
     pub thread: Option<Pid>,
-    /// From the start of the program to its hello.
+    /// The time from the start of the program to its hello, in ns.
     pub startup_ns: u64,
-    /// CPU time that it had used by then.
+    /// The CPU time used until the hello, in ns.
     pub startup_cpu_ns: u64,
-    /// True if batches report what they allocate.
+    /// True if batches report their allocations.
     pub counts_allocations: bool,
 }
 
 impl SubjectProcess {
-    /// Starts a subject in the project's folder and waits for its hello. `temporary`: where its temporary files go.
+    /// Starts a subject in the project's directory and waits for its hello. Temporary files go to `temporary`.
     pub fn start(
         subject: &Subject,
         folder: &Path,
@@ -105,7 +106,7 @@ impl SubjectProcess {
         let (mut child, began) = spawn(&subject.program, folder, temporary).map_err(|e| {
             Fault::Failed(
                 "start",
-                format!("`{}` cannot be started: {e}", subject.program.join(" ")),
+                format!("cannot start `{}`: {e}", subject.program.join(" ")),
             )
         })?;
         let start_fault = |e: io::Error| Fault::Failed("start", e.to_string());
@@ -147,7 +148,7 @@ impl SubjectProcess {
         let protocol = self.hello.number("protocol")?;
         if protocol != 1 {
             return Err(format!(
-                "it speaks protocol {protocol}, and this lab protocol 1"
+                "it uses protocol {protocol}, but benchlab supports only protocol 1"
             ));
         }
         let thread = self.hello.number("thread")?;
@@ -160,40 +161,41 @@ impl SubjectProcess {
         Ok(Some(Pid::from_raw(thread as i32)))
     }
 
-    /// Keeps the thread that does the work on a core, or all threads, if none does. Threads that it
-    /// starts from now on begin there, too.
+    /// Pins the working thread to a core, or all threads if there is no single working thread.
+    ///
+    /// Threads that the pinned threads start later inherit the core.
     pub fn keep_on(&self, core: usize) -> SubjectResult<()> {
         let pinned = match self.thread {
             Some(thread) => sys::pin(thread, &[core]),
             None => sys::pin_all(self.group, &[core]),
         };
         pinned.map_err(|e| {
-            let message = format!("its thread cannot be kept on core {core}: {e}");
+            let message = format!("cannot pin its thread to core {core}: {e}");
             Fault::Failed("start", message)
         })
     }
 
-    /// Keeps all of its threads on some cores. Those that it starts from now on begin there, too.
+    /// Pins all threads of the process to some cores. Threads started later inherit the cores.
     pub fn keep_all_on(&self, cores: &[usize]) -> SubjectResult<()> {
         sys::pin_all(self.group, cores).map_err(|e| {
-            let message = format!("its threads cannot be kept on cores {cores:?}: {e}");
+            let message = format!("cannot pin its threads to cores {cores:?}: {e}");
             Fault::Failed("start", message)
         })
     }
 
-    /// Gives all of its threads all cores.
+    /// Lets all threads of the process use all cores.
     pub fn free(&self) -> SubjectResult<()> {
         let cores = lab_host::allowed_cores();
         let freed = cores.and_then(|cores| sys::pin_all(self.group, &cores));
         freed.map_err(connection_lost)
     }
 
-    /// Its process id, which is its group's too.
+    /// Returns the process ID, which is also the ID of the process group.
     pub fn pid(&self) -> Pid {
         self.group
     }
 
-    /// Prepares a case; the reply carries the settings.
+    /// Prepares a case. The reply contains the settings.
     pub fn open<'a>(
         &mut self,
         args: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -201,7 +203,7 @@ impl SubjectProcess {
         self.ask(&protocol::command("open", args), "opened")
     }
 
-    /// Does operations untimed.
+    /// Runs operations without timing them.
     pub fn verify(&mut self, case: &Case, operations: u64) -> SubjectResult<Verified> {
         let count = operations.to_string();
         let command = protocol::command("verify", [("operations", count.as_str())]);
@@ -217,13 +219,15 @@ impl SubjectProcess {
         parse().map_err(nonsense)
     }
 
-    /// Does a batch of a case. Fault: its clock readings lie outside of the lab's around the call, or it does not
-    /// report a metric of the case.
+    /// Runs a batch of a case.
+    ///
+    /// Returns a fault if the subject's clock readings lie outside of benchlab's readings around the call, or if a
+    /// metric of the case is missing from the reply.
     pub fn run(&mut self, case: &Case, operations: u64) -> SubjectResult<BatchResult> {
         self.run_while(case, operations, |_| Ok(()))
     }
 
-    /// Does a batch while the lab runs `meanwhile`.
+    /// Runs a batch and concurrently runs `meanwhile`.
     pub fn run_while(
         &mut self,
         case: &Case,
@@ -274,7 +278,7 @@ impl SubjectProcess {
             return Err(Fault::Failed(
                 "bracket",
                 format!(
-                    "it says that it ran from {start} to {end} ns, and the call lasted from {sent_ns} to \
+                    "it reports running from {start} to {end} ns, but the call lasted from {sent_ns} to \
                      {received_ns} ns"
                 ),
             ));
@@ -282,24 +286,26 @@ impl SubjectProcess {
         Ok(result)
     }
 
-    /// Releases the case.
+    /// Closes the case.
     pub fn close(&mut self) -> SubjectResult<()> {
         self.ask("close\n", "closed").map(drop)
     }
 
-    /// Releases the case of a server, which reports these metrics.
+    /// Closes the case of a server, which reports these metrics.
     pub fn close_with_metrics(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         let reply = self.ask("close\n", "closed")?;
         let values = metrics.iter().map(|metric| value(&reply, metric));
         values.collect::<Result<_, _>>().map_err(nonsense)
     }
 
-    /// Has it exit, within the time limit.
+    /// Tells the process to exit, and waits for it within the time limit.
     pub fn quit(mut self) -> SubjectResult<()> {
         self.wait_for_exit().map_err(|fault| fault.with_log(&self))
     }
 
-    /// Waits for its exit, and not for the end of its output, which a process that it started may keep open.
+    /// Waits for the exit of the process.
+    ///
+    /// Does not wait for the end of its output, because a process that it started may keep the output open.
     fn wait_for_exit(&mut self) -> SubjectResult<()> {
         self.wake()?;
         self.send("quit\n")?;
@@ -324,21 +330,22 @@ impl SubjectProcess {
         let seconds = self.time_limit.as_secs_f64();
         Err(Fault::Failed(
             "timeout",
-            format!("it has not ended within {seconds} s after `quit`"),
+            format!("it did not exit within {seconds} s after `quit`"),
         ))
     }
 
-    /// Its exit status, if it has ended. Reads its standard error.
+    /// Returns the exit status if the process has exited. Reads its standard error.
     fn status(&mut self) -> Option<ExitStatus> {
         let status = self.child.try_wait().ok().flatten();
-        // Enough chunks to empty a full pipe, and no more: what it started may write for ever.
+        // Read only as many chunks as a full pipe contains, because a process that the subject started may write
+        // forever.
         for _ in 0..PIPE_CHUNKS {
             self.read_errors();
         }
         status
     }
 
-    /// Wakes it for its turn.
+    /// Wakes the process for its turn.
     pub fn wake(&mut self) -> SubjectResult<()> {
         if self.frozen {
             sys::wake(self.group).map_err(connection_lost)?;
@@ -347,7 +354,7 @@ impl SubjectProcess {
         Ok(())
     }
 
-    /// Freezes it until its next turn.
+    /// Freezes the process until its next turn.
     pub fn freeze(&mut self) -> SubjectResult<()> {
         if !self.frozen {
             sys::freeze(self.group).map_err(connection_lost)?;
@@ -356,17 +363,17 @@ impl SubjectProcess {
         Ok(())
     }
 
-    /// CPU time that its process has used.
+    /// Returns the CPU time used by the process.
     pub fn cpu_ns(&self) -> SubjectResult<u64> {
         self.cpu.now_ns().map_err(connection_lost)
     }
 
-    /// The log lines since the last call.
+    /// Returns the log lines since the last call.
     pub fn take_log(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log)
     }
 
-    /// Its last log lines, including those that were taken already.
+    /// Returns the last log lines, including lines that were already taken.
     pub fn last_log(&self) -> Vec<String> {
         self.last_log.iter().cloned().collect()
     }
@@ -376,7 +383,7 @@ impl SubjectProcess {
         self.reply(verb)
     }
 
-    /// How long operations may take: at a fixed rate, after the last one was due.
+    /// Returns the time limit of operations. At a fixed rate, the limit starts when the last operation is due.
     fn limit(&self, case: &Case, operations: u64) -> Duration {
         let due_s = case
             .rate
@@ -396,7 +403,7 @@ impl SubjectProcess {
         self.reply_within(verb, self.time_limit)
     }
 
-    /// Waits for a reply with this verb for a time.
+    /// Waits for a reply with this verb within a time limit.
     fn reply_within(&mut self, verb: &str, limit: Duration) -> SubjectResult<Reply> {
         let deadline = Instant::now() + limit;
         loop {
@@ -409,7 +416,10 @@ impl SubjectProcess {
                         return Err(error_fault(&reply));
                     }
                     SubjectLine::Reply(reply) => {
-                        return Err(nonsense(format!("`{}` in place of `{verb}`", reply.verb)));
+                        return Err(nonsense(format!(
+                            "got `{}` instead of `{verb}`",
+                            reply.verb
+                        )));
                     }
                 }
             }
@@ -419,7 +429,7 @@ impl SubjectProcess {
         }
     }
 
-    /// True if it replies within a time. The reply is not consumed.
+    /// Returns true if the subject replies within a time. Does not consume the reply.
     pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
         let deadline = Instant::now() + time;
         while !self.has_reply() && !self.output.ended {
@@ -432,7 +442,7 @@ impl SubjectProcess {
         Ok(true)
     }
 
-    /// True if a line that is not for the log was read.
+    /// Returns true if a line other than log output was read.
     fn has_reply(&self) -> bool {
         let buffer = &self.output.buffer;
         let end = buffer.iter().rposition(|&b| b == b'\n').unwrap_or(0);
@@ -440,7 +450,7 @@ impl SubjectProcess {
         end > 0 && lines.any(|line| !matches!(SubjectLine::parse(line), SubjectLine::Log(_)))
     }
 
-    /// Waits for output and reads it; false at its end.
+    /// Waits for output and reads it. Returns false at the end of the output.
     fn fill(&mut self, deadline: Instant, limit: Duration) -> SubjectResult<bool> {
         let remaining = deadline.saturating_duration_since(Instant::now());
         if remaining.is_zero() {
@@ -454,10 +464,10 @@ impl SubjectProcess {
         Ok(!self.output.ended)
     }
 
-    /// Waits for output for a time at most and reads what has arrived.
+    /// Waits for output within a time limit, and reads what has arrived.
     fn wait(&mut self, time: Duration) -> SubjectResult<()> {
         let files = [self.output.source.as_fd(), self.errors.source.as_fd()];
-        // A finished standard error is left out: it would be ready for ever.
+        // Exclude a standard error that has ended, because it would always be readable.
         let watched = if self.errors.ended { 1 } else { 2 };
         let waited = interrupt::readable(&files[..watched], time);
         if interrupt::requested() {
@@ -497,25 +507,25 @@ impl SubjectProcess {
         }
     }
 
-    /// The fault of a subject whose output ended.
+    /// Returns the fault of a subject whose output ended.
     fn exit_fault(&mut self) -> Fault {
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
             if let Some(status) = self.status() {
                 return Fault::Failed(
                     "crash",
-                    format!("it ended with {status} in place of a reply"),
+                    format!("it ended with {status} instead of replying"),
                 );
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        Fault::Failed("crash", "it closed its output in place of a reply".into())
+        Fault::Failed("crash", "it closed its output instead of replying".into())
     }
 }
 
 impl Drop for SubjectProcess {
     fn drop(&mut self) {
-        // SIGKILL ends frozen processes too.
+        // SIGKILL also terminates frozen processes.
         let _ = killpg(self.group, Signal::SIGKILL);
         let _ = self.child.wait();
     }
@@ -534,18 +544,18 @@ impl Fault {
     }
 }
 
-/// The values of the case's metrics that the subject reports, in the metrics' units.
+/// Returns the values of the case's metrics that the subject reports, in the metrics' units.
 fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
     let reported = case.metrics.iter().filter(|metric| !metric.is_found());
     reported.map(|metric| value(reply, metric)).collect()
 }
 
-/// The value of a metric that a subject reports, in the metric's unit.
+/// Returns the value of a metric that a subject reports, in the metric's unit.
 fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
     let text = reply.get(&metric.id)?;
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
     let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
-    // Reported in per cent, kept as a fraction.
+    // Subjects report percentages, which are stored as fractions.
     let scale = if metric.unit == Unit::Share {
         100.0
     } else {
@@ -554,12 +564,12 @@ fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
     Ok(value / scale)
 }
 
-/// A number that a subject may report.
+/// Parses an optional number.
 fn optional(reply: &Reply, key: &str) -> Result<Option<u64>, String> {
     reply.find(key).map(|_| reply.number(key)).transpose()
 }
 
-/// The calls that failed, of a case whose calls may.
+/// Returns the failed calls of a case whose calls may fail.
 fn failed(reply: &Reply, case: &Case, operations: u64) -> Result<Failed, String> {
     if case.check == Check::Effects {
         effects::failed(reply, operations)
@@ -568,7 +578,7 @@ fn failed(reply: &Reply, case: &Case, operations: u64) -> Result<Failed, String>
     }
 }
 
-/// The histogram of `latencies=` (docs/protocol.md), if the case has one.
+/// Parses the histogram in `latencies=` (docs/protocol.md), if the case has one.
 fn latencies(
     reply: &Reply,
     case: &Case,
@@ -586,23 +596,23 @@ fn latencies(
     let counts = counts.ok_or_else(|| format!("`latencies={text}` is not INDEX:COUNT,…"))?;
     let counted = counts.iter().map(|(_, n)| n).sum::<u64>();
     if !counts.is_sorted_by(|a, b| a.0 < b.0) {
-        return Err("the indexes in `latencies=` do not ascend".into());
+        return Err("the indexes in `latencies=` are not ascending".into());
     }
     if counted != operations {
         return Err(format!(
-            "`latencies=` has {counted} operations of {operations}"
+            "`latencies=` contains {counted} of {operations} operations"
         ));
     }
     Ok(Some(counts))
 }
 
-/// The steps of `timeline=` (docs/protocol.md), if operations are due at a rate and the subject tells it.
+/// Parses the steps of `timeline=` (docs/protocol.md), if operations are due at a rate and the subject reports them.
 fn timeline(reply: &Reply, case: &Case) -> Result<Option<Vec<u64>>, String> {
     let Some(text) = reply.find("timeline").filter(|_| case.rate.is_some()) else {
         return Ok(None);
     };
     let steps = text.split(',').map(|word| word.parse().ok());
-    // SQLite's integers have a sign.
+    // SQLite's integers are signed.
     let steps: Option<Vec<u64>> = steps.map(|ns| ns.filter(|ns| *ns < 1 << 63)).collect();
     let steps = steps.ok_or_else(|| format!("`timeline={text}` is not NS,NS,…"))?;
     Ok(Some(steps))
@@ -624,10 +634,10 @@ fn nonsense(message: String) -> Fault {
 }
 
 pub(crate) fn connection_lost(e: io::Error) -> Fault {
-    Fault::Failed("crash", format!("it is gone: {e}"))
+    Fault::Failed("crash", format!("lost the connection to its process: {e}"))
 }
 
-/// Sets the folder for temporary files for Java, which ignores TMPDIR.
+/// Sets the directory for temporary files of Java, which ignores TMPDIR.
 fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
     let mut words = program.to_vec();
     let is_java = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "java");
@@ -638,13 +648,15 @@ fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
     words
 }
 
-/// Starts a program in a process group of its own, so that the terminal's Ctrl-C reaches the lab alone and the lab can
-/// end all that a subject started. It dies with the lab. Also returns when the program began: the fork before that
-/// takes the longer, the more memory the lab has.
+/// Starts a program in its own process group. Returns the process and the time when the program began.
+///
+/// The terminal's Ctrl-C therefore reaches only benchlab, and benchlab can kill everything that a subject started.
+/// The program dies with benchlab. The time excludes the fork, which takes longer the more memory benchlab uses.
 fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Child, Instant)> {
     let program = with_temporary(program, temporary);
     let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    // A program in the project's folder is named from there; any other is looked for in PATH.
+    // The name of a program in the project is relative to the project's directory. Any other program is searched for
+    // in PATH.
     let name = if name.contains('/') {
         folder.join(name)
     } else {
@@ -652,7 +664,7 @@ fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Chi
     };
     let mut command = Command::new(name);
     command.args(args).current_dir(folder).process_group(0);
-    // Drivers take the zone in which they show times from here.
+    // Drivers take the time zone for displayed times from this variable.
     command.env("TZ", "UTC").env("TMPDIR", temporary);
     command
         .stdin(Stdio::piped())
@@ -668,7 +680,7 @@ fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Chi
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
                 return Err(io::Error::last_os_error());
             }
-            // The lab may have died before the signal was asked for.
+            // benchlab may have died before the signal was requested.
             if libc::getppid() != lab_pid {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }

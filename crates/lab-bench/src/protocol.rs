@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lines of the subject protocol (docs/protocol.md): writing commands, reading replies.
+//! Lines of the subject protocol (docs/protocol.md): writes commands and parses replies.
 
 use lab_services::percent::{self, RESERVED};
 use percent_encoding::AsciiSet;
 
-/// The longest line, in bytes, its end not counted.
+/// The maximum length of a line in bytes, without its line feed.
 pub const MAX_LINE: usize = 65_536;
 
 /// Characters that are written as `%XX`.
 const SPECIAL: &AsciiSet = &RESERVED.remove(b'/').remove(b':').remove(b',').remove(b'+');
 
-/// A reply: its verb and its arguments, decoded, in the order in which they were written.
+/// A reply: its verb and its decoded arguments, in their original order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// The verb, such as `ran`.
@@ -21,16 +21,16 @@ pub struct Reply {
 /// A line from a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubjectLine {
-    /// Begins with `@lab `.
+    /// A line that begins with `@lab `.
     Reply(Reply),
-    /// Any other.
+    /// Any other line.
     Log(String),
-    /// Begins with `@lab ` and is not of the protocol's form: why.
+    /// A line that begins with `@lab ` but violates the protocol. Contains the reason.
     Malformed(String),
 }
 
 impl SubjectLine {
-    /// Reads a line without its end. Bytes that are not UTF-8 are replaced.
+    /// Parses a line without its line feed. Invalid UTF-8 is replaced.
     pub fn parse(bytes: &[u8]) -> SubjectLine {
         let text = String::from_utf8_lossy(bytes);
         match text.strip_prefix("@lab ") {
@@ -69,19 +69,19 @@ impl Reply {
         })
     }
 
-    /// An argument's value.
+    /// Returns an argument's value, or an error if it is missing.
     pub fn get(&self, key: &str) -> Result<&str, String> {
         self.find(key)
             .ok_or(format!("`{}` without `{key}=`", self.verb))
     }
 
-    /// The value of an argument that may be left out.
+    /// Returns the value of an optional argument.
     pub fn find(&self, key: &str) -> Option<&str> {
         let argument = self.args.iter().find(|(k, _)| k == key);
         argument.map(|(_, value)| value.as_str())
     }
 
-    /// An argument's value as an unsigned 64-bit number in decimal.
+    /// Parses an argument's value as an unsigned 64-bit decimal number.
     pub fn number(&self, key: &str) -> Result<u64, String> {
         let text = self.get(key)?;
         let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -89,13 +89,13 @@ impl Reply {
         number.ok_or(format!("`{key}={text}` is not an unsigned 64-bit number"))
     }
 
-    /// All arguments.
+    /// Returns all arguments.
     pub fn args(&self) -> &[(String, String)] {
         &self.args
     }
 }
 
-/// A command line, its end included.
+/// Formats a command line with its line feed.
 pub fn command<'a>(verb: &str, args: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut line = verb.to_owned();
     for (key, value) in args {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random numbers that depend on a seed and a place alone, not on what was drawn before.
+//! Random numbers that depend only on a seed and a position, not on earlier draws.
 
-/// The number of a place (SplitMix64: Steele, Lea & Flood, OOPSLA 2014).
+/// Returns the random number at a position (SplitMix64: Steele, Lea & Flood, OOPSLA 2014).
 pub fn random(seed: u64, place: &[u64]) -> u64 {
     let mixed = |state: u64, word: &u64| {
         let z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -7,27 +7,27 @@ use lab_model::Writes;
 /// A subject's report of its work since the last check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reported {
-    /// Operations.
+    /// The number of operations.
     pub operations: u64,
-    /// Units that they produced.
+    /// The number of units produced.
     pub units: u64,
-    /// Sum of the values.
+    /// The sum of the values.
     pub sum: u64,
 }
 
 impl Reported {
-    /// Compares the rows that were added, and their sum, with those of a point's operations. Fault: they differ.
+    /// Compares the added rows and their sum with the requirements of the point. Returns a fault if they differ.
     pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> SubjectResult<()> {
         let wanted = writes.rows * self.operations;
         if rows != wanted {
             return Err(wrong_writes(format!(
-                "{} operations must add {wanted} rows; {rows} are there",
+                "{} operations must add {wanted} rows; it added {rows}",
                 self.operations
             )));
         }
         if writes.rows > 0 && sum != self.sum {
             return Err(wrong_writes(format!(
-                "the rows added hold a sum of {sum}; the subject says {}",
+                "the added rows have a sum of {sum}; the subject reports {}",
                 self.sum
             )));
         }
@@ -35,7 +35,7 @@ impl Reported {
     }
 }
 
-/// The fault of a subject that wrote something else than its case says.
+/// Creates the fault of a subject whose writes differ from its case's.
 pub fn wrong_writes(message: String) -> Fault {
     Fault::Failed("writes", message)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How often an operation waits for its server: counted over a proxy, before anything is measured.
+//! Counts how often an operation waits for its server, with a proxy and before any measurement.
 
 use crate::fault::{Fault, SubjectResult};
 use crate::process::SubjectProcess;
@@ -7,14 +7,16 @@ use crate::target::TargetMaker;
 use crate::visit::OpenCase;
 use lab_model::{Plan, PointId, Setting, SubjectId};
 
-/// Operations before those that count: drivers prepare a statement at its fifth execution.
+/// The number of operations before the counted ones. Drivers prepare a statement at its fifth execution.
 const WARM_UP: u64 = 6;
 
-/// Operations of the smaller of two batches, whose difference is taken.
+/// The operations of the smaller of two batches, whose difference is counted.
 const OPERATIONS: u64 = 4;
 
-/// The setting [`Setting::ROUND_TRIPS`] of a subject at a point, where the experiment asks for it and the server is
-/// reached over TCP. The process has no case open. `None`: they are not counted, or counting failed.
+/// Determines the setting [`Setting::ROUND_TRIPS`] of a subject at a point.
+///
+/// The process must have no open case. Returns `None` if the experiment does not request round trips, if the server
+/// is not reached over TCP, or if counting fails.
 pub fn round_trips(
     process: &mut SubjectProcess,
     plan: &Plan,
@@ -48,8 +50,9 @@ pub fn round_trips(
     }
 }
 
-/// True if the experiment asks for round trips, and the lab can count them: with injected faults the proxy is in use
-/// already, and a Unix socket has none.
+/// Returns true if the experiment requests round trips and they can be counted.
+///
+/// With injected faults the proxy is already in use, and a Unix socket has no proxy.
 fn is_counted(plan: &Plan, point: PointId) -> bool {
     let target = plan.targets.get(plan.points[point].target);
     let proofs = target
@@ -62,7 +65,7 @@ fn is_counted(plan: &Plan, point: PointId) -> bool {
     !is_unix && plan.injection(point).is_none() && requested.any(|key| key == Setting::ROUND_TRIPS)
 }
 
-/// Round trips of one operation.
+/// Counts the round trips of one operation.
 fn round_trips_per_operation(
     visit: &mut OpenCase,
     process: &mut SubjectProcess,

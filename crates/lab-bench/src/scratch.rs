@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A folder for a run's target files or worktrees, gone with the run.
+//! A directory for a run's target files or worktrees, which is removed with the run.
 
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File};
@@ -12,10 +12,10 @@ use std::time::Duration;
 const PREFIX: &str = "benchlab-";
 const LOCK: &str = "in-use";
 const TEMPORARY: &str = "temporary";
-/// Between two attempts to remove a folder.
+/// The pause between two attempts to remove a directory.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A run's folder. Dropping it removes it; what a killed lab left is removed by the next one.
+/// A run's directory. Dropping it removes the directory. If benchlab is killed, the next run removes it.
 pub struct Scratch {
     folder: PathBuf,
     memory: bool,
@@ -23,7 +23,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a folder under `parent`, or else in shared memory, or else in the temporary folder.
+    /// Creates a directory under `parent`, or else in shared memory, or else in the temporary directory.
     pub fn new(parent: Option<&Path>) -> io::Result<Scratch> {
         let shared = Path::new("/dev/shm");
         let parent = match parent {
@@ -43,22 +43,22 @@ impl Scratch {
         })
     }
 
-    /// The folder.
+    /// Returns the directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The folder in it for temporary files of subjects; it also holds what killed subjects leave.
+    /// Returns the subdirectory for temporary files of subjects. It also contains what killed subjects leave behind.
     pub fn temporary(&self) -> PathBuf {
         self.folder.join(TEMPORARY)
     }
 
-    /// True if it is in memory, so that a commit waits for no disk.
+    /// Returns true if the directory is in memory, so that a commit does not wait for a disk.
     pub fn in_memory(&self) -> bool {
         self.memory
     }
 
-    /// True if a path lies in a scratch folder of another lab, beside this one, that no longer exists.
+    /// Returns true if a path is in another run's scratch directory next to this one that no longer exists.
     pub fn is_abandoned(&self, path: &Path) -> bool {
         let is_sibling = |folder: &&Path| folder.parent() == self.folder.parent();
         let folder = path.ancestors().find(is_sibling);
@@ -72,7 +72,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a folder. A process that was killed may still complete a kernel call that creates a file in it.
+/// Removes a directory. A killed process may still complete a system call that creates a file in the directory.
 fn remove(folder: &Path) {
     for _ in 0..100 {
         match fs::remove_dir_all(folder) {
@@ -81,12 +81,13 @@ fn remove(folder: &Path) {
             Err(_) => break,
         }
     }
-    // This file makes the next lab remove the folder.
+    // This file makes the next run remove the directory.
     let _ = File::create(folder.join(LOCK));
 }
 
-/// A new folder and the lock on it. Another lab that clears up may remove it before it is locked: then the next one
-/// is created.
+/// Creates a directory and locks it.
+///
+/// Another benchlab that cleans up may remove the directory before it is locked. In this case the next name is tried.
 fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     for number in 0.. {
         let folder = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
@@ -100,10 +101,10 @@ fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
             return Ok((folder, lock));
         }
     }
-    unreachable!("numbers do not end")
+    unreachable!("there are infinitely many numbers")
 }
 
-/// Removes the folders of labs that were killed: nobody holds their locks.
+/// Removes the directories of killed runs, whose locks nobody holds.
 fn clear_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in entries.map(|e| e.path()).filter(|f| is_ours(f)) {
@@ -113,9 +114,10 @@ fn clear_abandoned(parent: &Path) {
         let Ok(held) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
             continue;
         };
-        // Without a link it is the lock of a lab that ended just now, and the folder may be another lab's already.
+        // A lock file without links belongs to a run that has just ended, and the directory may already belong to
+        // another run.
         if held.metadata().is_ok_and(|m| m.nlink() > 0) {
-            // Servers leave processes and files elsewhere, too.
+            // Servers leave processes and files in other locations, too.
             lab_services::clear(&folder);
             remove(&folder);
         }
@@ -127,7 +129,7 @@ fn is_ours(folder: &Path) -> bool {
     name.is_some_and(|n| n.starts_with(PREFIX))
 }
 
-/// True if a folder is writable and has 256 MiB free.
+/// Returns true if a directory is writable and has 256 MiB free.
 fn has_space(folder: &Path) -> bool {
     use nix::unistd::{AccessFlags, access};
     let free = nix::sys::statvfs::statvfs(folder).map(|s| s.blocks_available() * s.fragment_size());
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
-    /// Each lab clears up while the others create theirs.
+    /// Each thread cleans up while the others create their directories.
     #[test]
     fn labs_that_start_at_once_do_not_take_each_others_folders() {
         let parent = tempfile::tempdir().unwrap();

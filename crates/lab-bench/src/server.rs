@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables on a database server, and the lab's own check of what the server did for a subject.
+//! Tables on a database server, and benchlab's own check of what the server did for a subject.
 use crate::content;
 use crate::effects::{self, CallBatch, Effects, Row};
 use crate::fault::{Fault, SubjectResult};
@@ -16,18 +16,18 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The schema with tables that all visits read and none changes.
+/// The schema with the tables that all visits read and none changes.
 const FULL: &str = "benchlab_full";
 
 /// The table of the effects of calls.
 const EFFECT: &str = "effect";
 
-/// Seconds that the lab waits for a subject that was killed, when it removes its schemas.
+/// The maximum wait for a killed subject in seconds, when its schemas are removed.
 const TIMEOUT_S: u32 = 10;
 
-/// How long a server must use no CPU time to be at rest.
+/// The time without CPU usage after which a server counts as idle.
 const STANDSTILL: Duration = Duration::from_micros(300);
-/// The longest wait for a server to be at rest.
+/// The maximum wait for a server to become idle.
 const MAX_SETTLING: Duration = Duration::from_millis(100);
 
 /// The servers of a plan's targets.
@@ -37,28 +37,27 @@ pub struct Servers(pub Vec<(TargetId, Server)>);
 /// A server with a plan's tables.
 pub struct Server {
     service: RefCell<Service>,
-    /// CPU time of its processes that were killed or replaced, ns.
+    /// The CPU time of processes that were killed or replaced, in ns.
     replaced_cpu_ns: Cell<u64>,
-    /// The request that started it; `None`: it is the reader's own server.
+    /// The options for starting the server, or `None` if the user runs the server.
     request: Option<DaemonOptions>,
     target: Target,
     seed: u64,
-    /// The schemas that were created.
+    /// The schemas created so far.
     schemas: RefCell<HashSet<String>>,
-    /// The number of the last schema's name. No name is used twice, since a visit can outlive the server that it began
-    /// on.
+    /// The number in the most recent schema name. Names are never reused, because a visit can outlive its server.
     last_number: Cell<u64>,
     /// The schemas whose visit is over.
     free_schemas: RefCell<Vec<String>>,
-    /// The counters at the last check, or when a subject's work began.
+    /// The counters at the last check, or at the start of a subject's work.
     before: RefCell<Counters>,
-    /// True if no subject connected, disconnected or opened a case since these were read.
+    /// True if no subject has connected, disconnected or opened a case since the counters were read.
     is_current: Cell<bool>,
-    /// True if every operation opens and closes connections, whose ends are waited for.
+    /// True if every operation opens and closes connections. The end of these connections must be awaited.
     closes_connections: Cell<bool>,
-    /// The core that its processes are kept off.
+    /// The core that the server's processes must not use.
     kept_off: Cell<Option<usize>>,
-    /// How many visits have had injected faults.
+    /// The number of visits with injected faults so far.
     injected_visits: Cell<u64>,
     /// True if the round trips of the next visits are counted.
     counts_round_trips: Cell<bool>,
@@ -75,7 +74,7 @@ pub struct VisitTable {
 }
 
 impl Server {
-    /// Creates the tables that all subjects read, on a server that a request started or on the reader's own.
+    /// Creates the tables that all subjects read, on a server started by benchlab or run by the user.
     pub fn new(
         service: Service,
         request: Option<DaemonOptions>,
@@ -112,12 +111,12 @@ impl Server {
         if let Some(mixed) = mixed {
             self.create_table(FULL, mixed, content::mixed(*rows, self.seed))?;
         }
-        // Otherwise the first readers would cause it.
+        // Otherwise the first readers would trigger the analysis.
         let mut service = self.service.borrow_mut();
         service.admin().analyze(&format!("{FULL}.test_simple"))
     }
 
-    /// Creates an empty schema, in place of an old one.
+    /// Creates an empty schema, and replaces an existing one.
     fn create_empty(&self, schema: &str) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         self.schemas.borrow_mut().insert(schema.to_owned());
@@ -139,7 +138,7 @@ impl Server {
             .try_for_each(|statement| admin.run_in(schema, &statement))
     }
 
-    /// The table of a visit: the one of all readers, or a new one.
+    /// Returns the table of a visit: the table shared by all readers, or a new one.
     pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<VisitTable> {
         let case = plan.case(point);
         self.is_current.set(false);
@@ -171,7 +170,8 @@ impl Server {
         drop(service);
         let mut table = VisitTable {
             server: self.clone(),
-            url: url.ok_or_else(|| Fault::Failed("target", "it has no Unix socket".into()))?,
+            url: url
+                .ok_or_else(|| Fault::Failed("target", "the server has no Unix socket".into()))?,
             schema,
             last_id: 0,
             planned: PlannedStatements::default(),
@@ -183,8 +183,8 @@ impl Server {
         Ok(table)
     }
 
-    /// A schema that no other visit has, with `test_simple` empty or full: a subject and its standby process have one
-    /// each.
+    /// Creates a schema for a single visit, with `test_simple` empty or full. A subject and its standby process use
+    /// separate schemas.
     fn new_schema(&self, empty: bool) -> Result<String, ServiceError> {
         let free = self.free_schemas.borrow_mut().pop();
         let schema = free.unwrap_or_else(|| self.new_name());
@@ -200,7 +200,7 @@ impl Server {
         format!("benchlab_{number}")
     }
 
-    /// Creates a table for the effects of calls in a visit's schema, and the statements that make calls fail.
+    /// Creates the table for the effects of calls in a visit's schema, and runs the statements that make calls fail.
     fn prepare_for_calls(
         &self,
         schema: &str,
@@ -216,7 +216,7 @@ impl Server {
         statements.try_for_each(|statement| admin.run_in(schema, statement))
     }
 
-    /// The injector of a visit; `None`: it needs none.
+    /// Returns the injector of a visit, or `None` if no injector is needed.
     fn injector(&self, injection: Option<&Injection>) -> SubjectResult<Option<Injector>> {
         let service = self.service.borrow();
         let Some(injection) = injection else {
@@ -229,18 +229,18 @@ impl Server {
         Injector::start(&service, self.target.kind, injection, seed)
     }
 
-    /// True if round trips are counted of visits that begin from now on.
+    /// Sets whether the round trips of new visits are counted.
     pub fn count_round_trips(&self, is_counted: bool) {
         self.counts_round_trips.set(is_counted);
     }
 
-    /// Keeps its processes off a core, or gives them all cores.
+    /// Keeps the server's processes off a core, or lets them use all cores.
     pub fn keep_off(&self, core: Option<usize>) {
         self.kept_off.set(core);
         self.service.borrow().pin(&self.cores());
     }
 
-    /// The cores that its processes may use.
+    /// Returns the cores that the server's processes may use.
     fn cores(&self) -> Vec<usize> {
         let all = lab_host::allowed_cores().unwrap_or_default();
         let others = all.iter().copied();
@@ -250,26 +250,27 @@ impl Server {
         if others.is_empty() { all } else { others }
     }
 
-    /// CPU time of its processes, those that ended included, ns. It goes on growing when the server is started again.
+    /// Returns the CPU time of the server's processes in ns, including exited ones. It continues to grow after a
+    /// restart.
     pub fn cpu_ns(&self) -> Option<u64> {
         let now = self.service.borrow().cpu_ns();
         now.map(|now| self.replaced_cpu_ns.get() + now)
     }
 
-    /// Keeps what its processes have used, before others replace them.
+    /// Saves the CPU time of the current processes before they are replaced.
     fn keep_cpu_ns(&self) {
         if let Some(now) = self.cpu_ns() {
             self.replaced_cpu_ns.set(now);
         }
     }
 
-    /// Memory of its processes, what they share counted once.
+    /// Returns the memory of the server's processes, with shared memory counted once.
     pub fn memory_bytes(&self) -> Option<u64> {
         self.service.borrow().memory_bytes()
     }
 
-    /// Waits, where a batch closes connections, until the server is at rest: what the end of a connection costs belongs
-    /// to the batch.
+    /// Waits until the server is idle if a batch closes connections, because closing a connection is part of the
+    /// batch.
     pub fn settle(&self) {
         if self.closes_connections.get() {
             self.stand_still();
@@ -287,12 +288,12 @@ impl Server {
         }
     }
 
-    /// Its version and settings.
+    /// Returns the server's version and settings.
     pub fn facts(&self) -> Vec<(String, String)> {
         self.service.borrow().facts().to_vec()
     }
 
-    /// Why it does not answer; `None`: it does.
+    /// Returns the reason why the server does not respond, or `None` if it responds.
     pub fn lost(&self) -> Option<String> {
         let mut service = self.service.borrow_mut();
         let failure = service
@@ -304,7 +305,7 @@ impl Server {
     /// Starts a new server with the same tables.
     pub fn restart(&self) -> Result<(), String> {
         let Some(request) = &self.request else {
-            return Err("it is not the lab's".into());
+            return Err("benchlab did not start it".into());
         };
         let restart = || -> Result<(), ServiceError> {
             let kind = self.service.borrow().kind();
@@ -317,7 +318,7 @@ impl Server {
         restart().map_err(|e| e.to_string())
     }
 
-    /// The counts since the last call.
+    /// Returns the counts since the last call.
     fn take_counts(&self) -> SubjectResult<Counters> {
         let now = self.service.borrow_mut().counters().map_err(target_fault)?;
         self.is_current.set(true);
@@ -331,13 +332,13 @@ impl Stoppable for Server {
         if self.service.borrow_mut().kill() {
             Ok(())
         } else {
-            let message = "the lab kills only servers that it has started itself";
+            let message = "benchlab kills only servers that it started itself";
             Err(Fault::Failed("injection", message.into()))
         }
     }
 
     fn start_again(&self) -> SubjectResult<()> {
-        // The subject uses the core that benchlab is on, and tries to connect again and again.
+        // Start the server on other cores: the subject uses benchlab's core and keeps trying to reconnect.
         let started = sys::on_cores(&self.cores(), || self.service.borrow_mut().start_again());
         started.map_err(|error| match error {
             ServiceError::Interrupted => Fault::Interrupted,
@@ -349,14 +350,14 @@ impl Stoppable for Server {
     }
 }
 
-/// The reader's own server is left as it was; a private one goes with all that it holds.
+/// A server run by the user is left as it was. A private server is removed with its data.
 impl Drop for Server {
     fn drop(&mut self) {
         if self.request.is_some() {
             return;
         }
         let service = self.service.get_mut();
-        // A subject that was killed may still hold locks: it is not waited for for ever.
+        // A killed subject may still hold locks, so the wait is limited.
         let _ = service.admin().limit_lock_waits(TIMEOUT_S);
         for schema in self.schemas.get_mut().iter() {
             let _ = service.admin().drop_schema(schema);
@@ -365,19 +366,21 @@ impl Drop for Server {
 }
 
 impl VisitTable {
-    /// The subject's `target=`.
+    /// Returns the subject's `target=`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its server.
+    /// Returns the server of this table.
     pub fn server(&self) -> &Rc<Server> {
         &self.server
     }
 
-    /// Discards what the server counted while subjects connected and opened their cases, which is no work. From one turn
-    /// to the next nobody works on a private server, so whatever a subject has it do after its reply counts, too. A
-    /// user's own server has other clients, such as monitoring: only what it counts within a turn is the subject's.
+    /// Discards counts of connecting and opening cases, which are not work.
+    ///
+    /// Nobody else works on a private server between turns, so everything that a subject makes the server do after
+    /// its reply counts, too. A user's own server has other clients, such as monitoring, so only what is counted
+    /// within a turn is the subject's.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         if self.server.is_current.get() && self.server.request.is_some() {
             return Ok(());
@@ -385,24 +388,24 @@ impl VisitTable {
         self.server.take_counts().map(drop)
     }
 
-    /// Round trips so far, in a visit whose round trips are counted.
+    /// Returns the number of round trips so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
         self.injector.as_ref().map_or(0, Injector::round_trips)
     }
 
-    /// True if the subject is at work: some faults are made only then.
+    /// Sets whether the subject is at work. Some faults are injected only while it is.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(injector) = &self.injector {
             injector.set_at_work(is_at_work);
         }
     }
 
-    /// True if measured batches have an outage.
+    /// Returns true if measured batches have an outage.
     pub fn has_outages(&self) -> bool {
         self.injector.as_ref().is_some_and(Injector::has_outages)
     }
 
-    /// Makes an outage in a batch that the subject is doing, of about this length.
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
     pub fn interrupt(
         &self,
         process: &mut SubjectProcess,
@@ -414,19 +417,20 @@ impl VisitTable {
         }
     }
 
-    /// The effects of the calls of some batches. Fault: rows of other calls, or faults that could not be injected.
+    /// Returns the effects of the calls of batches. Returns a fault for rows of other calls, or if faults could not
+    /// be injected.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
             .map_or(Ok(()), Injector::check_work)?;
-        // A connection that MariaDB kills is closed before its COMMIT is done.
+        // MariaDB closes a killed connection before its COMMIT is complete.
         self.server.stand_still();
         let first = effects::first(batches);
         let rows = self.effect_rows(first).map_err(target_fault)?;
         Effects::of(batches, rows)
     }
 
-    /// The rows of a batch and those after it.
+    /// Returns the rows of the given batch and later batches.
     fn effect_rows(&self, first: u64) -> Result<Vec<Row>, ServiceError> {
         let mut service = self.server.service.borrow_mut();
         let admin = service.admin();
@@ -445,7 +449,7 @@ impl VisitTable {
         Ok(rows.collect())
     }
 
-    /// Checks that the server did since the last check what the reported operations need, and nothing else.
+    /// Checks that the server did exactly what the operations reported since the last check require.
     pub fn check_work(
         &mut self,
         plan: &Plan,
@@ -471,7 +475,7 @@ impl VisitTable {
         Ok(())
     }
 
-    /// A sum over the whole table.
+    /// Returns a sum over the whole table.
     pub fn content(&self) -> SubjectResult<String> {
         let sum = self
             .read(&content::sum(&self.name()))
@@ -479,7 +483,7 @@ impl VisitTable {
         Ok(sum.into_iter().next().unwrap_or_default())
     }
 
-    /// Rows with an id above the last one read: how many, their sum, the highest id.
+    /// Returns the count, sum and highest ID of rows above the last ID read.
     fn added_rows(&self) -> Result<(u64, u64, i64), ServiceError> {
         let last = self.last_id;
         let row = self.read(&format!(
@@ -495,7 +499,7 @@ impl VisitTable {
         format!("{}.test_simple", self.schema)
     }
 
-    /// The first row of a query.
+    /// Returns the first row of a query.
     fn read(&self, query: &str) -> Result<Vec<String>, ServiceError> {
         let mut service = self.server.service.borrow_mut();
         let first = service.admin().query(query)?.into_iter().next();

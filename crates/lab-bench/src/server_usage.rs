@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The usage of a server on this machine: of its process and all that descend from it, from their CPU clocks and
+//! The resource usage of a server on this machine: of its process and all descendants, from their CPU clocks and
 //! `/proc` (proc(5)).
 
 use lab_host::{TreeCpu, procfs};
@@ -8,26 +8,26 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a server's processes have used and hold.
+/// The resource usage of a server's processes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// CPU time until now, ns. It never falls: what an ended process had used at a reading stays counted.
+    /// The CPU time so far in ns. It never decreases, because the last reading of an exited process still counts.
     pub cpu_ns: u64,
-    /// Resident memory, what they share counted once; `None`: this user may not know.
+    /// Resident memory, with shared memory counted once. `None` if this user may not read it.
     pub bytes: Option<u64>,
-    /// Threads.
+    /// The number of threads.
     pub threads: u32,
 }
 
-/// A process of a server that does not exist.
+/// A missing server process.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessGone {
     pid: Pid,
-    /// True if it existed at an earlier reading.
+    /// True if the process existed at an earlier reading.
     has_existed: bool,
 }
 
-/// Adds to a slice what the server's processes used in it and held at its end.
+/// Adds the server's CPU time during a slice, and its memory and threads at the end.
 pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> Slice {
     let used = |(now, before): (Usage, Usage)| now.cpu_ns.saturating_sub(before.cpu_ns);
     Slice {
@@ -38,9 +38,9 @@ pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> S
     }
 }
 
-/// Reads what the processes of a server use, on any machine.
+/// Reads the usage of a server's processes, on any machine.
 pub trait ServerWatch {
-    /// What they have used by now. Error: why it is not known any more.
+    /// Returns the usage so far, or an error that says why it is no longer available.
     fn read(&mut self) -> Result<Usage, String>;
 }
 
@@ -50,20 +50,22 @@ impl ServerWatch for Watch {
     }
 }
 
-/// Watches the processes of a server on this machine.
+/// Monitors the processes of a server on this machine.
 pub struct Watch {
-    /// Each with its start, in ticks since the machine's: another process may get its number. `None`: not read yet.
+    /// Each process with its start time in clock ticks since boot, because another process may reuse the ID.
+    ///
+    /// The start time is `None` before the first reading.
     mains: Vec<(Pid, Option<u64>)>,
     cpu: TreeCpu,
 }
 
 impl Watch {
-    /// Watches a process and its descendants.
+    /// Monitors a process and its descendants.
     pub fn new(pid: i32) -> Watch {
         Watch::of(&[Pid::from_raw(pid)])
     }
 
-    /// Watches several processes with their descendants; none may be a descendant of another.
+    /// Monitors multiple processes with their descendants. None may be a descendant of another.
     pub fn of(pids: &[Pid]) -> Watch {
         Watch {
             mains: pids.iter().map(|&pid| (pid, None)).collect(),
@@ -71,7 +73,7 @@ impl Watch {
         }
     }
 
-    /// What they have used by now. Error: a process does not exist, or not any more.
+    /// Returns the usage so far. Returns an error if a process does not exist or no longer exists.
     pub fn read(&mut self) -> Result<Usage, ProcessGone> {
         for (pid, known_start) in &mut self.mains {
             let gone = ProcessGone {
@@ -96,7 +98,7 @@ impl Watch {
     }
 }
 
-/// Resident memory; of several processes the sum of their shares.
+/// Returns the resident memory. For multiple processes, shared memory is divided among them.
 fn bytes(processes: &[Pid]) -> Option<u64> {
     match processes {
         [one] => procfs::resident_bytes(*one),
@@ -110,7 +112,7 @@ impl fmt::Display for ProcessGone {
         if self.has_existed {
             write!(
                 f,
-                "the server's process {pid} has ended; from here on its CPU time and memory are not known"
+                "the server's process {pid} has exited; from here on its CPU time and memory are unknown"
             )
         } else {
             write!(
@@ -160,7 +162,7 @@ mod tests {
         server.kill().unwrap();
         server.wait().unwrap();
         let gone = watch.read().expect_err("it is gone").to_string();
-        assert!(gone.contains("has ended; from here on"), "{gone}");
+        assert!(gone.contains("has exited; from here on"), "{gone}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run from its first pilot to its end: what is missing in the run file is measured, block by block.
+//! A run from its first pilot to its end. Measures what the run file lacks, block by block.
 
 use crate::context::{RunContext, Stop};
 use crate::executor::{Executor, LocalExecutor, OnProgress};
@@ -7,45 +7,46 @@ use crate::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
 
-/// The part of the budget (as a divisor) by which a run may overrun it to reach the blocks that its level needs.
+/// The fraction of the budget, as a divisor, by which a run may exceed it to reach the number of blocks that its
+/// confidence level needs.
 const OVERRUN: u64 = 4;
 
-/// Fewer sets of processes have no interval.
+/// The minimum number of process sets for a confidence interval.
 const MIN_SETS: usize = 2;
 
-/// Why a run could not be carried out. What was measured is in the run file.
+/// The reason why a run failed. All measurements so far are in the run file.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The run file.
+    /// The run file failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The operating system.
+    /// A call to the operating system failed.
     #[error("{0}: {1}")]
     System(String, std::io::Error),
-    /// The target's templates.
-    #[error("the target cannot be made: {0}")]
+    /// Creating the target's templates failed.
+    #[error("cannot create the target: {0}")]
     Target(#[from] rusqlite::Error),
-    /// A server that subjects work on is gone, and cannot be started again, or went too often.
+    /// A server that subjects work on was lost too often or cannot be restarted.
     #[error("{0}")]
     ServerLost(String),
-    /// Agents that measure are gone: all of them, or one where none may be.
+    /// Measuring agents were lost: all of them, or one that was indispensable.
     #[error("{0}")]
     AgentsLost(String),
 }
 
 impl BenchError {
-    /// Says what failed in front of an error of the operating system.
+    /// Prefixes an operating system error with what failed.
     pub(crate) fn system(what_failed: &str) -> impl FnOnce(std::io::Error) -> BenchError {
         move |error| BenchError::System(what_failed.to_owned(), error)
     }
 }
 
-/// The cores that the lab may use, ascending.
+/// Returns the cores that benchlab may use, ascending.
 pub(crate) fn usable_cores() -> Result<Vec<usize>, BenchError> {
-    lab_host::allowed_cores().map_err(BenchError::system("the cores cannot be listed"))
+    lab_host::allowed_cores().map_err(BenchError::system("cannot list the cores"))
 }
 
-/// A run that is being carried out.
+/// A run in progress.
 pub struct Session<'a> {
     plan: &'a Plan,
     context: RunContext<'a>,
@@ -53,7 +54,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Prepares to measure what is missing in a run, on this machine.
+    /// Prepares to measure on this machine what a run lacks.
     pub fn new(
         plan: &'a Plan,
         writer: RunWriter,
@@ -68,7 +69,7 @@ impl<'a> Session<'a> {
         )
     }
 
-    /// A session whose blocks an executor measures, such as agents on other machines.
+    /// Creates a session whose blocks are measured by an executor, such as agents on other machines.
     pub fn by(
         plan: &'a Plan,
         writer: RunWriter,
@@ -82,13 +83,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Measures until the run is decided, or stopped. The run file is complete when this returns.
+    /// Measures until the run is conclusive or stopped. The run file is complete when this returns.
     pub fn measure(mut self, on_progress: OnProgress) -> Result<Ending, BenchError> {
         let outcome = self.carry_out(on_progress);
         let cleanup = self.executor.finish(&mut self.context);
         let can_resume = self.executor.can_resume();
         let lab_cost = self.executor.machine().lab_cost();
-        // Processes and connections end before the run is said to be over.
+        // Shut down processes and connections before reporting the end of the run.
         drop(self.executor);
         match outcome.and_then(|ending| cleanup.map(|()| ending)) {
             Ok(ending) => {
@@ -120,7 +121,7 @@ impl<'a> Session<'a> {
         }
         let earlier_pilots_ns = self.context.run.pilots_ns.unwrap_or(0);
         let prepared = self.executor.prepare(&mut self.context, on_progress);
-        // Also where it was stopped amid them.
+        // Record the time even if the pilots were interrupted.
         let pilots_ns = earlier_pilots_ns + self.executor.machine().now_ns() - began_ns;
         self.context.writer.pilots_time(pilots_ns)?;
         self.context.run.pilots_ns = Some(pilots_ns);
@@ -137,7 +138,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The reason for which the run ends now; `None`: it goes on, and a look is noted.
+    /// Returns the reason for ending the run now, or `None` to continue. Records an interim analysis.
     fn ending(&mut self, spent_ns: u64) -> Result<Option<Ending>, StoreError> {
         let (plan, run) = (self.plan, &mut self.context.run);
         let complete = run.complete_blocks().count() as u32;
@@ -147,7 +148,7 @@ impl<'a> Session<'a> {
         if !self.context.has_participants() {
             return Ok(Some(Ending::Failed));
         }
-        // Whoever was warmed up serves all its blocks.
+        // A warm set of processes serves all of its blocks.
         if self.executor.is_amid_set() && by_figures != Some(Ending::Failed) {
             return Ok(None);
         }
@@ -172,8 +173,10 @@ impl<'a> Session<'a> {
         Ok(is_out_of_time.then_some(Ending::Budget))
     }
 
-    /// True if another block would not fit into the budget. It may be overrun by a quarter, or without limit, where
-    /// fewer blocks than the level needs would make the whole run inconclusive.
+    /// Returns true if another block would not fit into the budget.
+    ///
+    /// A run may exceed the budget by a quarter, or without limit if it otherwise has fewer blocks than its
+    /// confidence level needs and would be inconclusive.
     fn is_out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
         let measure = &self.plan.measure;
         let Some(budget_ns) = measure.budget_ns else {
@@ -183,7 +186,7 @@ impl<'a> Session<'a> {
             return false;
         };
         if let Some(set) = last.process_set {
-            // A set's first block takes the time to warm its processes up.
+            // The first block of a set includes the warm-up of the set's processes.
             let blocks = self.context.run.blocks.iter();
             let of_set = blocks.filter(|block| block.process_set == Some(set));
             let next_ns = of_set.map(|block| block.duration_ns).max().unwrap_or(0);

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The threads that work at once in a subject, each kept on a core of its own, where there are cores enough. The
-//! scheduler moves one of two away from a shared core only after some milliseconds: a batch is over by then, and its
-//! threads ran one after the other.
+//! Pins each thread that works concurrently in a subject to its own core, if there are enough cores.
+//!
+//! The scheduler needs some milliseconds to move one of two threads away from a shared core. By then a batch is over,
+//! and its threads have run one after the other.
 
 use crate::sys;
 use lab_host::procfs;
 use nix::unistd::Pid;
 use std::collections::HashMap;
 
-/// A thread works if it used at least this part of the CPU time of the one that used most: helpers do not.
+/// The minimum CPU time of a working thread, as a fraction of the maximum over all threads. Helper threads use less.
 const WORKS: f64 = 0.5;
 
-/// Where no thread used more CPU time than this, workers cannot be distinguished from the thread that waits for them.
+/// The minimum CPU time for distinguishing workers from the thread that waits for them.
 const MIN_NS: u64 = 1_000_000;
 
 /// The CPU times and cores of a process's threads.
 #[derive(Default)]
 pub struct ThreadSpread {
-    /// CPU time of each thread at the last reading.
+    /// The CPU time of each thread at the last reading.
     ran_ns: HashMap<Pid, u64>,
-    /// Threads that are kept on a core.
+    /// Threads that are pinned to a core.
     pinned: HashMap<Pid, usize>,
 }
 
 impl ThreadSpread {
-    /// Notes what the threads of a process did so far.
+    /// Reads the CPU times of a process's threads so far.
     pub fn new(process: Pid) -> ThreadSpread {
         let threads = procfs::tasks(process).into_iter();
         ThreadSpread {
@@ -33,7 +34,7 @@ impl ThreadSpread {
         }
     }
 
-    /// After a run: keeps the threads that worked in it apart, and frees those that no longer work.
+    /// Pins the threads that worked in the last run to separate cores, and frees threads that no longer work.
     pub fn after_run(&mut self, process: Pid, cores: &[usize]) {
         let mut pins = HashMap::new();
         let Some(working) = self.working(process) else {
@@ -42,7 +43,7 @@ impl ThreadSpread {
         if (2..=cores.len()).contains(&working.len()) {
             pins.extend(working.into_iter().zip(cores.iter().copied()));
         }
-        // A thread may have ended; without permission the scheduler decides.
+        // Ignore errors: a thread may have exited, and without permission the scheduler decides.
         for thread in self.pinned.keys().filter(|t| !pins.contains_key(t)) {
             let _ = sys::pin(*thread, cores);
         }
@@ -54,7 +55,9 @@ impl ThreadSpread {
         self.pinned = pins;
     }
 
-    /// The threads that worked since the last reading, in the order of their start; `None`: for too short a time.
+    /// Returns the threads that worked since the last reading, in the order of their start.
+    ///
+    /// Returns `None` if they worked for too short a time.
     fn working(&mut self, process: Pid) -> Option<Vec<Pid>> {
         let threads = procfs::tasks(process).into_iter();
         let now: HashMap<Pid, u64> = threads.map(|t| (t, procfs::ran_ns(process, t))).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SQLite files that subjects work on, and the lab's own check of what was done to them.
+//! The SQLite files that subjects work on, and benchlab's own check of what was done to them.
 
 use crate::content;
 use crate::effects::{self, CallBatch, Effects, Row};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Makes target files in a folder of their own: a full and an empty template, copied per visit.
+/// Creates target files in a separate directory: a full and an empty template, copied for each visit.
 pub struct Files {
     folder: PathBuf,
     table: String,
@@ -27,7 +27,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Makes the templates.
+    /// Creates the templates.
     pub fn new(folder: &Path, target: &Target, seed: u64) -> rusqlite::Result<Files> {
         let files = Files {
             folder: folder.to_path_buf(),
@@ -55,8 +55,10 @@ impl Files {
         Ok(files)
     }
 
-    /// A fresh copy for one visit, under a name that no visit had before. With one name for all, the kernel's cache of
-    /// names would cost or save a subject the same few ns in every block: two copies of a program differed by 0.1 %.
+    /// Creates a fresh copy for one visit, under a name that no visit had before.
+    ///
+    /// If all visits used the same name, the kernel's cache of names would cost or save a subject the same few ns in
+    /// every block. Two copies of a program then differed by 0.1 %.
     pub fn fresh(
         &self,
         empty: bool,
@@ -85,7 +87,7 @@ impl Files {
 
 /// One target file and its state at the last check.
 pub struct DatabaseFile {
-    /// Ends before the file is closed.
+    /// Declared first, so that the injector is dropped before the file is closed.
     injector: Option<FileInjector>,
     path: PathBuf,
     table: String,
@@ -119,13 +121,13 @@ impl DatabaseFile {
         Ok(database)
     }
 
-    /// Its file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Checks that the file changed since the last check by just what the reported operations leave behind. Fault: it
-    /// did not.
+    /// Checks that the file changed since the last check exactly as the reported operations require. Otherwise
+    /// returns a fault.
     pub fn check_work(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
         let operations = reported.operations;
         let now = self.counters()?;
@@ -145,7 +147,7 @@ impl DatabaseFile {
                 "{operations} operations must change the schema {expected} times; its cookie grew by {changed}"
             )));
         }
-        // Without a commit the lab would read the same pages again.
+        // Without a commit, the same pages would be read again.
         if committed == 0 {
             return reported.compare_rows(writes, 0, 0);
         }
@@ -155,7 +157,7 @@ impl DatabaseFile {
         self.check_table()
     }
 
-    /// Rows with an id above the last one read: how many, their sum, the highest id.
+    /// Returns the count, sum and highest ID of rows above the last ID read.
     fn added_rows(&self) -> rusqlite::Result<(u64, u64, i64)> {
         let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
                    FROM test_simple WHERE id > ?1";
@@ -170,12 +172,12 @@ impl DatabaseFile {
             })
     }
 
-    /// The injector of its faults; `None`: it has none.
+    /// Returns the injector of the file's faults, if any.
     pub fn injector(&self) -> Option<&FileInjector> {
         self.injector.as_ref()
     }
 
-    /// Makes an outage in a batch that the subject is doing, of about this length.
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
     pub fn interrupt(
         &self,
         process: &mut SubjectProcess,
@@ -187,7 +189,8 @@ impl DatabaseFile {
         }
     }
 
-    /// The effects of the calls of some batches. Fault: rows of other calls, or faults that could not be injected.
+    /// Returns the effects of the calls of batches. Returns a fault for rows of other calls, or if faults could not
+    /// be injected.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
@@ -196,7 +199,7 @@ impl DatabaseFile {
         Effects::of(batches, rows.map_err(|e| target_fault(e.to_string()))?)
     }
 
-    /// The rows of a batch and those after it.
+    /// Returns the rows of the given batch and later batches.
     fn effect_rows(&self, first: u64) -> rusqlite::Result<Vec<Row>> {
         let sql = "SELECT batch, call, count(*) FROM effect WHERE batch >= ?1 GROUP BY batch, call";
         let mut statement = self.reader.prepare_cached(sql)?;
@@ -207,7 +210,7 @@ impl DatabaseFile {
         rows.collect()
     }
 
-    /// A sum over the whole table: equal sums mean equal contents.
+    /// Returns a sum over the whole table. Equal sums mean equal contents.
     pub fn content(&self) -> SubjectResult<String> {
         let sum = self
             .reader
@@ -244,28 +247,27 @@ impl DatabaseFile {
 impl Drop for DatabaseFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
-        // A subject that died in a transaction leaves its journal.
+        // A subject that died during a transaction leaves its journal behind.
         let _ = fs::remove_file(self.path.with_extension("db-journal"));
     }
 }
 
-/// Counts how often a file is opened, by any process.
+/// Counts how often a file is opened by any process.
 pub struct Opens {
     inotify: Inotify,
 }
 
 impl Opens {
-    /// Counts from now on.
+    /// Starts counting.
     pub fn of(path: &Path) -> SubjectResult<Opens> {
         let watch = || {
             let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
-            // Closings are watched too, because the kernel merges equal events that follow one another.
+            // Watch close events, too, because the kernel merges consecutive identical events.
             inotify.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
             Ok(Opens { inotify })
         };
-        watch().map_err(|e: nix::Error| {
-            target_fault(format!("the file's openings cannot be watched: {e}"))
-        })
+        watch()
+            .map_err(|e: nix::Error| target_fault(format!("cannot monitor opens of the file: {e}")))
     }
 
     /// Checks that the file was opened once for each operation since the last check.
@@ -282,7 +284,7 @@ impl Opens {
         }
     }
 
-    /// Openings since the last call.
+    /// Returns the number of opens since the last call.
     fn count(&self) -> u64 {
         let mut opens = 0;
         while let Ok(events) = self.inotify.read_events() {

@@ -8,23 +8,25 @@ use std::os::unix::fs::FileExt;
 /// The header's counters.
 #[derive(Clone, Copy, Default)]
 pub struct HeaderCounters {
-    /// Commits until now.
+    /// The number of commits so far.
     pub commits: u32,
-    /// Tables created or dropped until now.
+    /// The number of tables created or dropped so far.
     pub schema_changes: u32,
 }
 
-/// A file's header. Dropping it releases all locks that the process has on the file.
+/// The header of a file. Dropping it releases all locks of this process on the file.
 pub struct SqliteHeader(pub File);
 
 impl SqliteHeader {
-    /// Commits until now.
+    /// Returns the number of commits so far.
     pub fn commits(&self) -> io::Result<u32> {
         Ok(self.counters()?.unwrap_or_default().commits)
     }
 
-    /// The change counter (bytes 24 to 27; SQLite file format, 1.3.7) and the schema cookie (bytes 40 to 43; 1.3.9).
-    /// `None`: in WAL mode (bytes 18 and 19 are 2) commits do not count.
+    /// Reads the change counter (bytes 24 to 27; SQLite file format, 1.3.7) and the schema cookie (bytes 40 to 43;
+    /// 1.3.9).
+    ///
+    /// Returns `None` in WAL mode (bytes 18 and 19 are 2), in which commits are not counted.
     pub fn counters(&self) -> io::Result<Option<HeaderCounters>> {
         let mut header = [0; 44];
         self.0.read_exact_at(&mut header, 0)?;

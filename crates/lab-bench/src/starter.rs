@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A small process that starts commands, waits for their end and reads what they used.
+//! A small process that starts commands, waits for them, and reads their resource usage.
 //!
-//! A child inherits its parent's peak memory: the `ru_maxrss` of wait4(2) is never below what the
-//! parent held. So commands are not started by the lab, but by a process that holds half a megabyte
-//! (`starter.c`). It also outlives a lab that is killed for long enough to end whatever the commands
-//! left running.
+//! A child inherits its parent's peak memory: the `ru_maxrss` of wait4(2) is never below the parent's memory.
+//! Commands are therefore not started by benchlab, but by a process that uses half a megabyte (`starter.c`). If
+//! benchlab is killed, the process lives long enough to kill everything that the commands left running.
 
 use crate::fault::{Fault, SubjectResult};
 use crate::{interrupt, sys};
@@ -21,78 +20,79 @@ use std::time::{Duration, Instant};
 /// The program, built from `starter.c`.
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
 
-/// How long a starter may be silent after its command's time was up; then it is lost.
+/// The maximum time without an answer after a command's time limit. After that, the starter counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// 64-bit numbers in an answer.
+/// The number of 64-bit numbers in an answer.
 const NUMBERS: usize = 12;
 
-/// An order to start a command.
+/// A request to start a command.
 #[derive(Clone, Debug, Default)]
 pub struct StartRequest {
-    /// Program and arguments; a name without `/` is looked for in PATH.
+    /// The program and its arguments. A name without `/` is searched for in PATH.
     pub program: Vec<String>,
-    /// The folder that it runs in, absolute.
+    /// The absolute path of the working directory.
     pub folder: PathBuf,
-    /// The file on its standard input; `None`: `/dev/null`.
+    /// The file for standard input. `None` means `/dev/null`.
     pub input: Option<PathBuf>,
-    /// The file for its standard output, emptied before; `None`: `/dev/null`.
+    /// The file for standard output, which is truncated first. `None` means `/dev/null`.
     pub output: Option<PathBuf>,
-    /// The file for its standard error, emptied before; `None`: `/dev/null`.
+    /// The file for standard error, which is truncated first. `None` means `/dev/null`.
     pub errors: Option<PathBuf>,
-    /// Variables of its environment besides the lab's own.
+    /// Environment variables in addition to benchlab's own.
     pub variables: Vec<(&'static str, String)>,
-    /// The cores that it may use.
+    /// The cores that the command may use.
     pub cores: Vec<usize>,
-    /// It is killed after this time.
+    /// The time after which the command is killed.
     pub time_limit: Duration,
 }
 
-/// A process that ended. Times and counts hold for it and the processes that it waited for.
+/// A process that exited. Times and counts include the processes that it waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// From just before its start until its end was observed, ns.
+    /// The time from just before the start until the exit was observed, in ns.
     pub wall_ns: u64,
-    /// User CPU time.
+    /// User CPU time in ns.
     pub user_ns: u64,
-    /// System CPU time.
+    /// System CPU time in ns.
     pub sys_ns: u64,
-    /// The most memory that one of the processes held; never below what the starter holds, which
-    /// is about half a megabyte.
+    /// The maximum memory of any of the processes. It is never below the starter's memory, which is about half a
+    /// megabyte.
     pub peak_rss_bytes: u64,
-    /// Page faults without reading from a disk.
+    /// Page faults that did not require reading from a disk.
     pub minor_faults: u64,
-    /// Page faults with reading from a disk.
+    /// Page faults that required reading from a disk.
     pub major_faults: u64,
     /// Voluntary context switches.
     pub voluntary_switches: u64,
     /// Involuntary context switches.
     pub involuntary_switches: u64,
-    /// Its exit status.
+    /// The exit status.
     pub status: ExitStatus,
-    /// True if it was killed because its time was up.
+    /// True if the process was killed because it exceeded its time limit.
     pub timed_out: bool,
-    /// True if processes that it or an earlier one started still run.
+    /// True if processes started by this or an earlier command are still running.
     pub left_running: bool,
 }
 
-/// A starter. Dropping it ends it, and all that its commands left running.
+/// A starter. Dropping it kills the starter and everything that its commands left running.
 pub struct Starter {
     process: Child,
     orders: Option<ChildStdin>,
     answers: ChildStdout,
-    /// True if commands run to their end although the reader stops the lab.
+    /// True if commands run to completion even though the user stops benchlab.
     pub undisturbed: bool,
 }
 
 impl Starter {
-    /// Starts one.
+    /// Starts the starter process.
     pub fn new() -> io::Result<Starter> {
         let program = memfd_create("benchlab-starter", MFdFlags::MFD_CLOEXEC)?;
         let mut program = File::from(program);
         program.write_all(PROGRAM)?;
         let path = format!("/proc/self/fd/{}", program.as_raw_fd());
-        // In a group of its own: the terminal's Ctrl-C is for the lab, which ends its starter.
+        // The starter gets its own process group, because the terminal's Ctrl-C is for benchlab, which then shuts
+        // down its starter.
         let mut process = Command::new(path)
             .arg0("benchlab-starter")
             .process_group(0)
@@ -107,12 +107,12 @@ impl Starter {
         })
     }
 
-    /// Its process id; commands are its children.
+    /// Returns the starter's process ID. Commands are its children.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(self.process.id() as i32)
     }
 
-    /// Runs a command to its end. Faults: it cannot be started, or the reader wants to stop.
+    /// Runs a command to completion. Returns a fault if the command cannot be started or the user requests a stop.
     pub fn run(&mut self, order: &StartRequest) -> SubjectResult<Ended> {
         let orders = self.orders.as_mut().expect("it is open until the end");
         orders.write_all(&order.message()?).map_err(starter_lost)?;
@@ -121,7 +121,7 @@ impl Starter {
         self.answers.read_exact(&mut answer).map_err(starter_lost)?;
         parse_answer(&answer).map_err(|error| {
             let program = order.program.first().map_or("", String::as_str);
-            Fault::Failed("start", format!("`{program}` cannot be started: {error}"))
+            Fault::Failed("start", format!("cannot start `{program}`: {error}"))
         })
     }
 
@@ -156,7 +156,7 @@ impl Drop for Starter {
 }
 
 impl StartRequest {
-    /// The order in the form that `starter.c` reads.
+    /// Encodes the request in the format that `starter.c` reads.
     fn message(&self) -> SubjectResult<Vec<u8>> {
         let file = |path: &Option<PathBuf>| match path {
             Some(path) => path.as_os_str().as_encoded_bytes().to_vec(),
@@ -174,7 +174,7 @@ impl StartRequest {
         strings.extend(variables.map(|(name, value)| format!("{name}={value}").into_bytes()));
         strings.extend(self.program.iter().map(|word| word.clone().into_bytes()));
         if self.program.is_empty() || strings.iter().any(|s| s.contains(&0)) {
-            let message = "a command needs words, without NUL characters";
+            let message = "a command needs at least one word, and must not contain NUL characters";
             return Err(Fault::Failed("start", message.into()));
         }
         let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
@@ -191,7 +191,7 @@ impl StartRequest {
     }
 }
 
-/// Reads an answer of `starter.c`. Error: why there was no process.
+/// Parses an answer of `starter.c`. Returns an error that says why no process was started.
 fn parse_answer(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
     let mut numbers = answer.chunks_exact(8).map(|bytes| {
         let bytes = bytes.try_into().expect("chunks are of 8 bytes");
@@ -219,7 +219,7 @@ fn parse_answer(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
 }
 
 impl Ended {
-    /// Its exit status as shells count it: 128 + the signal's number if one ended it.
+    /// Returns the exit code as shells report it: 128 + the signal number if a signal terminated the process.
     pub fn code(&self) -> i32 {
         let signal = || self.status.signal().map(|s| 128 + s);
         self.status.code().or_else(signal).unwrap_or(-1)
@@ -229,6 +229,6 @@ impl Ended {
 fn starter_lost(e: io::Error) -> Fault {
     Fault::Failed(
         "start",
-        format!("the process that starts commands is lost: {e}"),
+        format!("lost the process that starts commands: {e}"),
     )
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The same work, proven on the server: what it counted is what the case says.
+//! Verifies the work on a server: the server's counts must match the case.
 
 use crate::fault::{Fault, SubjectResult};
 use crate::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
 
-/// How many operations show whether a prepared statement is planned for each: PostgreSQL plans its first five
-/// executions (PostgreSQL documentation, PREPARE, Notes), and some drivers send as many as text before.
+/// The number of operations that show whether a prepared statement is planned for each execution.
+///
+/// PostgreSQL plans its first five executions (PostgreSQL documentation, PREPARE, Notes), and some drivers first send
+/// as many statements as text.
 const ENOUGH: u64 = 24;
 
 /// The statements that a server must have counted for a subject's operations.
@@ -15,16 +17,16 @@ pub struct ExpectedStatements<'a> {
     statements: &'a [(String, u64)],
     reported: Reported,
     opens: bool,
-    /// Rows of its tables that an operation reads.
+    /// The number of table rows that an operation reads.
     reads: u64,
-    /// True if the case's unit are the rows that its statements yield or change.
+    /// True if the case's units are the rows that its statements return or change.
     yields_rows: bool,
-    /// True if a statement must be prepared; `None`: as the driver does it.
+    /// True if a statement must be prepared. `None` leaves the choice to the driver.
     prepared: Option<bool>,
 }
 
 impl<'a> ExpectedStatements<'a> {
-    /// The counts for what a subject reports at a point.
+    /// Returns the expected counts for a subject's report at a point.
     pub fn of(plan: &'a Plan, point: PointId, reported: Reported) -> ExpectedStatements<'a> {
         let case = plan.case(point);
         let params = &plan.points[point].params;
@@ -44,7 +46,7 @@ impl<'a> ExpectedStatements<'a> {
         per_operation.map_or(0, |(_, n)| n * self.reported.operations)
     }
 
-    /// Statements that are prepared where statements are: not those that begin and end transactions.
+    /// Returns the number of statements that can be prepared. Statements that begin or end transactions are excluded.
     fn preparable(&self) -> u64 {
         let words = self.statements.iter().map(|(word, _)| word.as_str());
         let work = words.filter(|word| !["begin", "commit", "rollback"].contains(word));
@@ -52,13 +54,13 @@ impl<'a> ExpectedStatements<'a> {
     }
 }
 
-/// Compares the server's counts with the expected ones. Fault: they differ.
+/// Compares the server's counts with the expected ones. Returns a fault if they differ.
 pub fn compare(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     if expected.reported.operations == 0 {
         return Ok(());
     }
     connections(expected, counted)?;
-    // A connection's own statements belong to what opening it costs.
+    // A connection's own statements belong to the cost of opening it.
     if expected.statements.is_empty() || expected.opens {
         return Ok(());
     }
@@ -88,8 +90,8 @@ fn kinds(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()>
     for word in expected_words.chain(found) {
         let (must, found) = (expected.count(word), counted.statements.get(word).copied());
         let found = found.unwrap_or(0);
-        // A transaction begins with a statement, or with the first one in it. Of a COMMIT that was
-        // prepared PostgreSQL counts the first execution only: its BEGINs tell then.
+        // A transaction begins with BEGIN or with its first statement. Of a prepared COMMIT, PostgreSQL counts only
+        // the first execution; in that case its BEGINs are compared.
         let fits = match word {
             "begin" => found <= expected.count("commit"),
             "commit" if counted.plans.is_some() && found < must => begins == must,
@@ -106,15 +108,16 @@ fn kinds(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()>
     Ok(())
 }
 
-/// How often MariaDB prepared a statement again because the table's definition was reloaded: it counts the execution
-/// twice.
+/// Returns how often MariaDB prepared a statement again because the table's definition was reloaded.
+///
+/// MariaDB counts these executions twice.
 fn repeated_preparations(expected: &ExpectedStatements, word: &str, counted: &Counters) -> u64 {
     let is_prepared =
         counted.prepared_executions.is_some_and(|n| n > 0) && expected.count(word) > 0;
     counted.prepares.filter(|_| is_prepared).unwrap_or(0)
 }
 
-/// Compares rows: as many statements that read fewer rows would be other work.
+/// Compares rows, because the same number of statements that read fewer rows would be different work.
 fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let Reported {
         operations, units, ..
@@ -122,7 +125,7 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
     let found = counted.rows;
     if expected.yields_rows && found != units {
         return Err(wrong_statements(format!(
-            "{operations} operations must yield or change {units} rows; the server counted {found}"
+            "{operations} operations must return or change {units} rows; the server counted {found}"
         )));
     }
     let reads = expected.reads * operations;
@@ -130,7 +133,7 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
         (Some(found), _) if found != reads => Err(wrong_statements(format!(
             "{operations} operations must read {reads} rows of tables; the server counted {found}"
         ))),
-        // How many rows of a block it read PostgreSQL reports too late.
+        // PostgreSQL reports too late how many rows of a block it read.
         (_, Some(blocks)) if reads > 0 && blocks < expected.preparable() => {
             Err(wrong_statements(format!(
                 "{operations} operations must read {reads} rows of tables; the server looked at \
@@ -166,8 +169,10 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
     }
 }
 
-/// How often PostgreSQL planned statements, or MariaDB prepared them, over as many batches as it takes to tell whether
-/// they are prepared: a batch may be a single operation.
+/// How often PostgreSQL planned statements, or MariaDB prepared them.
+///
+/// The counts cover as many batches as are necessary to detect whether statements are prepared, because a batch may
+/// be a single operation.
 #[derive(Default)]
 pub struct PlannedStatements {
     operations: u64,
@@ -176,7 +181,7 @@ pub struct PlannedStatements {
 }
 
 impl PlannedStatements {
-    /// Adds the counts of a batch. Fault: its prepared statements are prepared again and again.
+    /// Adds the counts of a batch. Returns a fault if its prepared statements are prepared repeatedly.
     pub fn add(&mut self, expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
         let (times, action) = match (counted.plans, counted.prepares) {
             (Some(times), _) => (times, "planned"),
@@ -342,7 +347,7 @@ mod tests {
         assert!(compare(false, counters(None, Some(1))).is_err());
     }
 
-    /// However few operations a batch has.
+    /// This holds for any number of operations per batch.
     #[test]
     fn a_statement_that_is_planned_each_time_is_not_prepared() {
         let select = owned(&[("select", 1)]);
@@ -358,7 +363,7 @@ mod tests {
             let added = (0..ENOUGH).try_for_each(|_| add(&mut planned, batch, batch));
             assert!(added.is_err(), "{batch}");
         }
-        // Ten at first: five sent as text, and the first five executions.
+        // Ten plans at first: five statements sent as text, and the first five executions.
         let mut planned = PlannedStatements::default();
         assert_eq!(add(&mut planned, 10, 10), Ok(()));
         let later = (0..100).try_for_each(|_| add(&mut planned, 7, 0));

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lines from a pipe, read without waiting and with a limit to their length.
+//! Reads lines from a pipe without blocking and with a maximum line length.
 
 use crate::protocol::MAX_LINE;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 
-/// Readings that empty a pipe (64 KiB, pipe(7)).
+/// The number of reads that empty a full pipe (64 KiB, pipe(7)).
 pub const PIPE_CHUNKS: usize = 65_536 / CHUNK;
-/// Bytes of one reading.
+/// The number of bytes per read.
 const CHUNK: usize = 8192;
 
-/// A pipe's end that is read in lines without waiting.
+/// The end of a pipe, read line by line without blocking.
 pub struct LineStream {
     /// The pipe.
     pub source: Box<dyn PipeEnd>,
-    /// Bytes that were read and not taken yet.
+    /// Bytes that were read but not consumed.
     pub buffer: Vec<u8>,
-    /// How many of them are known to hold no end of a line.
+    /// The number of leading bytes of the buffer that are known to contain no line feed.
     pub scanned: usize,
     /// True if the other end was closed.
     pub ended: bool,
 }
 
-/// Something that can be read and waited for.
+/// A source that can be read and polled.
 pub trait PipeEnd: Read + AsFd {}
 impl<T: Read + AsFd> PipeEnd for T {}
 
 impl LineStream {
-    /// Reads from a pipe.
+    /// Creates a stream that reads from a pipe.
     pub fn new(source: impl Read + AsFd + 'static) -> io::Result<LineStream> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(source.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -55,7 +55,7 @@ impl LineStream {
         Ok(())
     }
 
-    /// The next complete line, without its end. Error: it is longer than a line may be.
+    /// Returns the next complete line without its line feed. Returns an error if it is too long.
     pub fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
         let end = self.buffer[self.scanned..].iter().position(|&b| b == b'\n');
         match end.map(|i| i + self.scanned) {

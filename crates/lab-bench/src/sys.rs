@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operating system's clocks, cores and signals as the measuring needs them.
+//! Clocks, cores and signals of the operating system.
 
 use lab_host::cores::{allowed_cores, allowed_set};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Waits until one of these files can be read; false: the time was over before.
+/// Waits until one of these files is readable. Returns false on timeout.
 pub fn readable<'f>(
     files: impl IntoIterator<Item = BorrowedFd<'f>>,
     time: Duration,
@@ -23,20 +23,21 @@ pub fn readable<'f>(
     Ok(poll(&mut files.collect::<Vec<_>>(), time)? > 0)
 }
 
-/// CLOCK_MONOTONIC, ns.
+/// Returns CLOCK_MONOTONIC in ns.
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("Linux has CLOCK_MONOTONIC");
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
-/// Seconds since 1970.
+/// Returns the time since 1970 in seconds.
 pub fn unix_seconds() -> f64 {
     let since = std::time::SystemTime::UNIX_EPOCH.elapsed();
     since.map(|d| d.as_secs_f64()).unwrap_or_default()
 }
 
-/// Keeps this thread, and what it starts, on the `part`th of `parts` equal parts of its cores, from 0: on all of them
-/// where they are too few. Must come before the cores are first asked for.
+/// Pins this thread, and all that it starts, to one of `parts` equal parts of the cores. `part` counts from 0.
+///
+/// If there are too few cores, it may use all of them. Must be called before the cores are first queried.
 pub fn keep_to_part(part: usize, parts: usize) -> io::Result<()> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     let cores = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
@@ -52,14 +53,15 @@ fn part_of(cores: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
     part * cores / parts..(part + 1) * cores / parts
 }
 
-/// For a new process between fork and exec: gives it all the cores again, so that a subject's
-/// helper threads are free although the lab that starts it is not.
+/// Lets a new process use all cores again. To be called between fork and exec.
+///
+/// A subject's helper threads are then unpinned, although benchlab is pinned.
 pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {
     let set = allowed_set()?;
     Ok(move || Ok(sched_setaffinity(Pid::from_raw(0), &set)?))
 }
 
-/// Keeps a thread on some cores.
+/// Pins a thread to some cores.
 pub fn pin(thread: Pid, cores: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for &core in cores {
@@ -68,12 +70,12 @@ pub fn pin(thread: Pid, cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(thread, &set)?)
 }
 
-/// Keeps all threads of a process on some cores; those that it starts from now on begin there, too.
+/// Pins all threads of a process to some cores. Threads started later inherit the cores.
 pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
     for task in std::fs::read_dir(format!("/proc/{process}/task"))? {
         let name = task?.file_name();
         let thread = name.to_str().and_then(|n| n.parse().ok());
-        // A thread may end between the listing and this.
+        // A thread may exit after the directory was listed.
         match thread.map(|thread| pin(Pid::from_raw(thread), cores)) {
             Some(Err(e)) if e.raw_os_error() != Some(libc::ESRCH) => return Err(e),
             _ => {}
@@ -82,21 +84,23 @@ pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps the lab itself on the measured core. It sleeps while a batch runs, and the subject while the lab works: they
-/// never compete. Handing over within a core takes a fifth of the time of waking another one.
+/// Pins benchlab itself to the measured core.
+///
+/// benchlab sleeps while a batch runs, and the subject sleeps while benchlab works, so the two never compete.
+/// Switching within a core takes a fifth of the time of waking another core.
 pub fn share_core(core: usize) {
-    // Without permission the scheduler decides: slower to answer, but not wrong.
+    // Without permission the scheduler decides. This responds more slowly, but is not wrong.
     let _ = pin(Pid::from_raw(0), &[core]);
 }
 
-/// Gives a thread of the lab all cores: it inherits the measured one.
+/// Lets one of benchlab's threads use all cores, because it inherited the measured core.
 pub fn leave_measured_core() {
     if let Ok(cores) = allowed_cores() {
         let _ = pin(Pid::from_raw(0), &cores);
     }
 }
 
-/// Does something with this thread on some cores: what it starts meanwhile stays there.
+/// Runs an action with this thread pinned to some cores. Threads and processes that it starts stay there.
 pub fn on_cores<T>(cores: &[usize], action: impl FnOnce() -> T) -> T {
     let this_thread = Pid::from_raw(0);
     let before = sched_getaffinity(this_thread);
@@ -112,7 +116,7 @@ pub fn wake(group: Pid) -> io::Result<()> {
     Ok(killpg(group, Signal::SIGCONT)?)
 }
 
-/// Freezes a process group and returns when its leader, a child of this process, is stopped or gone.
+/// Freezes a process group. Returns when its leader, a child of this process, has stopped or exited.
 pub fn freeze(group: Pid) -> io::Result<()> {
     killpg(group, Signal::SIGSTOP)?;
     let events = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Targets of any kind: made for each visit, and checked by benchlab itself.
+//! Targets of any kind: they are created for each visit, and checked by benchlab itself.
 
 use crate::effects::{CallBatch, Effects};
 use crate::fault::{Fault, SubjectResult};
@@ -16,15 +16,15 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A plan's target, which makes what subjects work on.
+/// A plan's target, which creates what subjects work on.
 pub enum TargetMaker {
     /// Database files.
     Files(Files),
     /// A server.
     Server(Rc<Server>),
-    /// A server that was not started: none of its subjects can run.
+    /// A server that was not started. None of its subjects can run.
     Absent,
-    /// Private folders, by the place that they are in.
+    /// Private directories, by the location that contains them.
     Folders(HashMap<String, Scratch>),
     /// Links between clients and servers.
     Links(Links),
@@ -32,18 +32,19 @@ pub enum TargetMaker {
 
 /// The target of one visit.
 pub enum VisitTarget {
-    /// A file of its own, with its openings where they are counted.
+    /// A separate file, with its opens if they are counted.
     File(Box<sqlite::DatabaseFile>, Option<Opens>),
     /// A table on a server.
     Table(VisitTable),
-    /// A folder of the run, which the subjects of a place share: files that are costly to make are made once.
+    /// A directory of the run, shared by the subjects of a location. Files that are costly to create are created
+    /// once.
     Folder(PathBuf),
-    /// A link of its own.
+    /// A separate link.
     Link(ShapedLink),
 }
 
 impl TargetMaker {
-    /// Creates a target for a visit at a point.
+    /// Creates a target for a visit to a point.
     pub fn fresh(
         &self,
         plan: &Plan,
@@ -65,14 +66,14 @@ impl TargetMaker {
                 let place = plan.subjects[subject].place.as_ref();
                 let folder = place.and_then(|place| folders.get(place));
                 let no_folder =
-                    || Fault::Failed("target", "it has no folder to work in".to_owned());
+                    || Fault::Failed("target", "it has no directory to work in".to_owned());
                 VisitTarget::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
             }
             TargetMaker::Links(links) => VisitTarget::Link(links.fresh(plan, point)?),
         })
     }
 
-    /// The server, if it is one.
+    /// Returns the server if the target is one.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
             TargetMaker::Files(_)
@@ -85,7 +86,7 @@ impl TargetMaker {
 }
 
 impl VisitTarget {
-    /// The subject's `target=`.
+    /// Returns the subject's `target=`.
     pub fn url(&self) -> String {
         match self {
             VisitTarget::File(file, _) => format!("sqlite:{}", file.path().display()),
@@ -95,7 +96,7 @@ impl VisitTarget {
         }
     }
 
-    /// Checks that just what the reported operations leave behind was done since the last check. Fault: it was not.
+    /// Checks that exactly the reported operations were done since the last check. Otherwise returns a fault.
     pub fn check_work(
         &mut self,
         plan: &Plan,
@@ -103,7 +104,7 @@ impl VisitTarget {
         reported: Reported,
     ) -> SubjectResult<()> {
         if plan.case(point).check == Check::Effects {
-            return Ok(()); // The effects of calls are compared by themselves.
+            return Ok(()); // The effects of calls are compared separately.
         }
         match self {
             VisitTarget::File(file, opens) => {
@@ -117,7 +118,7 @@ impl VisitTarget {
         }
     }
 
-    /// True if the subject is at work: some faults are made only then.
+    /// Sets whether the subject is at work. Some faults are injected only while it is.
     pub fn set_at_work(&self, is_at_work: bool) {
         match self {
             VisitTarget::File(file, _) => {
@@ -130,7 +131,7 @@ impl VisitTarget {
         }
     }
 
-    /// Round trips to a server so far, in a visit whose round trips are counted.
+    /// Returns the number of round trips to a server so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
         match self {
             VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => 0,
@@ -138,7 +139,7 @@ impl VisitTarget {
         }
     }
 
-    /// True if measured batches have an outage there.
+    /// Returns true if measured batches have an outage there.
     pub fn has_outages(&self) -> bool {
         match self {
             VisitTarget::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
@@ -147,7 +148,7 @@ impl VisitTarget {
         }
     }
 
-    /// Makes an outage in a batch that the subject is doing, of about this length.
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
     pub fn interrupt(
         &self,
         process: &mut SubjectProcess,
@@ -160,7 +161,7 @@ impl VisitTarget {
         }
     }
 
-    /// The effects of the calls of some batches.
+    /// Returns the effects of the calls of batches.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         match self {
             VisitTarget::File(file, _) => file.effects(batches),
@@ -172,7 +173,7 @@ impl VisitTarget {
         }
     }
 
-    /// A sum over the whole table, for points that write: equal sums mean equal contents.
+    /// Returns a sum over the whole table, for points that write. Equal sums mean equal contents.
     pub fn content(&mut self, plan: &Plan, point: PointId) -> SubjectResult<Option<String>> {
         if plan.case(point).check != Check::Writes {
             return Ok(None);
@@ -184,7 +185,7 @@ impl VisitTarget {
         }
     }
 
-    /// Discards what a server counted so far, where that is no subject's work.
+    /// Discards a server's counts so far that are not a subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
             VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
@@ -192,7 +193,7 @@ impl VisitTarget {
         }
     }
 
-    /// Begins to count a file's openings, where the case is about them. A server's are always counted.
+    /// Starts counting a file's opens if the case is about them. A server's connections are always counted.
     pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> SubjectResult<()> {
         if let (Check::Opens, VisitTarget::File(file, opens)) = (&plan.case(point).check, self) {
             *opens = Some(Opens::of(file.path())?);
@@ -200,14 +201,14 @@ impl VisitTarget {
         Ok(())
     }
 
-    /// Stops to count a file's openings: watching them costs each a little.
+    /// Stops counting a file's opens, because watching costs each of them a little.
     pub fn stop_counting_opens(&mut self) {
         if let VisitTarget::File(_, opens) = self {
             *opens = None;
         }
     }
 
-    /// The server that it is on.
+    /// Returns the server that contains the target.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
             VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => None,
@@ -215,7 +216,7 @@ impl VisitTarget {
         }
     }
 
-    /// Bytes that were sent over it, if it is a link.
+    /// Returns the number of bytes sent over a link.
     pub fn sent(&self) -> Option<u64> {
         match self {
             VisitTarget::Link(link) => Some(link.sent()),
@@ -224,7 +225,7 @@ impl VisitTarget {
     }
 }
 
-/// How many calls are made at once: the parameter `clients` (docs/protocol.md).
+/// Returns the number of concurrent calls: the parameter `clients` (docs/protocol.md).
 fn clients(plan: &Plan, point: PointId) -> u64 {
     let mut params = plan.points[point].params.iter();
     let clients = params.find(|(key, _)| key == "clients");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One subject at one point: opened on a target of its own, run, and looked after.
+//! One subject at one point: opened on its own target, run, and checked.
 
 use crate::effects::{CallBatch, Effects, Failed};
 use crate::fault::SubjectResult;
@@ -12,29 +12,29 @@ use crate::target::{TargetMaker, VisitTarget};
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// A tenth of a turn's operations follow the waking and are not recorded.
+/// The unrecorded operations after waking, as a divisor of a turn's operations: a tenth.
 pub const LEAD_IN: u64 = 10;
 
-/// A subject that has a case open.
+/// A subject with an open case.
 pub struct OpenCase {
     point: PointId,
     database: Option<VisitTarget>,
     reported: Reported,
     spread: Option<ThreadSpread>,
-    /// Batches so far.
+    /// The number of batches so far.
     batches: u64,
-    /// Batches since the last check, where their calls may fail.
+    /// The batches since the last check, if their calls may fail.
     calls: Vec<CallBatch>,
     effects: Option<Effects>,
     recovery: Recovery,
-    /// Wall time of an operation in the fastest batch, ns.
+    /// The wall time per operation of the fastest batch, in ns.
     operation_ns: Option<f64>,
-    /// Bytes that an operation of the last batch sent over its link.
+    /// The bytes per operation that the last batch sent over its link.
     link_bytes: Option<f64>,
 }
 
 impl OpenCase {
-    /// Has a subject open the point on a fresh target. Returns the visit and the settings in its reply.
+    /// Opens the point in a subject on a fresh target. Returns the open case and the settings in the subject's reply.
     pub fn begin(
         process: &mut SubjectProcess,
         plan: &Plan,
@@ -61,7 +61,7 @@ impl OpenCase {
         if case.cores == Cores::All {
             process.free()?;
         }
-        // On a server the work of its own processes takes cores, too, which clients do not know.
+        // A server's own processes also use cores, unknown to its clients.
         let has_own_cores =
             case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
         let spread = has_own_cores.then(|| ThreadSpread::new(process.pid()));
@@ -82,7 +82,7 @@ impl OpenCase {
         Ok((visit, settings))
     }
 
-    /// Does operations untimed. Returns check and units.
+    /// Runs operations without timing them. Returns the check value and units.
     pub fn verify(
         &mut self,
         process: &mut SubjectProcess,
@@ -100,7 +100,7 @@ impl OpenCase {
         Ok((check, units))
     }
 
-    /// Does a batch. What it costs the server is not measured.
+    /// Runs a batch without measuring the server's cost.
     pub fn run(
         &mut self,
         process: &mut SubjectProcess,
@@ -110,7 +110,7 @@ impl OpenCase {
         self.run_while(process, plan, operations, |_, _| Ok(()))
     }
 
-    /// Does a batch that is measured. Its outage is made in it, where the point has one.
+    /// Runs a measured batch, with an outage if the point has one.
     pub fn measure(
         &mut self,
         process: &mut SubjectProcess,
@@ -118,8 +118,8 @@ impl OpenCase {
         operations: u64,
     ) -> SubjectResult<BatchResult> {
         let planned_ns = plan.turn_ns(self.point);
-        // A batch must not be over before its outage: a compiler may have made it faster since the pilot, and an outage
-        // makes a batch longer.
+        // A batch must not finish before its outage. A compiler may have made it faster since the pilot, and an
+        // outage makes a batch longer.
         let expected_ns = self.operation_ns.map(|ns| (ns * operations as f64) as u64);
         let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
         let turn = Duration::from_nanos(turn_ns);
@@ -182,7 +182,7 @@ impl OpenCase {
         Ok(result)
     }
 
-    /// Has the lab check what was done since the last check.
+    /// Checks the work done since the last check.
     pub fn check_work(&mut self, plan: &Plan) -> SubjectResult<()> {
         let reported = std::mem::take(&mut self.reported);
         let calls = std::mem::take(&mut self.calls);
@@ -195,12 +195,13 @@ impl OpenCase {
         database.check_work(plan, self.point, reported)
     }
 
-    /// Round trips to its server until now, where they are counted.
+    /// Returns the number of round trips to the server so far, if they are counted.
     pub fn round_trips(&self) -> u64 {
         self.database.as_ref().map_or(0, VisitTarget::round_trips)
     }
 
-    /// The metrics of the last measured batch that the lab counts itself, where calls may fail or it is over a link.
+    /// Returns the metrics of the last measured batch that benchlab counts itself: for calls that may fail, and for
+    /// links.
     pub fn lab_metrics(&self) -> Vec<f64> {
         if let Some(bytes) = self.link_bytes {
             return vec![bytes];
@@ -209,31 +210,31 @@ impl OpenCase {
         effects.chain(self.recovery.values()).collect()
     }
 
-    /// A sum over what is in the target now, for points that write.
+    /// Returns a sum over the current contents of the target, for points that write.
     pub fn content(&mut self, plan: &Plan) -> SubjectResult<Option<String>> {
         let database = self.database.as_mut();
         database.map_or(Ok(None), |d| d.content(plan, self.point))
     }
 
-    /// Begins to count openings, where the case is about them.
+    /// Starts counting opens if the case is about them.
     pub fn count_opens(&mut self, plan: &Plan) -> SubjectResult<()> {
         let database = self.database.as_mut();
         database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
     }
 
-    /// Stops to count openings: watching them costs each a little.
+    /// Stops counting opens, because watching costs each of them a little.
     pub fn stop_counting_opens(&mut self) {
         self.database
             .iter_mut()
             .for_each(VisitTarget::stop_counting_opens);
     }
 
-    /// The server that it is on.
+    /// Returns the server that contains the target.
     pub fn server(&self) -> Option<&Server> {
         Some(self.database.as_ref()?.server()?)
     }
 
-    /// Has the next check begin where this subject's work does.
+    /// Makes the next check cover exactly this subject's work.
     fn begin_anew(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),
@@ -241,7 +242,7 @@ impl OpenCase {
         }
     }
 
-    /// Does a subject's work while faults may be injected.
+    /// Runs a subject's work while faults may be injected.
     fn while_at_work<T>(&self, work: impl FnOnce() -> SubjectResult<T>) -> SubjectResult<T> {
         let database = self.database.as_ref();
         let set = |is_at_work| database.map_or((), |d| d.set_at_work(is_at_work));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload: a kind of thing that can be measured in blocks. The session says when, the workload does it.
+//! A workload: a kind of thing that can be measured in blocks. The session decides when, and the workload does the
+//! work.
 
 use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::fault::Fault;
@@ -24,15 +25,15 @@ use lab_store::StoreError;
 /// A fault excludes its subject: at the point where it happened, or as [`Workload::exclude`] decides. Whatever waits
 /// checks [`crate::interrupt::requested`] meanwhile, and returns [`Fault::Interrupted`].
 pub trait Workload {
-    /// Cores that the blocks take in turns; at least one.
+    /// Returns the cores that the blocks use in turn; at least one.
     fn cores(&self) -> &[usize];
 
-    /// The metrics of the readings that its turns yield.
+    /// Returns the metrics of the readings that the turns yield.
     fn metrics(&self) -> Vec<Metric> {
         Vec::new()
     }
 
-    /// Does what a run needs before its first block, as far as its file does not have it yet.
+    /// Does the work required before the first block, unless the run file already contains its results.
     fn prepare(
         &mut self,
         run: &mut RunContext,
@@ -42,79 +43,82 @@ pub trait Workload {
         Ok(())
     }
 
-    /// The outcomes that batches must have, as far as they are known.
+    /// Returns the known required outcomes of batches.
     fn outcomes(&self) -> Vec<Outcome> {
         Vec::new()
     }
 
-    /// Brings back what a run needs and was lost, such as a server. Error: it cannot, and why.
+    /// Restores a lost prerequisite of a run, such as a server. Returns an error with the reason if this fails.
     fn restore(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Cleans up after the last block, also of a run that was stopped.
+    /// Cleans up after the last block, even if the run was stopped.
     fn finish(&mut self, _run: &mut RunContext) -> Result<(), Stop> {
         Ok(())
     }
 
-    /// The set of processes that serves the next block; `None`: it has processes of its own.
+    /// Returns the set of processes that serves the next block, or `None` if the block has its own processes.
     fn process_set(&mut self, _context: &mut RunContext) -> Option<u32> {
         None
     }
 
-    /// True if the processes of the last block are to serve another one.
+    /// Returns true if the last block's processes must serve another block.
     fn is_amid_set(&self) -> bool {
         false
     }
 
-    /// Called when a block has ended so; says whether its processes stay for the next one.
+    /// Called at the end of a block. Returns true if the processes stay for the next block.
     fn keeps_processes(&mut self, _state: BlockState) -> bool {
         false
     }
 
-    /// A block of this number begins, on this core.
+    /// Called at the start of a block.
     fn begin_block(&mut self, _number: u32, _core: usize) {}
 
-    /// All turns of a block were taken.
+    /// Called after all turns of a block.
     fn end_block(&mut self, _block: &mut BlockContext) {}
 
-    /// True if a run that the reader stops can be resumed; else it has ended.
+    /// Returns true if a run that the user stops can be resumed. Otherwise the run is over.
     fn can_resume(&self) -> bool {
         true
     }
 
-    /// True if a disturbed block is measured again.
+    /// Returns true if a disturbed block is measured again.
     fn can_redo_blocks(&self) -> bool {
         true
     }
 
-    /// True if what is measured is on this machine; else what others do here disturbs nothing.
+    /// Returns true if the measured subjects are on this machine. Otherwise other activity on this machine is no
+    /// disturbance.
     fn is_local(&self) -> bool {
         true
     }
 
-    /// CPU time, ns, that agents and servers which the lab did not start took on this machine: it is no disturbance.
-    /// `None`: not known, so that all time that the lab did not take may be theirs.
+    /// Returns the CPU time in ns on this machine of agents and servers that benchlab did not start, which is no
+    /// disturbance.
+    ///
+    /// `None` means unknown: all CPU time that benchlab did not use may be theirs.
     fn outside_cpu_ns(&self, _block: &Block) -> Option<u64> {
         Some(0)
     }
 
-    /// True if a point needs what others of the block yield, and so comes after them.
+    /// Returns true if a point depends on results of other points of the block and must come after them.
     fn comes_last(&self, _point: PointId) -> bool {
         false
     }
 
-    /// True if a subject has turns at a point in this block.
+    /// Returns true if a subject has turns at a point in this block.
     fn has_turns(&self, _subject: SubjectId, _point: PointId) -> bool {
         true
     }
 
-    /// When its subjects are opened.
+    /// Returns when the subjects are opened.
     fn opening(&self) -> Opening {
         Opening::Target
     }
 
-    /// Starts what a subject needs for a block, unless it runs already.
+    /// Starts what a subject needs for a block, unless it is already running.
     fn open(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
@@ -124,12 +128,12 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Loads it again once the others were warmed up, during which it was idle.
+    /// Loads a subject again after the others were warmed up, because it was idle in the meantime.
     fn refresh_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
 
-    /// Called before the subjects are warmed up for a point, and before the turns at it.
+    /// Called before the subjects are warmed up for a point, and before the turns at the point.
     fn begin_point(&mut self, _block: &mut BlockContext, _point: PointId) {}
 
     /// Brings a subject to its steady state at a point.
@@ -142,10 +146,10 @@ pub trait Workload {
         Ok(())
     }
 
-    /// How many passes these subjects make at a point; passes 2k and 2k+1 are a mirrored pair.
+    /// Returns the number of passes at a point. Passes 2k and 2k+1 are a mirrored pair.
     fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
 
-    /// Called before a pass, for the turn that a subject has in it. `remaining`: passes, this one included.
+    /// Called before a pass, for each subject's turn in it. `remaining` is the number of passes, including this one.
     fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
         Ok(())
     }
@@ -155,7 +159,7 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Takes a turn. Its result is kept after [`Workload::end_turn`].
+    /// Runs a turn. Its result is recorded after [`Workload::end_turn`].
     fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult>;
 
     /// Puts a subject to rest after its turn.
@@ -163,7 +167,7 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Ends a subject's work at a point.
+    /// Finishes a subject's work at a point.
     fn close(
         &mut self,
         _block: &mut BlockContext,
@@ -173,12 +177,12 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Ends what [`Workload::open`] started, if it runs.
+    /// Shuts down what [`Workload::open`] started, if it is running.
     fn quit(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
 
-    /// Ends the processes of a faulty subject, and keeps its fault as a failure: at a point, or at all points.
+    /// Shuts down the processes of a faulty subject, and records its fault as a failure at a point or at all points.
     fn exclude(
         &mut self,
         block: &mut BlockContext,
@@ -190,13 +194,13 @@ pub trait Workload {
     }
 }
 
-/// When the subjects of a workload are opened.
+/// The time when a workload's subjects are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// All in a random order, before the first point of their target. [`Workload::open`] warms them up for
-    /// all points, too.
+    /// All subjects are opened in a random order before the first point of their target. [`Workload::open`] also
+    /// warms them up for all points.
     Target,
-    /// Each when it is warmed up for a point.
+    /// Each subject is opened when it is warmed up for a point.
     Point,
 }
 
@@ -216,9 +220,9 @@ pub struct Turn {
 /// The result of a turn.
 #[derive(Clone, Debug)]
 pub struct TurnResult {
-    /// The record to keep; `None`: it is kept already.
+    /// The record to store, or `None` if it is already stored.
     pub record: Option<TurnRecord>,
-    /// True if other processes disturbed it: it is taken again, as often as the session allows.
+    /// True if other processes disturbed the turn. It is repeated as often as the session allows.
     pub disturbed: bool,
 }
 
@@ -231,12 +235,12 @@ impl From<TurnRecord> for TurnResult {
     }
 }
 
-/// Why a step was not done.
+/// The reason why a step was not completed.
 #[derive(Debug)]
 pub enum StepError {
-    /// The subject's fault.
+    /// The subject is at fault.
     Fault(Fault),
-    /// Measuring stops.
+    /// Measuring must stop.
     Stop(Stop),
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Worktrees of a git repository, one for each revision that is compared: created in a temporary folder, and removed
-//! with it.
+//! Worktrees of a git repository, one for each compared revision. They are created in a temporary directory and
+//! removed with it.
 
 use crate::random::random;
 use crate::{Scratch, interrupt};
@@ -12,82 +12,89 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The name of the working tree as it is, which is no commit.
+/// The name of the current working tree, which is not a commit.
 const WORKING_TREE: &str = ".";
 
-/// The names of builds' folders are padded by less than this.
+/// The maximum padding in the names of builds' directories.
 const MAX_PADDING: u64 = 64;
 
-/// Revisions, checked out. Dropping them removes their worktrees; the next lab that compares revisions of the same
-/// repository removes those of a killed one. Working tree, index and branches stay unchanged, and no hooks run.
+/// Revisions that are checked out. Dropping them removes their worktrees.
+///
+/// The worktrees of a killed benchlab are removed by the next one that compares revisions of the same repository. The
+/// working tree, index and branches stay unchanged, and no hooks run.
 pub struct Worktrees {
     revisions: Vec<Revision>,
-    /// The repository's working tree.
+    /// The root of the repository's working tree.
     top: PathBuf,
-    /// Worktrees that git has registered, or may have if it was stopped half-way.
+    /// Worktrees that are registered in git, or may be if git was interrupted.
     created: Vec<PathBuf>,
     scratch: Scratch,
 }
 
-/// A revision and where it is.
+/// A revision and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// The reader's word for it, such as `HEAD~1`; `.` is the working tree as it is.
+    /// The user's name for the revision, such as `HEAD~1`. `.` is the current working tree.
     pub written: String,
-    /// Its commit; `None`: the working tree as it is.
+    /// The commit, or `None` for the current working tree.
     pub commit: Option<Commit>,
-    /// The folder in it that corresponds to the one that was given.
+    /// The directory in the worktree that corresponds to the given directory.
     pub folder: PathBuf,
-    /// The same folder in each of its builds, the first one [`Revision::folder`]; empty: there is one build.
+    /// The same directory in each of the builds, starting with [`Revision::folder`]. Empty if there is only one
+    /// build.
     pub builds: Vec<PathBuf>,
 }
 
-/// A commit. Its texts are cleaned of control characters.
+/// A commit. Control characters in its texts have been replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The full hash.
     pub id: String,
-    /// The shortest beginning of it that is unique in the repository.
+    /// The shortest unique prefix of the hash in the repository.
     pub short: String,
     /// The first line of its message.
     pub subject: String,
 }
 
-/// Why there are no worktrees. None is left behind.
+/// The reason why worktrees could not be created. None is left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
-    /// There is no git.
-    #[error("there is no `git` in PATH: install it, on Debian with `apt-get install git`")]
+    /// git is not installed.
+    #[error("`git` is not in PATH: install it, on Debian with `apt-get install git`")]
     NoGit,
-    /// Nothing to take revisions from.
-    #[error("{0} is not in the working tree of a git repository, so that it has no revisions: {1}")]
+    /// The directory is not in a repository.
+    #[error("{0} is not in the working tree of a git repository, so it has no revisions: {1}")]
     NoRepository(PathBuf, String),
-    /// It names no commit.
-    #[error("there is no revision `{0}`; `git log --oneline` shows what there is")]
+    /// The revision does not name a commit.
+    #[error("unknown revision `{0}`; `git log --oneline` lists revisions")]
     Unknown(String),
-    /// A commit without the folder that the lab was started in.
-    #[error("revision `{0}` has no folder `{1}`: start from a folder that all the revisions have")]
+    /// The commit lacks the directory in which benchlab was started.
+    #[error(
+        "revision `{0}` does not contain the directory `{1}`: start in a directory that exists in all revisions"
+    )]
     NoFolder(String, PathBuf),
-    /// The folder for them cannot be used.
-    #[error("{0}: {1}; TMPDIR names another folder for worktrees")]
+    /// The directory for worktrees cannot be used.
+    #[error("{0}: {1}; set TMPDIR to use another directory for worktrees")]
     Place(PathBuf, io::Error),
-    /// git refused.
+    /// git failed.
     #[error("git cannot check out revision `{0}`: {1}")]
     Refused(String, String),
-    /// The reader wants the lab to stop.
-    #[error("stopped before the revisions were checked out")]
+    /// The user requested a stop.
+    #[error("stopped before checking out the revisions")]
     Interrupted,
 }
 
 impl Worktrees {
-    /// Checks out revisions of the repository that a folder is in, under the temporary folder (TMPDIR): not in memory,
-    /// since builds may be large. A revision may be named twice.
+    /// Checks out revisions of the repository that contains a directory.
+    ///
+    /// The worktrees are in the temporary directory (TMPDIR) and not in memory, because builds may be large. A
+    /// revision may be named twice.
     pub fn new(folder: &Path, revisions: &[String]) -> Result<Worktrees, WorktreeError> {
         Worktrees::new_in(&std::env::temp_dir(), folder, revisions)
     }
 
-    /// Checks out each revision so many times. With several builds the folders' names have lengths that are drawn from
-    /// a seed.
+    /// Checks out each revision `builds` times. With multiple builds, the lengths of the directories' names depend on
+    /// the seed.
     pub fn of_builds(
         folder: &Path,
         revisions: &[String],
@@ -119,7 +126,7 @@ impl Worktrees {
         Ok(worktrees)
     }
 
-    /// Like [`Worktrees::new`], under another folder.
+    /// Like [`Worktrees::new`], under a different parent directory.
     pub fn new_in(
         parent: &Path,
         folder: &Path,
@@ -139,7 +146,7 @@ impl Worktrees {
             .iter()
             .map(|written| resolve(&top, written))
             .collect::<Result<Vec<_>, _>>()?;
-        // git names its worktrees with links resolved.
+        // git resolves symbolic links in the paths of its worktrees.
         let scratch = parent.canonicalize().and_then(|p| Scratch::new(Some(&p)));
         let mut worktrees = Worktrees {
             revisions: Vec::new(),
@@ -157,7 +164,7 @@ impl Worktrees {
         Ok(worktrees)
     }
 
-    /// The revisions, in the order in which they were given.
+    /// Returns the revisions in their given order.
     pub fn revisions(&self) -> &[Revision] {
         &self.revisions
     }
@@ -173,7 +180,7 @@ impl Worktrees {
             Some(commit) => self.add(name, written, commit)?,
             None => self.top.clone(),
         };
-        // Components instead of join, which would end with a slash for an empty prefix.
+        // Use components because `join` with an empty prefix would append a slash.
         let folder: PathBuf = place.components().chain(prefix.components()).collect();
         if !folder.is_dir() {
             return Err(WorktreeError::NoFolder(written.into(), prefix.into()));
@@ -203,7 +210,8 @@ impl Worktrees {
         }
     }
 
-    /// Makes git forget the worktrees in folders that killed labs left and that are removed by now.
+    /// Makes git forget worktrees in removed directories of killed runs.
+    ///
     /// `git worktree prune` would also forget worktrees on a disk that is not mounted.
     fn forget_abandoned(&self) {
         let list = answer(git(&self.top).args(["worktree", "list", "--porcelain"]));
@@ -215,12 +223,14 @@ impl Worktrees {
         }
     }
 
-    /// Removes a worktree, forced twice: it contains built files, and git locks one whose creation was interrupted. In
-    /// a process group of its own, so that Ctrl-C does not leave half of it.
+    /// Removes a worktree.
+    ///
+    /// It needs two `--force` options: the worktree contains built files, and git locks a worktree whose creation was
+    /// interrupted. git runs in its own process group, so that Ctrl-C does not interrupt the removal.
     fn remove(&self, place: &Path) {
         let mut remove = git(&self.top);
         remove.args(["worktree", "remove", "--force", "--force"]);
-        // What git cannot remove goes with the scratch folder, and git forgets it the next time.
+        // What git cannot remove is deleted with the scratch directory, and git forgets it the next time.
         let _ = answer(remove.arg(place).process_group(0));
     }
 }
@@ -231,7 +241,9 @@ impl Drop for Worktrees {
     }
 }
 
-/// The commit of the repository that a folder is in, and whether tracked files differ from it; `None` outside of one.
+/// Returns the commit of the repository that contains a directory, and whether tracked files differ from it.
+///
+/// Returns `None` outside of a repository.
 pub fn commit_of(folder: &Path) -> Option<String> {
     let ask = |words: &[&str]| answer(git(folder).args(words)).ok();
     let id = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
@@ -244,7 +256,7 @@ pub fn commit_of(folder: &Path) -> Option<String> {
     })
 }
 
-/// The top of the working tree that a folder is in, and the way from there to the folder.
+/// Returns the root of the working tree that contains a directory, and the directory's path relative to the root.
 fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
     let ask = |option| match answer(git(folder).args(["rev-parse", option])) {
         Ok(line) => Ok(path(line.strip_suffix(b"\n").unwrap_or(&line)).to_path_buf()),
@@ -254,7 +266,7 @@ fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
     Ok((ask("--show-toplevel")?, ask("--show-prefix")?))
 }
 
-/// The commit of a revision; `None`: the working tree as it is.
+/// Returns the commit of a revision, or `None` for the current working tree.
 fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     if written == WORKING_TREE {
         return Ok(None);
@@ -271,7 +283,7 @@ fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     let mut describe = git(top);
     describe.args(["rev-list", "--max-count=1", "--encoding=UTF-8"]);
     let described = text(describe.args(["--format=%h%n%s", id]))?;
-    // The first line is git's own: `commit` and the name.
+    // The first line is written by git: `commit` and the hash.
     let mut lines = described.lines().skip(1).map(clean);
     Ok(Some(Commit {
         id: id.into(),
@@ -280,8 +292,10 @@ fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     }))
 }
 
-/// `a`, `b`, …, all of one length: the length of a path can change a program's speed (Mytkowicz et
-/// al., *Producing Wrong Data Without Doing Anything Obviously Wrong!*, ASPLOS 2009).
+/// Returns `a`, `b`, …, all with the same length.
+///
+/// The length of a path can change a program's speed (Mytkowicz et al., *Producing Wrong Data Without Doing Anything
+/// Obviously Wrong!*, ASPLOS 2009).
 fn name(index: usize, count: usize) -> String {
     let length = (1..).find(|&length| 26usize.pow(length) >= count);
     let digits = (0..length.expect("powers grow")).rev();
@@ -289,16 +303,18 @@ fn name(index: usize, count: usize) -> String {
     digits.map(letter).collect()
 }
 
-/// Why git gave no answer.
+/// The reason why git produced no output.
 enum GitFault {
-    /// It failed, with this message.
+    /// git failed with this message.
     Refused(String),
-    /// It did not run, or was interrupted.
+    /// git did not run or was interrupted.
     Other(WorktreeError),
 }
 
-/// git in a folder, whatever repository the environment names (hooks set these variables: githooks(5),
-/// `git rev-parse --local-env-vars`), and without running programs that the repository names.
+/// Creates a git command for a directory, regardless of any repository in the environment, and without running
+/// programs that the repository names.
+///
+/// Hooks set such environment variables (githooks(5), `git rev-parse --local-env-vars`).
 fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     for variable in [
@@ -327,7 +343,7 @@ fn answer(git: &mut Command) -> Result<Vec<u8>, GitFault> {
         io::ErrorKind::NotFound => GitFault::Other(WorktreeError::NoGit),
         _ => GitFault::Refused(e.to_string()),
     })?;
-    // A Ctrl-C reaches git too, and may end it before this process has taken notice.
+    // Ctrl-C reaches git, too, and may terminate git before this process notices the signal.
     if interrupt::requested() || output.status.signal() == Some(Signal::SIGINT as i32) {
         return Err(GitFault::Other(WorktreeError::Interrupted));
     }
@@ -342,7 +358,7 @@ fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Replaces control characters: text of a repository could move a terminal's cursor.
+/// Replaces control characters, because text from a repository could move a terminal's cursor.
 fn clean(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ")
 }

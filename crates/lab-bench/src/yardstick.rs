@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The baseline beside the pilot of another subject: both take turns as in a block, so that the level of the pilot is known
-//! as a multiple of the baseline's at the same speed of the machine.
+//! The baseline during the pilot of another subject.
+//!
+//! The two alternate as in a block. This gives the level of the pilot as a multiple of the baseline's at the same
+//! speed of the machine.
 
 use crate::fault::{Fault, SubjectResult};
 use crate::process::{BatchResult, SubjectProcess};
@@ -8,10 +10,11 @@ use crate::visit::{LEAD_IN, OpenCase};
 use lab_model::{Age, Batch, Pilot, Plan};
 use std::time::{Duration, Instant};
 
-/// Turns of each of the two, in the order A B B A: on a server the work of the one is checked before the other's begins.
+/// The number of turns of each of the two, in the order A B B A. On a server, the work of one is checked before the
+/// other begins.
 const PAIRS: usize = 8;
 
-/// The fewest turns that show a level.
+/// The minimum number of turns for a level.
 const MIN_PAIRS: usize = lab_stats::steady::MIN_PAIRS;
 
 /// The baseline's process, with the point open.
@@ -23,7 +26,7 @@ pub struct Yardstick {
 }
 
 impl Yardstick {
-    /// Uses a warm and frozen process that has the point open, in batches of `operations`.
+    /// Uses a warm and frozen process with the point open, in batches of `operations`.
     pub fn new(process: SubjectProcess, visit: OpenCase, operations: u64) -> Yardstick {
         Yardstick {
             process,
@@ -33,7 +36,7 @@ impl Yardstick {
         }
     }
 
-    /// Has a warm subject take turns with the baseline, and adds them to its pilot, unless `longest` is too short for them.
+    /// Alternates a warm subject with the baseline, and adds the turns to its pilot, unless `longest` is too short.
     pub fn compare(
         &mut self,
         plan: &Plan,
@@ -48,7 +51,7 @@ impl Yardstick {
             return Ok(());
         }
         let began = Instant::now();
-        // As in a block.
+        // As in a block, opens are not counted.
         visit.stop_counting_opens();
         let mut last_was_baseline = None;
         let (mut own, mut baseline) = (Vec::new(), Vec::new());
@@ -99,7 +102,7 @@ impl Yardstick {
         Ok(())
     }
 
-    /// Closes the point. Returns the process, on a core of its own if one is given, unless the baseline failed.
+    /// Closes the point. Returns the process, pinned to `core` if given, unless the baseline failed.
     pub fn close(mut self, core: Option<usize>) -> Option<SubjectProcess> {
         let woken = self.process.wake();
         let closed = woken.and_then(|()| self.process.close());
@@ -115,7 +118,8 @@ impl Yardstick {
         self.unless_broken(checked).map(drop)
     }
 
-    /// A baseline that fails here is no fault of the other subject: it fails in the blocks, too, and is shown then.
+    /// A failing baseline is not the other subject's fault. It also fails in the blocks, where the failure is
+    /// reported.
     fn unless_broken<T>(&mut self, result: SubjectResult<T>) -> SubjectResult<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -128,7 +132,8 @@ impl Yardstick {
     }
 }
 
-/// A turn as in a block: woken, a part of a batch that does not count, a batch, and frozen again.
+/// Runs a turn as in a block: wakes the process, runs an uncounted partial batch and a batch, and freezes the
+/// process.
 fn take_turn(
     plan: &Plan,
     process: &mut SubjectProcess,

@@ -198,7 +198,7 @@ fn the_folder_inside_the_repository_is_kept() {
     drop(worktrees);
     assert_eq!(
         place.error_message(&place.bench(), &["HEAD", "HEAD~1"]),
-        "revision `HEAD~1` has no folder `bench/`: start from a folder that all the revisions have"
+        "revision `HEAD~1` does not contain the directory `bench/`: start in a directory that exists in all revisions"
     );
 }
 
@@ -218,7 +218,7 @@ fn what_is_no_revision() {
         let cleaned = wrong.replace(|c: char| c.is_control(), " ");
         assert_eq!(
             message,
-            format!("there is no revision `{cleaned}`; `git log --oneline` shows what there is")
+            format!("unknown revision `{cleaned}`; `git log --oneline` lists revisions")
         );
     }
 }
@@ -314,7 +314,7 @@ fn stopped_while_git_checks_out() {
         }
         send_signal(Pid::from_raw(holder.id() as i32)).unwrap();
         let message = line_after(&mut holder, "failed");
-        assert_eq!(message, "stopped before the revisions were checked out");
+        assert_eq!(message, "stopped before checking out the revisions");
         holder.wait().unwrap();
         place.assert_nothing_left();
     }
@@ -331,7 +331,7 @@ fn without_git() {
         .unwrap();
     let output_text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        output_text.contains("there is no `git` in PATH: install it"),
+        output_text.contains("`git` is not in PATH: install it"),
         "{output_text}"
     );
 }

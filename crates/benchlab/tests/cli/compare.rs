@@ -357,7 +357,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
     ]);
     outcome.expect(0).says(&[
         "B failed at run: exit: it ended with exit status: 7; use --ignore-failure=7 to measure it anyway",
-        "D failed at run: start: `nowhere-to-be-found` cannot be started: No such file or directory",
+        "D failed at run: start: cannot start `nowhere-to-be-found`: No such file or directory",
     ]);
     let run = place.0.load();
     assert_eq!(run.failures.len(), 2);
@@ -841,7 +841,7 @@ fn wrong_revisions_are_refused() {
     for (args, says) in [
         (
             &["--rev", "nowhere", "--rev", "HEAD", "./prog"][..],
-            "there is no revision `nowhere`",
+            "unknown revision `nowhere`",
         ),
         (
             &["--rev", "HEAD", "--rev", "HEAD"],

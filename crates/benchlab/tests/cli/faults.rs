@@ -24,7 +24,7 @@ fn crashes() {
             (
                 "crash-at-start",
                 "crash",
-                "it ended with exit status: 1 in place of a reply",
+                "it ended with exit status: 1 instead of replying",
             ),
             (
                 "crash-in-open",
@@ -113,12 +113,12 @@ fn hangs_with_closed_output_or_on_leaving() {
             (
                 "closes-output",
                 "crash",
-                "it closed its output in place of a reply",
+                "it closed its output instead of replying",
             ),
             (
                 "hang-after-quit",
                 "timeout",
-                "it has not ended within 2 s after `quit`",
+                "it did not exit within 2 s after `quit`",
             ),
         ],
     );
@@ -133,7 +133,11 @@ fn replies_that_are_none() {
             "nonsense",
             "`%zz` is not percent-encoded UTF-8",
         ),
-        ("another-verb", "nonsense", "`verified` in place of `ran`"),
+        (
+            "another-verb",
+            "nonsense",
+            "got `verified` instead of `ran`",
+        ),
         (
             "negative-check",
             "nonsense",
@@ -154,7 +158,7 @@ fn replies_that_are_none() {
         (
             "protocol-2",
             "nonsense",
-            "it speaks protocol 2, and this lab protocol 1",
+            "it uses protocol 2, but benchlab supports only protocol 1",
         ),
         ("thread-of-another", "nonsense", "is not one of its threads"),
         ("no-thread", "nonsense", "`hello` without `thread=`"),
@@ -173,9 +177,9 @@ fn replies_that_are_none() {
 #[test]
 fn times_that_cannot_be() {
     let faults = [
-        ("end-before-start", "bracket", "it says that it ran from"),
-        ("start-before-call", "bracket", "it says that it ran from"),
-        ("end-after-reply", "bracket", "and the call lasted from"),
+        ("end-before-start", "bracket", "it reports running from"),
+        ("start-before-call", "bracket", "it reports running from"),
+        ("end-after-reply", "bracket", "but the call lasted from"),
     ];
     assert_failures(
         &measure_faults(&faults.map(|(name, _, _)| name)).load(),
@@ -250,7 +254,7 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
     ]);
     let outcome = project.run(&[]);
     outcome.expect(0).says(&[
-        "benchlab: misbuilt cannot run: `sh -c echo one; echo two >&2; exit 4` ended with exit status: 4\n  one\n  two\n",
+        "benchlab: misbuilt cannot run: `sh -c echo one; echo two >&2; exit 4` failed: exit status: 4\n  one\n  two\n",
         "benchlab: lacking, lacking-too cannot run; missing: Rare compiler\n\
          benchlab: `benchlab run t --install` installs what is missing, or \
          `apt-get install rare-compiler rare-runtime`\n",

@@ -394,7 +394,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     device.unmount();
     run_on(&project, &[named], &[])
         .expect(2)
-        .says(&["no writable filesystem of it is mounted"]);
+        .says(&["no writable filesystem on it is mounted"]);
 }
 
 #[test]

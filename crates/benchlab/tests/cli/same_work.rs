@@ -31,9 +31,9 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             (
                 "fewer-rows",
                 "writes",
-                "1 operations must add 1 rows; 0 are there",
+                "1 operations must add 1 rows; it added 0",
             ),
-            ("wrong-values", "writes", "the rows added hold a sum of"),
+            ("wrong-values", "writes", "the added rows have a sum of"),
             (
                 "no-write",
                 "writes",

@@ -119,12 +119,12 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             "statements",
             "must execute 0 × BEGIN; the server counted ",
         ),
-        ("wrong-values", "writes", "the rows added hold a sum of"),
-        ("shadow", "writes", " rows; 0 are there"),
+        ("wrong-values", "writes", "the added rows have a sum of"),
+        ("shadow", "writes", " rows; it added 0"),
     ];
     let postgresql = [("no-rows", "statements", "rows; the server counted 0")];
     // A row that already existed counts as written.
-    let mariadb = [("no-rows", "writes", "rows; 0 are there")];
+    let mariadb = [("no-rows", "writes", "rows; it added 0")];
     assert_caught(
         INSERT,
         &["--set", "statement=text"],
@@ -390,7 +390,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
     let only_text = server_subject("only-text", "honest") + "without = [\"statement=prepared\"]\n";
     project.append(&only_text);
     let run = measure_pairs(&project, "3", &[]);
-    let operations = "the indexes in `latencies=` do not ascend";
+    let operations = "the indexes in `latencies=` are not ascending";
     assert_failures(
         &run,
         &[
@@ -402,7 +402,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
             (
                 "wrong-sum on mariadb",
                 "nonsense",
-                "`latencies=` has 2 operations of 1",
+                "`latencies=` contains 2 of 1 operations",
             ),
             ("descending on mariadb", "nonsense", operations),
         ],

@@ -112,12 +112,12 @@ fn another_answer_and_other_peoples_processes_are_failures() {
             .clone()
     };
     assert!(
-        message_of(2).contains("its answer to GET /api/built?number=1 is not that of "),
+        message_of(2).contains("its response to GET /api/built?number=1 differs from that of "),
         "{}",
         message_of(2)
     );
     assert!(
-        message_of(3).contains("`processes=1` are not all processes that it has started"),
+        message_of(3).contains("`processes=1` contains processes that the subject did not start"),
         "{}",
         message_of(3)
     );

@@ -155,11 +155,11 @@ fn what_a_request_costs_a_server_is_counted() {
 #[test]
 fn who_does_other_work_is_not_measured() {
     let faults = [
-        ("no-date", "the answer has no `Date`"),
+        ("no-date", "the response has no `Date`"),
         ("frozen-date", "`Date`"),
         (
             "html",
-            "Content-Type is `text/html` in place of `application/json`",
+            "Content-Type is `text/html` instead of `application/json`",
         ),
         (
             "prepared",
@@ -167,24 +167,27 @@ fn who_does_other_work_is_not_measured() {
         ),
         (
             "raw-echo",
-            "byte for byte, what was sent: it was not parsed",
+            "the body is identical to the request's, so it was not parsed",
         ),
-        ("takes-all", "POST /api/echo: status 200 in place of 400"),
+        ("takes-all", "POST /api/echo: status 200 instead of 400"),
         ("other-file", "the body is not the file some.bin"),
         (
             "closes",
-            "the server closes the connection, which nobody asked it to",
+            "the server closes the connection without being asked to",
         ),
         (
             "stays-open",
-            "after `Connection: close` the connection stays open",
+            "the connection stays open after `Connection: close`",
         ),
-        ("talking-head", "an answer is not HTTP/1.1"),
-        ("finds-all", "GET /nothing: status 200 in place of 404"),
+        ("talking-head", "a response is not HTTP/1.1"),
+        ("finds-all", "GET /nothing: status 200 instead of 404"),
         ("no-allow", "DELETE /api: `Allow` is ``"),
-        ("whole-only", "a part of a request cannot be sent"),
-        ("drops-pipelined", "no answer within 5 s"),
-        ("few-connections", "open connections: no answer within 5 s"),
+        ("whole-only", "cannot send a byte of a request"),
+        ("drops-pipelined", "no response within 5 s"),
+        (
+            "few-connections",
+            "open connections: no response within 5 s",
+        ),
     ];
     let names: Vec<&str> = faults.iter().map(|(name, _)| *name).collect();
     let project = project(&[&["honest", "second"], &names[..]].concat());
@@ -359,7 +362,7 @@ fn a_server_that_turns_or_dies_under_load_is_seen() {
     assert!(
         elsewhere
             .message
-            .contains("a subject listens on this machine alone")
+            .contains("a subject must listen only on this machine")
     );
     assert!(
         failure("turns").is_none(),

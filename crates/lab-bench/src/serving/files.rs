@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files that servers serve: random bytes of a run's seed.
+//! The files that servers serve. They contain random bytes derived from a run's seed.
 
 use lab_model::ServedFile;
 use rand_chacha::ChaCha8Rng;
@@ -8,14 +8,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder with the files.
+/// A directory with the files.
 pub struct ServedFiles {
     folder: PathBuf,
     contents: Vec<(String, Vec<u8>)>,
 }
 
 impl ServedFiles {
-    /// Creates the files in a folder, which is created, too.
+    /// Creates the files and their directory.
     pub fn make(folder: PathBuf, files: &[ServedFile], seed: u64) -> io::Result<ServedFiles> {
         fs::create_dir_all(&folder)?;
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
@@ -29,12 +29,12 @@ impl ServedFiles {
         Ok(ServedFiles { folder, contents })
     }
 
-    /// The folder.
+    /// Returns the directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The content of a file.
+    /// Returns the content of a file.
     pub fn content(&self, name: &str) -> &[u8] {
         let mut contents = self.contents.iter();
         let content = contents.find(|(file, _)| file == name);

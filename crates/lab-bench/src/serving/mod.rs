@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that are servers as a workload: proven, warmed up, and loaded in turns.
+//! A workload of servers: they are verified, warmed up, and loaded in turns.
 
 mod files;
 mod others;
@@ -37,33 +37,33 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
-/// A stretch of load before a visit that is not recorded, as a divisor of the visit.
+/// The unrecorded period of load before a visit, as a divisor of the visit's length.
 const LEAD_IN: u32 = 10;
 
 /// The servers of a run.
 pub struct ServerWorkload<'a> {
     setup: ServerSetup<'a>,
     cores: Vec<usize>,
-    /// By subject and case.
+    /// Pilots by subject and case.
     pilots: HashMap<(SubjectId, usize), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
-    /// True if the block is one of those that find the peaks.
+    /// True if the block is one of those that determine the peaks.
     is_calibrating: bool,
     /// The cores of the block.
     split: Split,
     others: Others,
     running: BTreeMap<SubjectId, RunningServer>,
-    /// True if processes may serve several blocks: those of hosts that measure blocks for a run do not.
+    /// True if processes may serve multiple blocks. Hosts that measure single blocks for a run set this to false.
     may_nest: bool,
     set: ProcessSet,
     costs: SetCosts,
-    /// The load generators of the current point; their connections last from pass to pass.
+    /// The load generators of the current point. Their connections stay open from pass to pass.
     engines: HashMap<SubjectId, Engine>,
     _scratch: Scratch,
 }
 
-/// True if blocks must still find the peaks of which points offer parts.
+/// Returns true if blocks must still determine the peaks that some points refer to.
 pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
     let mut points = 0..plan.points.len();
     let has_parts = points.any(|point| plan.part_of_peak(point).is_some());
@@ -71,7 +71,8 @@ pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
 }
 
 impl<'a> ServerWorkload<'a> {
-    /// The servers of a plan, for a run that begins or is resumed, with its known peaks. `folder` is the project's.
+    /// Creates the workload of a plan for a new or resumed run, with its known peaks. `folder` is the project's
+    /// directory.
     pub fn new(
         plan: &'a Plan,
         serving: &'a Serving,
@@ -81,9 +82,8 @@ impl<'a> ServerWorkload<'a> {
     ) -> Result<ServerWorkload<'a>, BenchError> {
         let cores = usable_cores()?;
         let place = scratch.folder().join("files");
-        let files = ServedFiles::make(place, &serving.files, plan.seed).map_err(
-            BenchError::system("the files that servers serve cannot be made"),
-        )?;
+        let files = ServedFiles::make(place, &serving.files, plan.seed)
+            .map_err(BenchError::system("cannot create the files to serve"))?;
         let pilots = run.pilots.iter();
         let by_case = |p: &Pilot| ((p.subject, plan.points[p.point].case), p.clone());
         Ok(ServerWorkload {
@@ -110,7 +110,7 @@ impl<'a> ServerWorkload<'a> {
         })
     }
 
-    /// The same servers, whose processes may serve several blocks where the plan has a budget.
+    /// Allows processes to serve multiple blocks if the plan has a budget.
     pub fn nested(self) -> ServerWorkload<'a> {
         ServerWorkload {
             may_nest: true,
@@ -118,7 +118,7 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
-    /// Starts a server and has it prove itself.
+    /// Starts a server and verifies its work.
     fn prove(
         &mut self,
         subject: SubjectId,
@@ -151,8 +151,10 @@ impl<'a> ServerWorkload<'a> {
         self.end_pilot(subject, server, run, progress)
     }
 
-    /// Pilots those cases of a subject that have no pilot yet, in a fresh process. `baseline`: its server, which has had
-    /// its pilots, if there is one. Returns the server, unless it had nothing to do or failed.
+    /// Pilots the cases of a subject that have no pilot yet, in a fresh process.
+    ///
+    /// `baseline` is the baseline's server after its own pilots, if available. Returns the server, unless it had
+    /// nothing to do or failed.
     fn pilot(
         &mut self,
         subject: SubjectId,
@@ -193,7 +195,7 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
-    /// The pilots of those cases that have none yet; the others are warmed up.
+    /// Pilots the cases that have no pilot yet. Warms up the server for the other cases.
     fn pilot_cases(
         &self,
         (subject, server): (SubjectId, &mut RunningServer),
@@ -230,7 +232,7 @@ impl<'a> ServerWorkload<'a> {
         Ok(pilots)
     }
 
-    /// How long the next pilot goes on at the most, after all that are done and these.
+    /// Returns the maximum length of the next pilot, after all completed ones and `more`.
     fn pilot_length(&self, more: &[Pilot]) -> Duration {
         let plan = self.setup.plan;
         let done = self.pilots.values().chain(more);
@@ -242,7 +244,7 @@ impl<'a> ServerWorkload<'a> {
         pilot::max_length(plan, Duration::from_nanos(spent_ns), left, all)
     }
 
-    /// Begins to warm up a server at a point. `baseline`: the baseline's server, unless it is this one.
+    /// Starts to warm up a server at a point. `baseline` is the baseline's server if it is a different one.
     fn warming<'c, 'y>(
         &self,
         (subject, server): (SubjectId, &mut RunningServer),
@@ -277,7 +279,7 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
-    /// Where an example states no answer, all servers must give the same one.
+    /// Checks that all servers give the same response if an example does not specify one.
     fn same_as_others(&self, proven: &Proven) -> SubjectResult<()> {
         let difference = |(&other, other_proof): (&SubjectId, &Proven)| {
             proven
@@ -289,7 +291,7 @@ impl<'a> ServerWorkload<'a> {
             Some((other, example)) => {
                 let other = &self.setup.plan.subjects[other].name;
                 let message = format!(
-                    "its answer to {} {} is not that of {other}",
+                    "its response to {} {} differs from that of {other}",
                     example.method, example.path
                 );
                 Err(Fault::Failed("proof", message))
@@ -313,8 +315,10 @@ impl<'a> ServerWorkload<'a> {
 }
 
 impl ServerWorkload<'_> {
-    /// Warms a server up case after case, until it is as the pilot was, or has it serve so many requests as the run asks
-    /// for. `refresh`: it was warm, and is loaded again until it is as it was.
+    /// Warms up a server, one case after the other.
+    ///
+    /// It is warm when it reaches the pilot's level, or has served the number of requests that the run requires.
+    /// `refresh` means that the server was already warm and only returns to its earlier level.
     fn warm_up_cases(
         &self,
         block: &mut BlockContext,
@@ -374,7 +378,7 @@ impl ServerWorkload<'_> {
             .generator(server, point, proven, rate, block.block.number)
     }
 
-    /// Does something with a server that runs, and the baseline's, unless it is the same.
+    /// Runs `work` with a running server and the baseline's server, if it is a different one.
     fn with_baseline(
         &mut self,
         subject: SubjectId,
@@ -412,7 +416,7 @@ impl Workload for ServerWorkload<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
         let plan = self.setup.plan;
-        // The baseline first: it shows the speed of the machine to all others.
+        // Start with the baseline, which shows the speed of the machine to all others.
         let mut order: Vec<SubjectId> = (0..plan.subjects.len()).collect();
         order.sort_by_key(|&subject| subject != plan.baseline);
         let mut baseline = None;
@@ -427,7 +431,7 @@ impl Workload for ServerWorkload<'_> {
             if !self.proven.contains_key(&subject) {
                 self.prove(subject, run, progress)?;
             }
-            // One that was proven may have failed at its end.
+            // A verified server may have failed while it shut down.
             if self.proven.contains_key(&subject) && takes_part(run) {
                 let server = self.pilot(subject, baseline.as_mut(), run, progress)?;
                 let Some(server) = server else { continue };
@@ -472,14 +476,14 @@ impl Workload for ServerWorkload<'_> {
     fn begin_block(&mut self, number: u32, _: usize) {
         self.engines.clear();
         if !self.set.block_begins() {
-            // Servers of a block that was stopped half-way.
+            // Drop the servers of an interrupted block.
             self.running.clear();
         }
         self.costs.block_begins();
         self.others = Others::default();
         self.split = Split::of(&self.cores, self.setup.plan.seed, number);
         pin_lab(&self.split);
-        // Peaks that an earlier attempt at this block found do not count.
+        // Peaks found by an earlier attempt at this block do not count.
         self.peaks.forget(number);
         self.is_calibrating = number < calibrating_blocks(self.setup.plan);
     }
@@ -490,7 +494,7 @@ impl Workload for ServerWorkload<'_> {
             .learn(self.setup.plan, block.number, &block.slices);
     }
 
-    /// Parts of a peak can only be offered once it is known.
+    /// A fraction of a peak can be offered only after the peak is known.
     fn comes_last(&self, point: PointId) -> bool {
         self.is_calibrating && self.setup.plan.part_of_peak(point).is_some()
     }
@@ -505,14 +509,14 @@ impl Workload for ServerWorkload<'_> {
         }
     }
 
-    /// Parts of a peak are offered once it is known, and to those that have one.
+    /// A fraction of a peak is offered only after the peak is known, and only to servers that have a peak.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
         let peak = || self.peaks.at(plan, subject, point);
         plan.part_of_peak(point).is_none() || !matches!(peak(), None | Some(Peak::Generator))
     }
 
-    /// Starts a server, unless it goes on from the block before.
+    /// Starts a server, unless it is still running from the previous block.
     fn open(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
         if let Some(server) = self.running.get_mut(&subject) {
             return Ok(server.keep_on(&self.split.server)?);
@@ -617,7 +621,8 @@ impl Workload for ServerWorkload<'_> {
         Ok(block.keep(TurnRecord::Readings(values.map(reading).collect()))?)
     }
 
-    /// A server on which no load can be put at a point has failed there; any other has failed everywhere.
+    /// A server that cannot be loaded at a point has failed only at this point. Any other fault excludes it
+    /// everywhere.
     fn exclude(
         &mut self,
         block: &mut BlockContext,
@@ -637,7 +642,7 @@ impl Workload for ServerWorkload<'_> {
     }
 }
 
-/// Has a server end in order and keeps its log. Returns the values of the experiment's metrics.
+/// Shuts down a server and stores its log. Returns the values of the experiment's metrics.
 fn shut_down(
     mut server: RunningServer,
     serving: &Serving,
@@ -650,13 +655,13 @@ fn shut_down(
     Ok(closed.and_then(|values| server.quit().map(|()| values)))
 }
 
-/// Pins this thread to the generator's cores: the generator's threads inherit them.
+/// Pins this thread to the generator's cores. The generator's threads inherit them.
 pub(crate) fn pin_lab(split: &Split) {
-    // Without permission the scheduler decides, which is less even but not wrong.
+    // Without permission the scheduler decides. This is less even, but not wrong.
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }
 
-/// A server's reported settings, the number of proven responses, and its cores.
+/// Returns a server's reported settings, the number of verified responses, and its cores.
 fn settings(
     subject: SubjectId,
     server: &RunningServer,

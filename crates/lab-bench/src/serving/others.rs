@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CPU time of processes other than a server and benchlab in a server's turn. All cores are the server's or
-//! the generator's then, so another process that computes makes one of them wait.
+//! Measures the CPU time of other processes during a server's turn.
+//!
+//! All cores belong to the server or the generator, so any other busy process delays one of them.
 
 use lab_host::{CpuClock, kernel, procfs};
 use nix::unistd::Pid;
 use std::collections::HashMap;
 
-/// The part of a core that another process may use in a turn. A pause of a hundredth of the time makes one in a
-/// hundred requests late: from here on the 99th percentile shows it.
+/// The maximum CPU time of another process during a turn, as a fraction of a core.
+///
+/// A pause of a hundredth of the time delays one in a hundred requests, which is visible in the 99th percentile.
 const PART: f64 = 0.01;
 
-/// All processes that may use a core, but the lab.
+/// All processes that may use a core, except benchlab.
 #[derive(Default)]
 pub struct Others {
-    /// The processes seen so far; `None`: a helper of the kernel, or a process that has ended.
+    /// The processes seen so far. `None` stands for a kernel thread or an exited process.
     clock_of: HashMap<Pid, Option<CpuClock>>,
 }
 
 impl Others {
-    /// The clocks of the processes that exist now, without a server's. A process that begins later is not counted.
+    /// Returns the clocks of the existing processes, except the server's. Processes that start later are not counted.
     pub fn clocks(&mut self, server: Pid) -> Clocks {
         let mut ours = procfs::with_descendants(server);
         ours.push(Pid::this());
@@ -37,18 +39,19 @@ fn clock(pid: Pid) -> Option<CpuClock> {
 pub struct Clocks(Vec<CpuClock>);
 
 impl Clocks {
-    /// The current value of each clock.
+    /// Returns the current value of each clock.
     pub fn read(&self) -> CpuReading {
         CpuReading(self.0.iter().map(|clock| clock.now_ns().ok()).collect())
     }
 }
 
-/// Values of clocks, ns. `None`: the process has ended.
+/// Values of clocks in ns. `None` means that the process has exited.
 pub struct CpuReading(Vec<Option<u64>>);
 
 impl CpuReading {
-    /// CPU time that the busiest process used since an earlier reading of the same clocks, ns. (Many use a
-    /// little, in many small pieces: that is no pause.)
+    /// Returns the CPU time of the busiest process since an earlier reading of the same clocks, in ns.
+    ///
+    /// (Many processes use a little time in many small pieces, which causes no pause.)
     pub fn most_since(&self, earlier: &CpuReading) -> u64 {
         let pairs = self.0.iter().zip(&earlier.0);
         let used = pairs.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));
@@ -56,7 +59,7 @@ impl CpuReading {
     }
 }
 
-/// True if another process used so much in a turn of some length that it shows.
+/// Returns true if another process used enough CPU time in a turn to affect its results.
 pub fn disturbs(used_ns: u64, wall_ns: u64) -> bool {
     used_ns as f64 > PART * wall_ns as f64
 }
@@ -96,7 +99,7 @@ mod tests {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        // One that has ended uses nothing.
+        // A process that has exited uses no CPU time.
         of_others.read().most_since(&before);
     }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The warm-up of a server, and its pilot: at which level it is steady, and how many requests that takes.
+//! The warm-up of a server, and its pilot: determines the level at which the server is steady, and the number of
+//! requests until then.
 //!
-//! The speed of a shared machine changes while a server warms up. So after each stretch of load on it the baseline's
-//! server is loaded, too, and what counts is the cost of a request as a multiple of the baseline's.
+//! The speed of a shared machine changes while a server warms up. After each period of load, the baseline's server is
+//! therefore loaded, too. What counts is the cost of a request relative to the baseline's.
 
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
@@ -14,63 +15,69 @@ use lab_stats::order;
 use lab_stats::steady::{Steady, log_levels, steady_rounds};
 use std::time::{Duration, Instant};
 
-/// The part of a round that is judged while a server still compiles: as many connections as servers are compared with.
+/// The judged period of a round while a server still compiles, with as many connections as in comparisons.
 const CROWDED: Duration = Duration::from_millis(50);
 
-/// The same once it compiles nothing any more.
+/// The judged period of a round after the server has finished compiling.
 const LOADED: Duration = Duration::from_millis(80);
 
-/// The part of a round in which the baseline's server is loaded.
+/// The period of a round in which the baseline's server is loaded.
 const BASELINE: Duration = Duration::from_millis(20);
 
-/// The part of a round over one connection, kept alive, and then over a new one for each request, if the case has both.
-/// Without it a virtual machine, whose compiler competes with full load, compiles for a minute instead of ten seconds.
+/// The period of a round with a single keep-alive connection, followed by the same period with a new connection per
+/// request, if the case uses both.
+///
+/// Without it, the compiler of a virtual machine competes with full load and takes a minute instead of ten seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
-/// The idle end of a round: a server that computes now still compiles. It is shorter than the 50 ms after which
-/// HotSpot forgets to compile what is not called any more.
+/// The idle period at the end of a round. A server that computes now is still compiling.
+///
+/// It is shorter than the 50 ms after which HotSpot forgets to compile code that is no longer called.
 const IDLE: Duration = Duration::from_millis(30);
 
-/// The length of a warm-up's round, about, by which a plan counts.
+/// The approximate length of a warm-up round, used in a plan's estimates.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// A server that compiled has finished after so many rounds in a row at whose end it was idle.
+/// The number of consecutive rounds with an idle end after which a server that compiled has finished.
 const QUIET: usize = 8;
 
-/// One that never compiled has nothing to finish after so many.
+/// The same number for a server that never compiled.
 const NEVER_BUSY: usize = 3;
 
-/// Connections of the crowded part, or as near to it as the plan has points.
+/// The number of connections of the crowded period, or the nearest number in the plan's points.
 const CONNECTIONS: usize = 64;
 
-/// A process is at the steady level if its last rounds cost at most so much more, in logarithms.
+/// The maximum excess of the last rounds' cost over the steady level, as a logarithm.
 const TOLERANCE: f64 = 0.05;
 const LAST_ROUNDS: usize = 6;
 
-/// So much slower than in the pilot the machine may be where no baseline shows its speed.
+/// The maximum factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
 const MACHINE_FACTOR: f64 = 1.3;
 
-/// The most rounds that bring a warm process back to its level after it was idle.
+/// The maximum number of rounds to bring a warm process back to its level after an idle time.
 const MAX_REFRESHING: usize = 10;
 
-/// A process that is not at the level after so many times the requests that the pilot needed is measured all the same:
-/// its turns show it.
+/// The maximum multiple of the pilot's number of requests before a process is measured even if it is not at the
+/// level.
+///
+/// Its turns then show that it was not steady.
 const MAX_FACTOR: u32 = 2;
 const MAX_EXTRA: Duration = Duration::from_secs(2);
 
-/// A stretch of load on the way to an age: the age is exceeded by less than that.
+/// The length of the load periods on the way to an age. The age is exceeded by less than this.
 const STEP: Duration = Duration::from_millis(2);
 
-/// A pilot goes on until so many requests in this part of its longest time, as a divisor.
+/// The number of requests until which a pilot continues, within a fraction of its maximum time (as a divisor).
 const TOLD_REQUESTS: u64 = 100_000;
 const TOLD_PART: u32 = 4;
 
-/// All pilots of a run with a budget take about this part of it, as a divisor.
+/// The approximate fraction of a run's budget for all pilots, as a divisor.
 const PILOTS_PART: u32 = 3;
-/// The least that each has.
+/// The minimum length of each pilot.
 const MIN_PILOT: Duration = Duration::from_secs(3);
 
-/// The point at which a case is piloted: in a closed loop, with connections kept alive if the case has them.
+/// Returns the point at which a case is piloted: in a closed loop, and with keep-alive connections if the case uses
+/// them.
 pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
     let points = 0..plan.points.len();
     let closed = points.filter(|&p| plan.points[p].case == case && !plan.is_open(p));
@@ -82,13 +89,15 @@ pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
     })
 }
 
-/// How long a pilot goes on at the most, whatever the budget is.
+/// Returns the maximum length of a pilot regardless of the budget.
 pub fn most(plan: &Plan) -> Duration {
     ROUND * plan.measure.max_warmup
 }
 
-/// How long the pilot of one server and case goes on at the most, where `left` of all `pilots` are left, this one included,
-/// and those before took `spent`. One that needs more than its share may have a part of another's, which will need less.
+/// Returns the maximum length of the next pilot, where `left` of all `pilots` remain, including this one.
+///
+/// `spent` is the time of the earlier pilots. A pilot that needs more than its equal fraction may use time of others,
+/// which will need less.
 pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> Duration {
     let Some(budget_ns) = plan.measure.budget_ns else {
         return most(plan);
@@ -98,14 +107,14 @@ pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> D
     share.max(MIN_PILOT).min(most(plan))
 }
 
-/// The baseline's server, which shows how fast the machine is.
+/// The baseline's server, which shows the speed of the machine.
 pub struct Yardstick<'y> {
     server: &'y mut RunningServer,
     engine: Engine,
 }
 
 impl<'y> Yardstick<'y> {
-    /// Opens its connections at a point. `proven`: what it answers.
+    /// Opens the connections at a point. `proven` contains the server's expected responses.
     pub fn new(
         setup: &ServerSetup,
         server: &'y mut RunningServer,
@@ -119,7 +128,7 @@ impl<'y> Yardstick<'y> {
         })
     }
 
-    /// Requests and the CPU time that they cost.
+    /// Loads the baseline. Returns the number of requests and their CPU time.
     fn read(&mut self) -> SubjectResult<(u64, u64)> {
         self.server.process.wake()?;
         let before = self.server.read()?;
@@ -130,27 +139,27 @@ impl<'y> Yardstick<'y> {
     }
 }
 
-/// The warming up of a server for a case.
+/// The warm-up of a server for a case.
 pub struct Warming<'a, 'y> {
     /// The server's cores in a block.
     cores: &'a [usize],
     alone: Vec<Engine>,
     crowded: Engine,
     yardstick: Option<Yardstick<'y>>,
-    /// CPU time and requests of each round's crowded part.
+    /// The CPU time and requests of each round's crowded period.
     batches: Vec<Batch>,
-    /// How old the server was at the end of each round.
+    /// The age of the server at the end of each round.
     ages: Vec<Age>,
     began: Instant,
     cpu_before_ns: u64,
-    /// The last round at whose end the server was busy, from 1; 0: none.
+    /// The last round, from 1, at whose end the server was busy, or 0 if there was none.
     last_busy: usize,
-    /// It has compiled what it was busy with, and is on its own cores.
+    /// True if the server has finished compiling and runs on its own cores.
     settled: bool,
 }
 
 impl<'a, 'y> Warming<'a, 'y> {
-    /// Opens its connections. `cores`: those that it has in a block; `point`: see [`point`].
+    /// Opens the connections. `cores` are the server's cores in a block. For `point` see [`point`].
     pub fn new(
         setup: &ServerSetup,
         server: &mut RunningServer,
@@ -180,7 +189,8 @@ impl<'a, 'y> Warming<'a, 'y> {
         })
     }
 
-    /// Runs rounds until the server is steady, or for so long. Until it has compiled what it compiles, it has all cores.
+    /// Runs rounds until the server is steady or `longest` is over. The server may use all cores until it has
+    /// finished compiling.
     pub fn find_level(
         &mut self,
         server: &mut RunningServer,
@@ -192,7 +202,7 @@ impl<'a, 'y> Warming<'a, 'y> {
             let level = steady_rounds(&self.batches, &self.ages);
             let steady = self.settled && level.is_some_and(|level| level.reached);
             let elapsed = self.began.elapsed();
-            // What the first 100,000 cost is told where there is time for it.
+            // If there is enough time, continue until the cost of the first 100,000 requests is known.
             let served = self.ages.last().map_or(0, |age| age.requests);
             let is_old = served >= TOLD_REQUESTS || elapsed >= longest / TOLD_PART;
             if steady && is_old || elapsed >= longest {
@@ -202,7 +212,7 @@ impl<'a, 'y> Warming<'a, 'y> {
         }
     }
 
-    /// Runs rounds until the server is at the level that a pilot found and has served as many requests as that took.
+    /// Runs rounds until the server reaches the pilot's level and has served as many requests as the pilot needed.
     pub fn reach(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
         let Some(level) = lab_stats::steady::steady(pilot) else {
             return Ok(());
@@ -220,7 +230,7 @@ impl<'a, 'y> Warming<'a, 'y> {
                 let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= longest;
                 is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || elapsed >= 2 * longest
             } else {
-                // It is measured at the age of the pilot's end.
+                // Measure the server at the age that it had at the end of the pilot.
                 let longest = Duration::from_nanos(end.wall_ns) + MAX_EXTRA;
                 self.settled && served >= end.requests || elapsed >= longest
             };
@@ -231,8 +241,9 @@ impl<'a, 'y> Warming<'a, 'y> {
         server.keep_on(self.cores)
     }
 
-    /// Loads a server that was idle while others were warmed up, until it is as it was: some collect garbage or forget code
-    /// meanwhile.
+    /// Loads a server that was idle during the warm-up of others, until it has returned to its level.
+    ///
+    /// While idle, some servers collect garbage or discard compiled code.
     pub fn refresh(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
         let level = lab_stats::steady::steady(pilot);
         server.keep_on(self.cores)?;
@@ -247,27 +258,27 @@ impl<'a, 'y> Warming<'a, 'y> {
         Ok(())
     }
 
-    /// Has the server serve so many requests, on the cores of its turns.
+    /// Makes the server serve a number of requests on the cores of its turns.
     pub fn reach_age(&mut self, server: &mut RunningServer, requests: u64) -> SubjectResult<()> {
         server.keep_on(self.cores)?;
         let mut served = 0;
         while served < requests {
             let record = server.load(&mut self.crowded, STEP)?;
-            // One that fails all requests does not get any older.
+            // A server that fails all requests does not get any older.
             served += record.served.max(1);
         }
         Ok(())
     }
 
-    /// True if the last rounds cost as much as the steady level.
+    /// Returns true if the last rounds cost no more than the steady level allows.
     fn is_at(&self, level: &Steady, last_rounds: usize) -> bool {
         let rounds = self.batches.len();
         let from = rounds.saturating_sub(last_rounds);
         let wanted = match (level.ratio, &self.yardstick) {
             (Some(ratio), Some(_)) => ratio,
-            // The machine may be slower than it was then.
+            // The machine may be slower than it was during the pilot.
             (None, None) => MACHINE_FACTOR * level.cost_ns,
-            // Nothing to compare with.
+            // There is nothing to compare with.
             _ => return true,
         };
         let last = log_levels(&self.batches[from..], &self.ages[from..]);
@@ -322,7 +333,7 @@ impl<'a, 'y> Warming<'a, 'y> {
     }
 }
 
-/// Warms a fresh server up until it is steady, or its time is spent.
+/// Warms up a fresh server until it is steady or its time is over.
 pub fn pilot(
     server: &mut RunningServer,
     mut warming: Warming,

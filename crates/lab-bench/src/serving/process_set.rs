@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sets of processes: those of all servers are started and warmed up together, and serve one block or several.
+//! Sets of processes. The processes of all servers are started and warmed up together, and serve one or more blocks.
 
 use super::pilot;
 use crate::context::RunContext;
@@ -9,51 +9,51 @@ use lab_stats::steady::steady;
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// A server that takes longer to warm up than so many sets have time for is left out.
+/// The number of sets that must fit into the time. A server whose warm-up takes too long for this is left out.
 const WANTED_SETS: f64 = 4.0;
 
-/// The time from the start of a process until it listens, if not known, s.
+/// The time in seconds from the start of a process until it listens, if unknown.
 const START_S: f64 = 0.5;
-/// The least that its warm-up takes, s.
+/// The minimum duration of a warm-up in seconds.
 const MIN_WARM_UP_S: f64 = 0.6;
-/// The time of a turn in addition to its load, s.
+/// The duration of a turn in addition to its load, in seconds.
 const TURN_EXTRA_S: f64 = 0.012;
 
-/// The processes that run now.
+/// The current set of processes.
 #[derive(Debug, Default)]
 pub struct ProcessSet {
-    /// From 0.
+    /// The index of the set, from 0.
     pub number: u32,
-    /// Blocks that they are to serve.
+    /// The number of blocks to serve.
     blocks: u32,
-    /// Blocks that they have served.
+    /// The number of blocks served so far.
     served: u32,
-    /// They are in a block, or one of theirs was stopped half-way.
+    /// True during a block, and after a block of this set was interrupted.
     in_block: bool,
-    /// They have begun their first block, so that they are warm.
+    /// True if the set has begun its first block, so that its processes are warm.
     began: bool,
     warm: bool,
 }
 
 impl ProcessSet {
-    /// True if it serves another block.
+    /// Returns true if the set serves another block.
     pub fn goes_on(&self) -> bool {
         self.began && !self.in_block && self.served < self.blocks
     }
 
-    /// A block begins. Returns whether its processes run already.
+    /// Records the start of a block. Returns true if the processes are already running.
     pub fn block_begins(&mut self) -> bool {
         self.warm = self.goes_on();
         (self.began, self.in_block) = (true, true);
         self.warm
     }
 
-    /// True if the processes of the current block were warmed up in an earlier one.
+    /// Returns true if the processes of the current block were warmed up in an earlier one.
     pub fn is_warm(&self) -> bool {
         self.warm
     }
 
-    /// A block has ended so; a disturbed one is measured again.
+    /// Records the end of a block. A disturbed block is measured again.
     pub fn block_ended(&mut self, state: BlockState) {
         self.in_block = false;
         if state == BlockState::Complete {
@@ -62,50 +62,52 @@ impl ProcessSet {
     }
 }
 
-/// The cost of sets and their blocks: estimated from the pilots, then measured.
+/// The durations of sets and their blocks, first estimated from the pilots and then measured.
 #[derive(Debug, Default)]
 pub struct SetCosts {
     starts_ns: HashMap<SubjectId, u64>,
     block_began: Option<Instant>,
     turns_began: Option<Instant>,
-    /// The last set's start and warm-up, s.
+    /// The duration of the last set's start and warm-up in seconds.
     set_s: Option<f64>,
-    /// The last block's turns, s.
+    /// The duration of the last block's turns in seconds.
     block_s: Option<f64>,
 }
 
 impl SetCosts {
-    /// A process took so long until it had answered its first request.
+    /// Records the time that a process took until it had answered its first request.
     pub fn started(&mut self, subject: SubjectId, ns: u64) {
         self.starts_ns.insert(subject, ns);
     }
 
-    /// A block begins.
+    /// Records the start of a block.
     pub fn block_begins(&mut self) {
         (self.block_began, self.turns_began) = (Some(Instant::now()), None);
     }
 
-    /// A point's turns begin: all processes are warm.
+    /// Records the start of a point's turns. All processes are warm.
     pub fn turns_begin(&mut self) {
         self.turns_began.get_or_insert_with(Instant::now);
     }
 
-    /// A block has ended.
+    /// Records the end of a block.
     pub fn block_ended(&mut self) {
         let Some((began, turns)) = self.block_began.zip(self.turns_began) else {
             return;
         };
         let opening_s = (turns - began).as_secs_f64();
         self.block_s = Some(turns.elapsed().as_secs_f64());
-        // A block of processes that go on opens nothing.
+        // A block that reuses its processes opens nothing.
         let known_s = self.set_s.unwrap_or(0.0);
         if opening_s > known_s / 4.0 {
             self.set_s = Some(opening_s);
         }
     }
 
-    /// The subjects for which a run with a budget has no time: their pilots found no steady level in theirs, or to warm
-    /// up so many processes takes too long. The baseline and its copy stay.
+    /// Returns the subjects that do not fit into the budget of a run. The baseline and its copy always stay.
+    ///
+    /// These are subjects whose pilot found no steady level within its time, and subjects that make the warm-up of
+    /// all processes too long.
     pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
         let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
         let Some(remaining_s) = remaining_s else {
@@ -120,7 +122,7 @@ impl SetCosts {
             let mut starts = context.run.blocks.iter().flat_map(|block| &block.processes);
             starts.any(|start| start.subject == subject)
         };
-        // Whoever was left out of earlier blocks stays so.
+        // A subject that was left out of earlier blocks stays out.
         if context.run.complete_blocks().next().is_some() {
             let out = participants
                 .into_iter()
@@ -145,7 +147,8 @@ impl SetCosts {
         costs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let (mut sum_s, mut out) = (0.0, Vec::new());
         for (can_go, subject_s, subject) in costs {
-            // Whoever was not steady after the longest pilot is measured all the same, and said to be so.
+            // A subject that was not steady after the longest possible pilot is measured anyway, and the report says
+            // so.
             let is_steady = |p: &Pilot| {
                 let length = p.ages.last().map_or(0, |age| age.wall_ns);
                 let is_cut = length < pilot::most(plan).as_nanos() as u64;
@@ -163,7 +166,7 @@ impl SetCosts {
         out
     }
 
-    /// The next set of a run, and how many blocks it serves.
+    /// Returns the next set of a run and its number of blocks.
     pub fn next_set(&self, plan: &Plan, context: &RunContext) -> ProcessSet {
         let known = context
             .run
@@ -172,7 +175,7 @@ impl SetCosts {
             .filter_map(|b| b.process_set)
             .max();
         let blocks = match plan.measure.age {
-            // A second block's processes are older than the run asks for.
+            // In a second block, the processes would be older than the run requires.
             Some(_) => 1,
             None => self.blocks_of_next(plan, context).unwrap_or(1),
         };
@@ -209,7 +212,7 @@ impl SetCosts {
         Some(design.blocks)
     }
 
-    /// To start and warm up a subject's process, s.
+    /// Returns the time to start and warm up a subject's process in seconds.
     fn subject_s(&self, plan: &Plan, context: &RunContext, subject: SubjectId) -> f64 {
         let warm_ns = pilots(context, subject).filter_map(|pilot| {
             let level = steady(pilot)?;
@@ -230,7 +233,7 @@ impl SetCosts {
     }
 }
 
-/// The variances that the blocks of a run show, once it has several sets.
+/// Estimates the variances from the blocks of a run, if it has multiple sets.
 fn variances(context: &RunContext) -> Option<Variances> {
     let run = context.writer.load().ok()?;
     lab_stats::nesting::observed(&run)
@@ -246,7 +249,7 @@ fn remaining_s(plan: &Plan, context: &RunContext) -> Option<f64> {
     Some(budget_ns.saturating_sub(context.spent_ns) as f64 / 1e9)
 }
 
-/// The turns of so many subjects in a block, s.
+/// Returns the duration in seconds of the turns of a number of subjects in a block.
 fn turns_s(plan: &Plan, subjects: usize) -> f64 {
     let turns = f64::from(2 * plan.measure.pairs) * subjects as f64;
     let points = 0..plan.points.len();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The proof that a server does the work: before it is measured it is asked everything that it must be
-//! able to answer, in all the ways in which a request may arrive.
+//! Verifies the work of a server before any measurement.
+//!
+//! Sends every request that the server must be able to answer, in all the ways in which a request may arrive.
 
 use super::files::ServedFiles;
 use super::proof_connection::{ProofConnection, ProofResponse};
@@ -15,42 +16,43 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Between two bytes of a request that is sent in pieces.
+/// The pause between two bytes of a request that is sent a byte at a time.
 const BETWEEN_BYTES: Duration = Duration::from_micros(200);
 
-/// The most that a server's clock may differ from the lab's, which is the same machine's: `Date` has whole seconds,
-/// and servers renew it about once a second.
+/// The maximum difference between the server's clock and benchlab's on the same machine.
+///
+/// `Date` has whole seconds, and servers renew it about once a second.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(3);
 
-/// Within this time `Date` must have advanced.
+/// The maximum time until `Date` must have advanced.
 const DATE_ADVANCE: Duration = Duration::from_millis(2_500);
 
-/// The bytes of a decompressed body that are compared.
+/// The maximum number of bytes compared in a decompressed body.
 const MAX_PLAIN: u64 = 64 << 20;
 
-/// How long connections that were closed may still exist.
+/// The maximum time that closed connections may continue to exist.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// The result of a proof.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct Proven {
-    /// The requests of the load, and the bodies of their answers.
+    /// The requests of the load, and the bodies of their responses.
     pub bodies: Vec<(Example, Vec<u8>)>,
-    /// From connecting to the end of the very first answer.
+    /// The time from connecting to the end of the first response, in ns.
     pub first_ns: u64,
-    /// How many answers were right.
+    /// The number of correct responses.
     pub answers: u32,
 }
 
 impl Proven {
-    /// The answer's body to a request of the load; empty, if it was not sent.
+    /// Returns the body of the response to a request of the load. Empty if the request was not sent.
     pub fn body(&self, example: &Example) -> &[u8] {
         let mut bodies = self.bodies.iter();
         let answer = bodies.find(|(request, _)| request == example);
         answer.map_or(&[], |(_, body)| body)
     }
 
-    /// A request without a stated answer that another server answered otherwise.
+    /// Returns the first request without a required response to which the other server responded differently.
     pub fn first_difference<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
         let mut bodies = self.bodies.iter();
         let differs = |(example, body): &&(Example, Vec<u8>)| {
@@ -60,7 +62,7 @@ impl Proven {
     }
 }
 
-/// A body without the compression that a header asked for: that is each server's own.
+/// Decompresses a body if it is compressed, because each server may compress differently.
 fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     const GZIP: [u8; 2] = [0x1F, 0x8B];
     let mut text = Vec::new();
@@ -72,16 +74,16 @@ fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Why a proof failed, and the last exchange.
+/// The reason why the verification failed, and the last exchange.
 #[derive(Debug)]
 pub struct FailedProof {
-    /// A sentence.
+    /// A description.
     pub reason: String,
     /// The lines of the last connection.
     pub transcript: Vec<String>,
 }
 
-/// Proves a server: sends it every request, in every way.
+/// Verifies a server by sending every request in every way.
 pub fn prove(
     address: SocketAddr,
     tls: Option<&Tls>,
@@ -115,7 +117,7 @@ struct Prover<'a> {
     /// The requests of the load.
     loaded: Vec<Example>,
     all_examples: Vec<Example>,
-    /// The most connections that are open at once.
+    /// The maximum number of concurrent connections.
     most_connections: usize,
     serving: &'a Serving,
     files: &'a ServedFiles,
@@ -139,7 +141,7 @@ impl Prover<'_> {
         self.advancing(began, first_date)
     }
 
-    /// The very first request, timed.
+    /// Sends and times the very first request.
     fn first(&mut self) -> Result<SystemTime, String> {
         let began = Instant::now();
         let example = self.loaded.first().ok_or("there is no case")?.clone();
@@ -165,7 +167,7 @@ impl Prover<'_> {
         checked
     }
 
-    /// Every example of every case, one after the other over one connection.
+    /// Sends every example of every case one after the other over one connection.
     fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
         for example in self.all_examples.clone() {
             let answer = self.exchange(connection, &example)?;
@@ -176,7 +178,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// HEAD gets the headers of GET and no body: the next answer on the connection is complete.
+    /// Checks that HEAD returns the headers of GET without a body, so that the next response is complete.
     fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
         let gets = self.loaded.clone().into_iter();
         for example in gets.filter(|e| e.method == "GET" && e.headers.is_empty()) {
@@ -196,7 +198,7 @@ impl Prover<'_> {
                 let [head, get_answer] = [&head, &get_answer].map(|answer| answer.header(name));
                 if head != get_answer && !(name == "content-length" && head.is_none()) {
                     return Err(format!(
-                        "HEAD {path}: {name} is {head:?}, and of GET {get_answer:?}"
+                        "HEAD {path}: {name} is {head:?}, but for GET {get_answer:?}"
                     ));
                 }
             }
@@ -204,7 +206,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// A path that does not exist, and methods that paths do not have.
+    /// Requests a missing path, and methods that paths do not support.
     fn refusals(&mut self, connection: &mut ProofConnection) -> Checked {
         let missing = &self.serving.missing;
         connection.send(&rendered("GET", missing, None, false))?;
@@ -223,7 +225,7 @@ impl Prover<'_> {
                 .any(|method| method.trim() == example.method)
             {
                 return Err(format!(
-                    "{request}: `Allow` is `{allowed}`, which has no {} (RFC 9110, 15.5.6)",
+                    "{request}: `Allow` is `{allowed}`, which lacks {} (RFC 9110, 15.5.6)",
                     example.method
                 ));
             }
@@ -232,7 +234,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// A request arrives in whatever pieces the network makes of it.
+    /// Sends a request in small pieces, because the network may split requests in any way.
     fn split(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded = self.loaded.clone();
         for example in loaded {
@@ -243,7 +245,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Several requests in one piece are answered in their order.
+    /// Checks that multiple requests in one piece are answered in order.
     fn pipelined(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded = self.loaded.clone();
         let twice = || loaded.iter().chain(&loaded);
@@ -256,7 +258,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// A request to close the connection is granted, after the answer.
+    /// Checks that the server closes the connection after the response if the client requests it.
     fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         connection.send(&render(&example, true))?;
@@ -265,11 +267,11 @@ impl Prover<'_> {
         if connection.ends() {
             Ok(())
         } else {
-            Err("after `Connection: close` the connection stays open".into())
+            Err("the connection stays open after `Connection: close`".into())
         }
     }
 
-    /// Many connections at once, each of which is kept, by the kernel's count.
+    /// Checks by the kernel's count that many concurrent connections are kept open.
     fn many_connections(&mut self) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         let count = self.most_connections;
@@ -293,7 +295,7 @@ impl Prover<'_> {
         {
             if Instant::now() > deadline {
                 return Err(format!(
-                    "of {count} connections that are open and were used twice, the server has {established}"
+                    "{count} connections are open and were used twice, but the server has {established}"
                 ));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -301,7 +303,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// `Date` advances within [`DATE_ADVANCE`].
+    /// Checks that `Date` advances within [`DATE_ADVANCE`].
     fn advancing(&mut self, began: Instant, first: SystemTime) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         self.over_one_connection(|prover, connection| {
@@ -318,7 +320,9 @@ impl Prover<'_> {
         })
     }
 
-    /// Sends a request and checks its answer. The connection must be kept; after a refusal it may be opened again.
+    /// Sends a request and checks the response.
+    ///
+    /// The server must keep the connection open. After an error response, the connection may be reopened.
     fn exchange(
         &mut self,
         connection: &mut ProofConnection,
@@ -331,7 +335,7 @@ impl Prover<'_> {
         Ok(answer)
     }
 
-    /// A server may close the connection with a refusal.
+    /// Reopens the connection if the server closed it with an error response, which is allowed.
     fn reconnect_if_refused(
         &mut self,
         connection: &mut ProofConnection,
@@ -351,14 +355,14 @@ impl Prover<'_> {
     fn stays_open(&mut self, answer: &ProofResponse, request: &str) -> Checked {
         if answer.closes() && answer.status < 400 {
             Err(format!(
-                "{request}: the server closes the connection, which nobody asked it to"
+                "{request}: the server closes the connection without being asked to"
             ))
         } else {
             Ok(())
         }
     }
 
-    /// Checks status, headers and body.
+    /// Checks the status, headers and body.
     fn check_content(
         &mut self,
         example: &Example,
@@ -373,7 +377,9 @@ impl Prover<'_> {
             .duration_since(date)
             .or_else(|_| date.duration_since(now));
         if difference.is_ok_and(|difference| difference > MAX_CLOCK_DIFFERENCE) {
-            return Err(format!("{request}: `Date` is not the time of this machine"));
+            return Err(format!(
+                "{request}: `Date` differs from this machine's time"
+            ));
         }
         let expected = match example.answer {
             RequiredBody::Any => None,
@@ -385,7 +391,7 @@ impl Prover<'_> {
         if expected.is_some_and(|expected| !content_type.eq_ignore_ascii_case(expected)) {
             let expected = expected.unwrap_or_default();
             return Err(format!(
-                "{request}: Content-Type is `{content_type}` in place of `{expected}`"
+                "{request}: Content-Type is `{content_type}` instead of `{expected}`"
             ));
         }
         self.check_body(example, answer)
@@ -399,7 +405,7 @@ impl Prover<'_> {
         match &example.answer {
             RequiredBody::Any => Ok(()),
             RequiredBody::Text(text) if body == text.as_bytes() => Ok(()),
-            RequiredBody::Text(_) => Err("the body is not, byte for byte, what it must be".into()),
+            RequiredBody::Text(_) => Err("the body differs from the required text".into()),
             RequiredBody::File(name) if body == self.files.content(name) => Ok(()),
             RequiredBody::File(name) => Err(format!("the body is not the file {name}")),
             RequiredBody::Json(json) => same_json(json, body, example.body.as_deref()),
@@ -411,16 +417,16 @@ fn same_json(expected: &str, body: &[u8], sent: Option<&str>) -> Checked {
     let found: Value = serde_json::from_slice(body).map_err(|e| format!("not JSON: {e}"))?;
     let expected: Value = serde_json::from_str(expected).map_err(|e| e.to_string())?;
     if !same_value(&expected, &found) {
-        return Err("the JSON is not of the value that it must be".into());
+        return Err("the JSON value differs from the required one".into());
     }
     if sent.is_some_and(|sent| sent.as_bytes() == body) {
-        Err("the body is, byte for byte, what was sent: it was not parsed".into())
+        Err("the body is identical to the request's, so it was not parsed".into())
     } else {
         Ok(())
     }
 }
 
-/// True if two values are equal: 12.5 and 1.25e1 are, and 2 and 2.0.
+/// Returns true if two values are equal. 12.5 equals 1.25e1, and 2 equals 2.0.
 fn same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
@@ -452,16 +458,16 @@ fn expect_status(answer: &ProofResponse, expected: u16, request: &str) -> Checke
         Ok(())
     } else {
         Err(format!(
-            "{request}: status {} in place of {expected}",
+            "{request}: status {} instead of {expected}",
             answer.status
         ))
     }
 }
 
 fn date(answer: &ProofResponse) -> Result<SystemTime, String> {
-    let date = answer.header("date").ok_or("the answer has no `Date`")?;
+    let date = answer.header("date").ok_or("the response has no `Date`")?;
     httpdate::parse_http_date(date)
-        .map_err(|_| format!("`Date: {date}` is no date (RFC 9110, 5.6.7)"))
+        .map_err(|_| format!("`Date: {date}` is not a valid date (RFC 9110, 5.6.7)"))
 }
 
 fn render(example: &Example, closes: bool) -> Vec<u8> {
@@ -469,7 +475,7 @@ fn render(example: &Example, closes: bool) -> Vec<u8> {
         method, path, body, ..
     } = example;
     let plain = rendered(method, path, body.as_deref(), closes);
-    // Further headers stand behind the first line.
+    // Additional headers come after the request line.
     let first = path.len() + method.len() + " HTTP/1.1 \r\n".len();
     let further: String = example.headers.iter().map(|h| format!("{h}\r\n")).collect();
     [&plain[..first], further.as_bytes(), &plain[first..]].concat()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection on which requests are sent as bytes and answers are read with a transcript: a client that
-//! knows nothing of the load generator.
+//! A simple HTTP client that is independent of the load generator.
+//!
+//! It sends requests as raw bytes, reads responses, and records a transcript.
 
 use crate::interrupt;
 use lab_load::Tls;
@@ -10,29 +11,29 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// How long an answer, or a part of one, is waited for.
+/// The maximum wait for a response, or for more of it.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest head and body that are accepted, in bytes.
+/// The maximum sizes of a head and a body in bytes.
 const MAX_HEAD: usize = 64 << 10;
 const MAX_BODY: usize = 16 << 20;
 
-/// The most headers of an answer.
+/// The maximum number of headers of a response.
 const MAX_HEADERS: usize = 100;
 
-/// How many bytes of a message the transcript shows, and how many lines it keeps.
+/// The number of bytes of a message shown in the transcript, and the number of lines stored.
 const SHOWN: usize = 200;
 const LINES: usize = 12;
 
-/// A connection and a transcript of it.
+/// A connection and its transcript.
 pub struct ProofConnection {
     stream: ProofStream,
     received: Vec<u8>,
-    /// The last lines: `> ` what was sent, `< ` what was received.
+    /// The last lines. `> ` marks sent data and `< ` received data.
     transcript: VecDeque<String>,
 }
 
-/// Bytes as they are, or over TLS.
+/// A plain or TLS stream.
 enum ProofStream {
     Plain(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
@@ -43,7 +44,7 @@ impl Read for ProofStream {
         match self {
             ProofStream::Plain(stream) => stream.read(buffer),
             ProofStream::Tls(stream) => match stream.read(buffer) {
-                // The connection ended without a closing message of TLS.
+                // The connection ended without TLS's closing message.
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
                 read => read,
             },
@@ -67,19 +68,19 @@ impl Write for ProofStream {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProofResponse {
     /// The status code, such as 200.
     pub status: u16,
-    /// Names in small letters.
+    /// Headers with lowercase names.
     pub headers: Vec<(String, String)>,
-    /// Its body, without chunks.
+    /// The body without chunk framing.
     pub body: Vec<u8>,
 }
 
 impl ProofResponse {
-    /// The value of a header; of several with the name the first.
+    /// Returns the value of a header. If there are multiple headers with this name, returns the first.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let header = headers.find(|(key, _)| key == name);
@@ -96,14 +97,14 @@ impl ProofResponse {
         headers.any(|(key, value)| key == name && words(value))
     }
 
-    /// True if the server announces that it closes the connection.
+    /// Returns true if the server announces that it will close the connection.
     pub fn closes(&self) -> bool {
         self.has_word("connection", "close")
     }
 }
 
 impl ProofConnection {
-    /// Connects.
+    /// Connects to a server.
     pub fn open(address: SocketAddr, tls: Option<&Tls>) -> Result<ProofConnection, String> {
         let stream = TcpStream::connect_timeout(&address, TIMEOUT);
         let open = || -> io::Result<ProofStream> {
@@ -121,13 +122,13 @@ impl ProofConnection {
             ))))
         };
         Ok(ProofConnection {
-            stream: open().map_err(|e| format!("{address} cannot be connected to: {e}"))?,
+            stream: open().map_err(|e| format!("cannot connect to {address}: {e}"))?,
             received: Vec::new(),
             transcript: VecDeque::new(),
         })
     }
 
-    /// The last lines of the exchange.
+    /// Returns the last lines of the exchange.
     pub fn transcript(self) -> Vec<String> {
         self.transcript.into()
     }
@@ -139,7 +140,7 @@ impl ProofConnection {
             .stream
             .write_all(bytes)
             .and_then(|()| self.stream.flush());
-        sent.map_err(|e| format!("a request cannot be sent: {e}"))
+        sent.map_err(|e| format!("cannot send a request: {e}"))
     }
 
     /// Sends bytes one by one, with a pause after each.
@@ -150,16 +151,16 @@ impl ProofConnection {
                 .stream
                 .write_all(&[*byte])
                 .and_then(|()| self.stream.flush());
-            sent.map_err(|e| format!("a part of a request cannot be sent: {e}"))?;
+            sent.map_err(|e| format!("cannot send a byte of a request: {e}"))?;
             std::thread::sleep(pause);
         }
         Ok(())
     }
 
-    /// Reads the next answer. `head`: it answers HEAD, and has no body whatever its headers say.
+    /// Reads the next response. `head` means a response to HEAD, which has no body regardless of its headers.
     pub fn answer(&mut self, head: bool) -> Result<ProofResponse, String> {
         if interrupt::requested() {
-            return Err("the lab was stopped".into());
+            return Err("benchlab was stopped".into());
         }
         let answer = self.read(head);
         match &answer {
@@ -176,7 +177,7 @@ impl ProofConnection {
         answer
     }
 
-    /// True if the server closes the connection now, without sending more.
+    /// Returns true if the server now closes the connection without sending more data.
     pub fn ends(&mut self) -> bool {
         self.received.is_empty() && matches!(self.fill(), Ok(0))
     }
@@ -191,17 +192,17 @@ impl ProofConnection {
             answer.has_word("transfer-encoding", "chunked"),
         ) {
             (Some(_), true) => {
-                return Err("an answer has both Content-Length and Transfer-Encoding".into());
+                return Err("a response has both Content-Length and Transfer-Encoding".into());
             }
             (Some(length), false) => {
                 let length = length.parse().ok().filter(|&n| n <= MAX_BODY);
                 let length =
-                    length.ok_or("an answer's Content-Length is no number, or too large")?;
+                    length.ok_or("a response's Content-Length is not a number or is too large")?;
                 self.take(length)?
             }
             (None, true) => self.chunks()?,
             (None, false) => {
-                return Err("an answer has neither Content-Length nor chunks".into());
+                return Err("a response has neither Content-Length nor chunked encoding".into());
             }
         };
         Ok(answer)
@@ -215,7 +216,7 @@ impl ProofConnection {
                 Ok(httparse::Status::Complete(length)) => {
                     let answer = answer(&response);
                     self.received.drain(..length);
-                    // 100 Continue and its like are not yet the answer (RFC 9110, 15.2).
+                    // 100 Continue and similar statuses precede the actual response (RFC 9110, 15.2).
                     match answer.status {
                         100..=199 => continue,
                         _ => return Ok(answer),
@@ -223,11 +224,13 @@ impl ProofConnection {
                 }
                 Ok(httparse::Status::Partial) if self.received.len() < MAX_HEAD => {
                     if self.fill()? == 0 {
-                        return Err("the connection ended before an answer was complete".into());
+                        return Err("the connection ended before a response was complete".into());
                     }
                 }
-                Ok(httparse::Status::Partial) => return Err("an answer's head does not end".into()),
-                Err(e) => return Err(format!("an answer is not HTTP/1.1: {e}")),
+                Ok(httparse::Status::Partial) => {
+                    return Err("the head of a response is too long".into());
+                }
+                Err(e) => return Err(format!("a response is not HTTP/1.1: {e}")),
             }
         }
     }
@@ -241,7 +244,7 @@ impl ProofConnection {
         Ok(self.received.drain(..length).collect())
     }
 
-    /// A body in chunks (RFC 9112, 7.1), its trailers dropped.
+    /// Reads a chunked body (RFC 9112, 7.1) and discards its trailers.
     fn chunks(&mut self) -> Result<Vec<u8>, String> {
         let mut body = Vec::new();
         loop {
@@ -250,14 +253,16 @@ impl ProofConnection {
             let size = usize::from_str_radix(size, 16)
                 .ok()
                 .filter(|&n| n <= MAX_BODY);
-            let size = size.ok_or_else(|| format!("`{line}` is no size of a chunk"))?;
+            let size = size.ok_or_else(|| format!("`{line}` is not a chunk size"))?;
             if size == 0 {
                 while !self.line()?.is_empty() {}
                 return Ok(body);
             }
             body.extend(self.take(size)?);
             if body.len() > MAX_BODY || !self.line()?.is_empty() {
-                return Err("a chunk is longer than it says, or the body too long".into());
+                return Err(
+                    "a chunk is longer than its stated size, or the body is too long".into(),
+                );
             }
         }
     }
@@ -269,7 +274,7 @@ impl ProofConnection {
                 return Ok(String::from_utf8_lossy(&line[..end]).into_owned());
             }
             if self.received.len() > MAX_HEAD || self.fill()? == 0 {
-                return Err("a line of a body in chunks does not end".into());
+                return Err("a line of a chunked body is incomplete or too long".into());
             }
         }
     }
@@ -285,9 +290,9 @@ impl ProofConnection {
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted && Instant::now() < deadline => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(format!("no answer within {} s", TIMEOUT.as_secs()));
+                    return Err(format!("no response within {} s", TIMEOUT.as_secs()));
                 }
-                Err(e) => return Err(format!("an answer cannot be read: {e}")),
+                Err(e) => return Err(format!("cannot read a response: {e}")),
             }
         }
     }
@@ -299,7 +304,7 @@ impl ProofConnection {
         let shown = &bytes[..bytes.len().min(SHOWN)];
         let rest = match bytes.len() - shown.len() {
             0 => String::new(),
-            rest => format!("… and {rest} bytes more"),
+            rest => format!("… and {rest} more bytes"),
         };
         let text = String::from_utf8_lossy(shown).escape_debug().to_string();
         self.keep(format!("{mark}{text}{rest}"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A server that is a subject: its process, where it listens, and the load that is put on it.
+//! A server as a subject: its process, its address, and the load on it.
 
 use super::files::ServedFiles;
 use super::proof::{Proven, prove};
@@ -21,41 +21,40 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// A server that uses more than this part of a core while it is idle is busy with something else.
+/// The minimum CPU usage of a busy server without requests, as a fraction of a core.
 const BUSY: f64 = 0.2;
 
-/// How long a server is watched at a time after its turn, and how often at most, until it is idle: it may have
-/// connections to close.
+/// The interval and maximum number of checks until a server is idle after its turn. It may have connections to close.
 const WATCH: Duration = Duration::from_millis(1);
 const MAX_WATCHES: usize = 10;
 
-/// How servers are started.
+/// The parameters for starting servers.
 pub struct ServerSetup<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The plan's part about servers.
+    /// The plan's settings for servers.
     pub serving: &'a Serving,
-    /// The project's folder.
+    /// The project's directory.
     pub folder: &'a Path,
-    /// The folder for their temporary files.
+    /// The directory for the servers' temporary files.
     pub temporary: PathBuf,
-    /// The files that they serve.
+    /// The files to serve.
     pub files: ServedFiles,
 }
 
-/// A server that runs.
+/// A running server.
 pub struct RunningServer {
-    /// Its process.
+    /// The server's process.
     pub process: SubjectProcess,
     address: SocketAddr,
     tls: Option<Tls>,
     watch: Watch,
-    /// The processes that serve, where the subject is not one of them.
+    /// The processes that serve, if the subject's own process does not.
     served_by: Vec<Pid>,
 }
 
 impl ServerSetup<'_> {
-    /// Starts a server on some cores. Returns it and its reply.
+    /// Starts a server on some cores. Returns the server and its reply.
     pub fn start(
         &self,
         subject: SubjectId,
@@ -94,7 +93,7 @@ impl ServerSetup<'_> {
         ])
     }
 
-    /// Has a server prove that it does the work.
+    /// Verifies that a server does the work.
     pub fn prove(&self, server: &RunningServer) -> SubjectResult<Proven> {
         let proven = prove(
             server.address,
@@ -112,8 +111,10 @@ impl ServerSetup<'_> {
         })
     }
 
-    /// A generator for a server at a point, its connections open. `proven`: what the server answers; `rate`: requests
-    /// per second, in an open loop. Arrivals are those of the block.
+    /// Creates a load generator for a server at a point, with open connections.
+    ///
+    /// `proven` contains the server's expected responses. `rate` is the number of requests per second in an open
+    /// loop. The arrivals depend on the block.
     pub fn generator(
         &self,
         server: &RunningServer,
@@ -125,7 +126,7 @@ impl ServerSetup<'_> {
         begin(self.job(server, point, proven, rate)?.of_block(block))
     }
 
-    /// A generator like that of a point, over one connection as fast as it goes.
+    /// Creates a generator like a point's, but with a single connection at full speed.
     pub fn lone_connection(
         &self,
         server: &RunningServer,
@@ -179,15 +180,15 @@ impl ServerSetup<'_> {
 }
 
 impl RunningServer {
-    /// Reads the usage of its processes.
+    /// Reads the usage of the server's processes.
     pub fn read(&mut self) -> SubjectResult<Usage> {
         self.watch.read().map_err(|_| {
-            let fault = Fault::Failed("crash", "it ended while it served".into());
+            let fault = Fault::Failed("crash", "it exited while serving".into());
             fault.with_log(&self.process)
         })
     }
 
-    /// The processes that serve, with their descendants.
+    /// Returns the serving processes with their descendants.
     pub fn processes(&self) -> Vec<Pid> {
         let subject = [self.process.pid()];
         let mains = match self.served_by.as_slice() {
@@ -200,26 +201,28 @@ impl RunningServer {
             .collect()
     }
 
-    /// Keeps its processes on some cores.
+    /// Pins the server's processes to some cores.
     pub fn keep_on(&self, cores: &[usize]) -> SubjectResult<()> {
         self.process.keep_all_on(cores)?;
         let others = self.served_by.iter();
         for process in others.flat_map(|pid| procfs::with_descendants(*pid)) {
-            // One that has just ended needs no core.
+            // A process that has just exited needs no core.
             let _ = sys::pin_all(process, cores);
         }
         Ok(())
     }
 
-    /// Gives its processes all cores.
+    /// Lets the server's processes use all cores.
     pub fn free(&self) -> SubjectResult<()> {
         self.process.free()?;
         let cores = lab_host::allowed_cores().map_err(connection_lost)?;
         self.keep_on(&cores)
     }
 
-    /// True if it computes, or waits for a core, although nothing is asked: a garbage collector or compiler is at work.
-    /// Watches for this length.
+    /// Returns true if the server computes or waits for a core without requests: a garbage collector or compiler is
+    /// running.
+    ///
+    /// Observes the server for `length`.
     pub fn is_busy(&mut self, length: Duration) -> SubjectResult<bool> {
         let before = self.read()?.cpu_ns;
         thread::sleep(length);
@@ -229,8 +232,10 @@ impl RunningServer {
         Ok(has_computed || all.any(procfs::is_runnable))
     }
 
-    /// Ends its turn. A server that goes on computing is frozen, so that it does not disturb other turns. An idle one
-    /// is not: when it is woken, all its threads compete for the next connection, which costs more than in use.
+    /// Ends the server's turn. A server that is still computing is frozen, so that it does not disturb other turns.
+    ///
+    /// An idle server is not frozen: all its threads would wake up and compete for the next connection, which costs
+    /// more than in normal use.
     pub fn rest(&mut self) -> SubjectResult<()> {
         for _ in 0..MAX_WATCHES {
             if !self.is_busy(WATCH)? {
@@ -240,7 +245,7 @@ impl RunningServer {
         self.process.freeze()
     }
 
-    /// Puts load on for a length. Returns one record of it.
+    /// Applies load for a time. Returns a record of it.
     pub fn load(&mut self, engine: &mut Engine, length: Duration) -> SubjectResult<SliceRecord> {
         let mut total = SliceRecord::new();
         let loaded = engine.load(length, length, &mut |record| {
@@ -255,14 +260,14 @@ impl RunningServer {
         }
     }
 
-    /// Has it finish what is under way and close. Returns the values of some metrics.
+    /// Tells the server to finish pending work and close. Returns the values of some metrics.
     pub fn close(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         self.process.wake()?;
         let closed = self.process.close_with_metrics(metrics);
         closed.map_err(|fault| fault.with_log(&self.process))
     }
 
-    /// Has it exit.
+    /// Tells the server to exit.
     pub fn quit(self) -> SubjectResult<()> {
         self.process.quit()
     }
@@ -275,7 +280,8 @@ fn begin(job: LoadJob) -> SubjectResult<Engine> {
     Ok(engine)
 }
 
-/// The address at which a server listens, and with TLS the only certificate that is trusted: the one that it names.
+/// Returns the address on which a server listens. With TLS, also returns the only trusted certificate, which the
+/// server names.
 fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)> {
     let nonsense = |message: String| Fault::Failed("nonsense", message);
     let url = opened.get("url").map_err(nonsense)?;
@@ -286,7 +292,7 @@ fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)>
     let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
     let Some(address) = address.filter(|address| address.ip().is_loopback()) else {
         return Err(nonsense(format!(
-            "`url={url}` is not http://127.0.0.1:PORT, nor https://127.0.0.1:PORT: a subject listens on this machine alone"
+            "`url={url}` is neither http://127.0.0.1:PORT nor https://127.0.0.1:PORT: a subject must listen only on this machine"
         )));
     };
     if !secure {
@@ -299,7 +305,7 @@ fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)>
     Ok((address, Some(tls.map_err(|e| nonsense(e.to_string()))?)))
 }
 
-/// The processes that a subject reports to serve with: it must have started them.
+/// Returns the serving processes that a subject reports. The subject must have started them.
 fn served_by(opened: &Reply, subject: Pid) -> SubjectResult<Vec<Pid>> {
     let Ok(named) = opened.get("processes") else {
         return Ok(Vec::new());
@@ -311,7 +317,8 @@ fn served_by(opened: &Reply, subject: Pid) -> SubjectResult<Vec<Pid>> {
     };
     let pids: Option<Vec<Pid>> = named.split(',').map(started).collect();
     pids.ok_or_else(|| {
-        let message = format!("`processes={named}` are not all processes that it has started");
+        let message =
+            format!("`processes={named}` contains processes that the subject did not start");
         Fault::Failed("nonsense", message)
     })
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The connections of a server, from the kernel (proc(5), `/proc/net/tcp`).
+//! Counts a server's connections through the kernel (proc(5), `/proc/net/tcp`).
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
@@ -7,15 +7,16 @@ use std::net::{IpAddr, SocketAddr};
 /// `ESTABLISHED` in `/proc/net/tcp`.
 const ESTABLISHED: &str = "01";
 
-/// How many connections a server at an address of this machine has; `None`: it cannot be read. A server may
-/// listen with a socket of IPv6, which takes connections of IPv4, too.
+/// Returns the number of a server's connections at an address of this machine, or `None` if it cannot be read.
+///
+/// The server may listen on an IPv6 socket, which accepts IPv4 connections, too.
 pub fn established(server: SocketAddr) -> Option<usize> {
     let IpAddr::V4(address) = server.ip() else {
         return None;
     };
     let read = |table: &str| std::fs::read_to_string(format!("/proc/net/{table}"));
     let tables = [read("tcp").ok()?, read("tcp6").unwrap_or_default()];
-    // The address is one number in the machine's order of bytes; in IPv6 the last of four.
+    // The address is a native-endian number. In IPv6, it is the last of four numbers.
     let number = u32::from_ne_bytes(address.octets());
     let mapped = u32::from_ne_bytes([0, 0, 0xFF, 0xFF]);
     let port = server.port();
@@ -23,7 +24,7 @@ pub fn established(server: SocketAddr) -> Option<usize> {
         format!("{number:08X}:{port:04X}"),
         format!("{:016X}{mapped:08X}{number:08X}:{port:04X}", 0),
     ];
-    // While connections come and go elsewhere, a line may be read twice.
+    // A line may be read twice while connections open and close elsewhere.
     let peer = |line: &'_ str| {
         let mut words = line.split_whitespace().skip(1);
         let is_own = words
@@ -46,7 +47,7 @@ mod tests {
     fn connections_are_seen_whatever_the_server_s_socket_is() {
         for (listens, loaded) in [("127.0.0.1:0", "127.0.0.1"), ("[::]:0", "127.0.0.1")] {
             let Ok(listener) = TcpListener::bind(listens) else {
-                // A machine without IPv6.
+                // The machine does not support IPv6.
                 continue;
             };
             let port = listener.local_addr().unwrap().port();

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the machine's cores are divided between a server and the load generator.
+//! The division of the machine's cores between a server and the load generator.
 
 use lab_plan::Schedule;
 
-/// The cores of server and generator.
+/// The cores of the server and the generator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The server's cores.
     pub server: Vec<usize>,
-    /// The generator's cores: others, unless there is only one.
+    /// The generator's cores. They overlap with the server's only if there is a single core.
     pub generator: Vec<usize>,
 }
 
 impl Split {
-    /// The split of a block: half of the cores for each, rotated from block to block; an odd one is the server's.
+    /// Returns the split of a block: half of the cores for each, rotated from block to block.
+    ///
+    /// The server gets the extra core of an odd number.
     pub fn of(cores: &[usize], seed: u64, block: u32) -> Split {
         let mut turned = cores.to_vec();
         turned.rotate_left(Schedule::new(seed, block).core(cores.len()));
@@ -30,12 +32,12 @@ impl Split {
     }
 }
 
-/// How many cores are the generator's own.
+/// Returns the number of cores that only the generator uses.
 fn generator_cores(cores: usize) -> usize {
     cores / 2
 }
 
-/// How many threads the generator has.
+/// Returns the number of threads of the generator.
 pub fn generator_threads(cores: usize) -> usize {
     generator_cores(cores).max(1)
 }

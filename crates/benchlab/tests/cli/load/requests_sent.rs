@@ -243,7 +243,7 @@ fn a_server_s_process_is_read_beside() {
         .call(&["load", &url, "--for", "2s", "-c", "2", "--server-pid", &pid]);
     outcome
         .expect(0)
-        .says(&[&format!("the server's process {pid} has ended")]);
+        .says(&[&format!("the server's process {pid} has exited")]);
     assert_eq!(sums(&place.0.load()).1, []);
     reap.join().unwrap().unwrap();
 }
