@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Starts commands for the lab, waits for their end and reports what they used; see starter.rs. It is a program of
-   its own: a child inherits its parent's peak memory (ru_maxrss of wait4(2)), and this one holds half a megabyte. */
+   Starts commands for benchlab, waits for them and reports their resource usage; see starter.rs. It is a separate
+   program because a child inherits its parent's peak memory (ru_maxrss of wait4(2)), and this program uses only half a
+   megabyte. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,8 +23,8 @@
 
 extern char **environ;
 
-/* An order: this, and then so many bytes of strings that end with NUL: the cores' numbers, folder,
-   standard input, output and error ("" for /dev/null), variables as NAME=VALUE, and the command's words. */
+/* The header of an order. It is followed by `bytes` bytes of NUL-terminated strings: the core numbers, the working
+   directory, standard input, output and error ("" for /dev/null), variables as NAME=VALUE, and the command's words. */
 struct order {
     uint64_t time_limit_ns;
     uint32_t words;
@@ -31,9 +32,9 @@ struct order {
     uint64_t variables;
 };
 
-/* The answer to an order. */
+/* The answer to an order. Times are in ns. */
 struct answer {
-    int64_t error; /* errno if it could not be started, else 0 */
+    int64_t error; /* errno if the command could not be started, else 0 */
     int64_t wall_ns, user_ns, sys_ns, peak_rss_bytes;
     int64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
     int64_t wait_status, timed_out, left_running;
@@ -53,7 +54,7 @@ static int64_t ns(struct timeval t)
     return t.tv_sec * INT64_C(1000000000) + t.tv_usec * 1000;
 }
 
-/* Reads or writes all bytes. Returns 0 at the end of the stream, and when the lab is gone. */
+/* Reads or writes all bytes. Returns 0 at the end of the stream, or if benchlab has exited. */
 static int transfer_all(ssize_t (*transfer)(int, void *, size_t), int fd, void *bytes, size_t count)
 {
     for (char *at = bytes; count > 0;) {
@@ -85,7 +86,7 @@ static int open_or_null(const char *name, int flags)
     return open(*name ? name : "/dev/null", flags | O_CLOEXEC, 0600);
 }
 
-/* Kills all children and their process groups. Processes that commands left running are children of this one. */
+/* Kills all children and their process groups. Processes left running by commands are children of this process. */
 static void kill_children(void)
 {
     char path[64], list[4096];
@@ -94,7 +95,7 @@ static void kill_children(void)
     ssize_t length = file < 0 ? 0 : read(file, list, sizeof list - 1);
     close(file);
     list[length > 0 ? length : 0] = 0;
-    /* The last number may be cut off: it is only used if a space follows. */
+    /* The last number may be truncated, so it is used only if a space follows. */
     for (char *at = list, *end; (end = strchr(at, ' ')); at = end + 1) {
         pid_t child = atoi(at);
         if (child > 1) {
@@ -104,7 +105,7 @@ static void kill_children(void)
     }
 }
 
-/* Kills descendants, a generation in each round. */
+/* Kills all descendants, one generation per round. */
 static void end_everything(void)
 {
     do
@@ -112,7 +113,7 @@ static void end_everything(void)
     while (wait(NULL) > 0 || errno == EINTR);
 }
 
-/* Reaps children that have ended. Returns whether others still run. */
+/* Reaps exited children. Returns true if others are still running. */
 static int has_children(void)
 {
     pid_t reaped;
@@ -121,8 +122,8 @@ static int has_children(void)
     return reaped == 0;
 }
 
-/* Waits until the child has ended, its time is up, or the lab is gone: no order comes before the last one is carried
-   out, so that standard input is only ready at its end. */
+/* Waits until the child has exited, its time is up, or benchlab has exited. No order arrives before the last one is
+   completed, so standard input becomes ready only when it is closed. */
 static enum end wait_for(int child, int64_t deadline)
 {
     struct pollfd ready[] = {{.fd = child, .events = POLLIN}, {.fd = 0, .events = POLLIN}};
@@ -168,7 +169,7 @@ static void set_cores(char *cores)
     sched_setaffinity(0, sizeof set, &set); /* the command inherits it */
 }
 
-/* Runs a command to its end; 0 if the lab is gone. */
+/* Runs a command to completion. Returns 0 if benchlab has exited. */
 static int carry_out(const struct order *order, char *strings, char **words, struct answer *answer)
 {
     memset(answer, 0, sizeof *answer);
@@ -229,7 +230,7 @@ int main(void)
 {
     struct order order;
     struct answer answer;
-    /* Processes that a command leaves running become children of this one, which can end them. */
+    /* Processes left running by a command become children of this process, which can then kill them. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     while (transfer_all(read, 0, &order, sizeof order)) {
         char *strings = malloc(order.bytes);

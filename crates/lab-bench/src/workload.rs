@@ -7,23 +7,25 @@ use crate::fault::Fault;
 use lab_model::{Block, BlockState, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
 
-/// The work of a run, which the session directs. Within a block the order of calls is:
+/// The work of a run, which the session directs.
+///
+/// Within a block the order of calls is:
 ///
 /// ```text
 /// begin_block
-///   open                          once for each target or at each point, see Opening
-///   warm_up_opened                what was opened for a target: the baseline first, then the others in a random order
-///   refresh_opened                the same once more, after all are warm
+///   open                          once for each target, or at each point; see Opening
+///   warm_up_opened                subjects opened for a target: the baseline first, then the others in a random order
+///   refresh_opened                the same again, after all subjects are warm
 ///   begin_point, warm_up          each point; its subjects in a random order
 ///     before_pass                 each pass; its subjects in the pass's order
-///     begin_turn, take_turn, end_turn     take_turn once more where others disturbed it
-///   close                         the subjects that are left at the point
+///     begin_turn, take_turn, end_turn     take_turn again if others disturbed it
+///   close                         the subjects that remain at the point
 ///   quit                          all subjects
 /// end_block
 /// ```
 ///
-/// A fault excludes its subject: at the point where it happened, or as [`Workload::exclude`] decides. Whatever waits
-/// checks [`crate::interrupt::requested`] meanwhile, and returns [`Fault::Interrupted`].
+/// A fault excludes its subject, either at the point where it happened or as [`Workload::exclude`] decides. Waiting
+/// code must check [`crate::interrupt::requested`] and return [`Fault::Interrupted`].
 pub trait Workload {
     /// Returns the cores that the blocks use in turn; at least one.
     fn cores(&self) -> &[usize];

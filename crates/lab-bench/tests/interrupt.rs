@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! In a process of its own, because a request to stop lasts until its end.
+//! A separate test program, because a request to stop lasts until the process exits.
 
 use lab_bench::interrupt;
 use nix::sys::signal::{Signal, raise};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Worktrees of real repositories: what is checked out, and that nothing else is changed and nothing is left.
+//! Worktrees of real repositories: tests what is checked out, and that nothing else is changed or left behind.
 
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
 use lab_host::procfs;
@@ -13,8 +13,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A repository with two commits on `main`, of which only the second has the folder `bench`, and a folder for
-/// worktrees.
+/// A repository with two commits on `main`, and a directory for worktrees. Only the second commit contains the
+/// directory `bench`.
 struct Repository(TempDir);
 
 impl Repository {
@@ -38,7 +38,7 @@ impl Repository {
         self.repository().join("bench")
     }
 
-    /// The folder in which worktrees are created.
+    /// Returns the directory in which worktrees are created.
     fn parent(&self) -> PathBuf {
         self.0.path().join("parent")
     }
@@ -48,7 +48,7 @@ impl Repository {
         Worktrees::new_in(&self.parent(), folder, &revisions)
     }
 
-    /// The message of the error that must come.
+    /// Returns the message of the expected error.
     #[track_caller]
     fn error_message(&self, folder: &Path, revisions: &[&str]) -> String {
         let error = self.worktrees(folder, revisions).err();
@@ -73,7 +73,7 @@ impl Repository {
         self.git(&["commit", "--quiet", "--message", message]);
     }
 
-    /// How many working trees git has registered.
+    /// Returns the number of working trees registered in git.
     fn registered(&self) -> usize {
         let list = self.git(&["worktree", "list", "--porcelain"]);
         list.lines().filter(|l| l.starts_with("worktree ")).count()
@@ -86,13 +86,13 @@ impl Repository {
         assert_eq!(self.registered(), 1);
     }
 
-    /// A process that creates worktrees of `HEAD` and keeps them: this test program, as [`holder`].
+    /// Starts a process that creates worktrees of `HEAD` and keeps them: this test program, running [`holder`].
     fn holder(&self) -> Child {
         let mut holder = Command::new(std::env::current_exe().unwrap());
         holder
             .args(["--exact", "holder", "--ignored", "--nocapture"])
             .env("TMPDIR", self.parent())
-            // The environment of a hook of another repository.
+            // This is the environment of a hook in another repository.
             .env("GIT_DIR", "/nowhere/.git")
             .env("GIT_INDEX_FILE", "/nowhere/index")
             .current_dir(self.repository())
@@ -103,7 +103,7 @@ impl Repository {
     }
 }
 
-/// Not a test: the program that [`Repository::holder`] starts. It reports its outcome and waits.
+/// The program started by [`Repository::holder`], not a test. It reports its outcome and waits.
 #[test]
 #[ignore]
 fn holder() {
@@ -118,7 +118,7 @@ fn holder() {
     }
 }
 
-/// The rest of a holder's first line that begins with this word.
+/// Returns the rest of a holder's first line that begins with this word.
 fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
@@ -150,7 +150,7 @@ fn each_revision_is_checked_out_and_gone_afterwards() {
     let length = |r: &Revision| r.folder.as_os_str().len();
     assert_eq!(length(first), length(again));
     assert_eq!(place.registered(), 4);
-    // Files of a build.
+    // Files that a build would create.
     fs::create_dir(first.folder.join("target")).unwrap();
     fs::write(first.folder.join("target/built"), "x").unwrap();
     fs::write(first.folder.join("program"), "changed").unwrap();
@@ -246,7 +246,7 @@ fn what_is_no_repository() {
     assert!(matches!(error, Err(WorktreeError::Place(..))));
 }
 
-/// Anybody can write the message of a commit, and the lab shows it in a terminal.
+/// Anybody can write a commit message, and benchlab shows it in a terminal.
 #[test]
 fn words_of_commits_are_clean() {
     let place = Repository::new();
@@ -260,7 +260,7 @@ fn words_of_commits_are_clean() {
 #[test]
 fn what_a_killed_lab_left_is_cleared_by_the_next() {
     let place = Repository::new();
-    // A worktree of another program, on a disk that is not mounted now, with a name like the lab's, elsewhere.
+    // Another program's worktree in a different location, with a name like benchlab's, on a disk that is not mounted.
     let foreign = place.0.path().join("benchlab-others");
     let path = foreign.to_str().unwrap();
     place.git(&["worktree", "add", "--quiet", "--detach", path]);
@@ -281,7 +281,7 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
         3,
         "the repository, the other's, and the held one"
     );
-    // The worktree of a lab that runs is not touched.
+    // The worktree of a running benchlab is not touched.
     drop(place.worktrees(&place.repository(), &["HEAD"]).unwrap());
     assert_eq!(program_at(&held), "two");
     drop(alive.stdin.take());
@@ -292,7 +292,7 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
     place.assert_nothing_left();
 }
 
-/// Ctrl-C reaches the lab and git, and may end git first; SIGTERM may reach the lab alone.
+/// Ctrl-C reaches both benchlab and git, and may terminate git first. SIGTERM may reach only benchlab.
 #[test]
 fn stopped_while_git_checks_out() {
     let signals: [fn(Pid) -> nix::Result<()>; 3] = [

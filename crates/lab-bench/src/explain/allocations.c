@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts a program's allocations through the C library, and their bytes. It is loaded in front of that library
- * (ld.so(8), LD_PRELOAD). The counts lie in a file that the lab reads between batches. */
+/* Counts a program's allocations through the C library, and their bytes. This library is loaded before the C library
+ * (ld.so(8), LD_PRELOAD). The counts are in a file that benchlab reads between batches. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* glibc's own names of its allocators. */
+/* glibc's internal names for its allocators. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
@@ -22,7 +22,7 @@ struct counts {
     _Atomic uint64_t bytes;
 };
 
-/* The counts until the file is mapped. */
+/* Stores the counts until the file is mapped. */
 static struct counts early;
 static struct counts *counts = &early;
 

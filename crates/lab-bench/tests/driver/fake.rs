@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload that follows a script, a machine whose time advances by its turns, and a run file in a folder of its own.
+//! A scripted workload, a machine whose time advances with its turns, and a run file in a temporary directory.
 
 use lab_bench::{
     BenchError, BlockContext, Done, Fault, HostWatch, LocalExecutor, Machine, Opening, Progress,
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tempfile::TempDir;
 
-/// How long a turn takes, ns.
+/// The duration of a turn in ns.
 pub const TURN_NS: u64 = 1_000_000;
 
 /// A step of the driver.
@@ -39,11 +39,11 @@ pub enum BuildStep {
 /// The behavior of a turn.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// It is a batch of so many ns.
+    /// A batch of this many ns.
     Batch(u64),
-    /// It yields a reading.
+    /// A reading.
     Reading { disturbed: bool },
-    /// It fails.
+    /// A failure.
     Fail(Fault),
 }
 
@@ -54,12 +54,12 @@ type Script<'a> = Box<dyn FnMut(u32, Turn) -> Act + 'a>;
 pub struct Journal {
     pub steps: Rc<RefCell<Vec<BuildStep>>>,
     now_ns: Rc<Cell<u64>>,
-    /// The disturbance of each block that begins, in their order; after the last there is none.
+    /// The disturbances of blocks, in order. Blocks after the last entry are not disturbed.
     pub disturbances: Rc<RefCell<VecDeque<Disturbance>>>,
 }
 
 impl Journal {
-    /// The turns that were taken in all blocks.
+    /// Returns the turns of all blocks.
     pub fn turns(&self) -> Vec<Turn> {
         let turn = |step: &BuildStep| match step {
             BuildStep::Take(turn) => Some(*turn),
@@ -68,7 +68,7 @@ impl Journal {
         self.steps.borrow().iter().filter_map(turn).collect()
     }
 
-    /// How often a step was done.
+    /// Counts the steps that match a predicate.
     pub fn count(&self, matches: impl Fn(&BuildStep) -> bool) -> usize {
         self.steps.borrow().iter().filter(|s| matches(s)).count()
     }
@@ -105,7 +105,7 @@ impl HostWatch for Quiet {
     }
 }
 
-/// The disturbance of a block from which the hypervisor took half of the time.
+/// Returns the disturbance of a block during which the hypervisor stole half of the time.
 pub fn stolen() -> Disturbance {
     Disturbance {
         steal: 0.5,
@@ -124,17 +124,17 @@ pub struct Fake<'a> {
     pub restorable: bool,
     pub redoes_blocks: bool,
     pub metrics: Vec<lab_model::Metric>,
-    /// The findings of its pilots.
+    /// The results of its pilots.
     pub pilots: Vec<Pilot>,
-    /// How long its preparations take, ns.
+    /// The duration of its preparation in ns.
     pub prepare_ns: u64,
-    /// It is stopped amid them.
+    /// True if it is interrupted during the preparation.
     pub stops_in_prepare: bool,
-    /// The block that is measured.
+    /// The block being measured.
     pub block: u32,
-    /// So many blocks are served by one set of processes; `None`: each has its own.
+    /// The number of blocks served by each set of processes. `None` means that each block has its own processes.
     pub blocks_of_set: Option<u32>,
-    /// The set, the blocks that it has served, and whether it is in one.
+    /// The set's index, the number of blocks that it has served, and whether it is in a block.
     pub set: (u32, u32, bool),
 }
 
@@ -158,7 +158,8 @@ impl<'a> Fake<'a> {
         }
     }
 
-    /// Each subject needs so many ns for a turn, and a little more in some blocks, without a trend.
+    /// Creates a workload in which each subject needs a fixed number of ns per turn, plus a little scatter without a
+    /// trend.
     pub fn steady(times_ns: &'a [u64]) -> Fake<'a> {
         let scatter = |block: u32| u64::from((block * block + 3 * block) % 7);
         Fake::new(move |block, turn| Act::Batch(times_ns[turn.subject] + scatter(block)))
@@ -330,7 +331,7 @@ impl Workload for Fake<'_> {
     }
 }
 
-/// Two points of one case, and so many subjects, of which the first is the baseline.
+/// Returns a plan with two points of one case and `subjects` subjects. The first one is the baseline.
 pub fn plan(subjects: usize, max_blocks: u32) -> Plan {
     let subject = |i| Subject {
         name: format!("s{i}"),
@@ -360,16 +361,16 @@ pub fn plan(subjects: usize, max_blocks: u32) -> Plan {
     }
 }
 
-/// A run file in a folder of its own.
+/// A run file in a temporary directory.
 pub struct File {
     _folder: TempDir,
     pub path: PathBuf,
 }
 
 impl File {
-    /// A file with a plan.
+    /// Creates a file with a plan.
     pub fn new(plan: &Plan) -> File {
-        // In memory, where that can be had: a block's end is forced to the disk.
+        // Use memory if possible, because the end of a block is forced to disk.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         let folder = folder.expect("a folder");
         let path = folder.path().join("fake.lab");
@@ -382,7 +383,7 @@ impl File {
         }
     }
 
-    /// Adds failures that happened before anything was measured.
+    /// Adds failures that happened before any measurement.
     pub fn fail(&self, failures: &[Failure]) {
         let writer = RunWriter::resume(&self.path).expect("a run file");
         for failure in failures {
@@ -416,7 +417,7 @@ impl File {
     }
 }
 
-/// The turns of the blocks that count: block, point, subject, pass and turn.
+/// Returns the turns of the valid blocks: block, point, subject, pass and turn.
 pub fn order(run: &Run) -> Vec<(u32, PointId, SubjectId, u32, u32)> {
     let turns = |block: &lab_model::Block| {
         let number = block.number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects in batches that are, or are not, at the level that their pilots found steady.
+//! Tests batches of subjects that are, or are not, at the steady level of their pilots.
 
 use crate::fake::{Act, Fake, File, plan};
 use lab_bench::Turn;
@@ -9,10 +9,10 @@ use lab_stats::results::{Results, results};
 
 const BLOCKS: u32 = 8;
 
-/// Subject 1 takes twice as long as the baseline when it is warm, subject 2 three times.
+/// When warm, subject 1 takes twice as long as the baseline, and subject 2 three times as long.
 const STEADY_NS: [u64; 3] = [100_000, 200_000, 300_000];
 
-/// A pilot that took turns with the baseline on a machine of this speed.
+/// Returns a pilot that alternated with the baseline on a machine of this speed.
 fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
     let turn =
         |subject: SubjectId, i: u64| (STEADY_NS[subject] as f64 * speed) as u64 + 500 * (i % 3);
@@ -39,7 +39,7 @@ fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
     }
 }
 
-/// A run whose turns take so long in a block.
+/// Measures a run whose turns have these durations.
 fn measured(speed_of_pilot: f64, time_ns: impl Fn(u32, Turn) -> f64) -> Run {
     measured_as(&plan(3, BLOCKS), speed_of_pilot, |_| (), time_ns)
 }
@@ -82,7 +82,7 @@ fn has_verdicts(results: &Results, subject: SubjectId) -> [bool; 2] {
     })
 }
 
-/// Why subjects are not compared, in words.
+/// Describes why subjects are not compared.
 fn reasons(results: &Results) -> Vec<String> {
     let reasons = results.refusals.iter();
     reasons.map(|r| wording::exclusion(&r.reason)).collect()
@@ -90,7 +90,7 @@ fn reasons(results: &Results) -> Vec<String> {
 
 #[test]
 fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
-    // At the first point subject 1 becomes faster from turn to turn, and never gets to its level.
+    // At the first point, subject 1 becomes faster from turn to turn and never reaches its level.
     let run = measured(1.0, |block, turn| {
         let steady = STEADY_NS[turn.subject] as f64 * scatter(block, turn);
         match (turn.subject, turn.point) {
@@ -161,7 +161,8 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     assert_eq!(has_verdicts(&found, 2), [true, true]);
     let why = reasons(&found);
     assert_eq!(why.len(), 1, "{why:?}");
-    // Its pilot lacks 88 of 120 batches, 18 ms of what took all pilots 352 ms; and there is a tenth to spare.
+    // Its pilot lacks 88 of 120 batches, or 18 ms of the 352 ms of all pilots. The estimate includes a reserve of a
+    // tenth.
     for part in [
         "could not be warmed up at ",
         " in 6.4 ms",
@@ -170,7 +171,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         assert!(why[0].contains(part), "{part} in {why:?}");
     }
 
-    // Of the baseline nobody knows then whether it was warm.
+    // In this case it is unknown whether the baseline was warm.
     let baseline = |pilot: &mut Pilot| {
         if pilot.subject == 1 && pilot.point == 0 {
             (pilot.subject, pilot.class) = (0, WarmUp::CutShort);
@@ -185,7 +186,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     let why = &reasons(&found)[0];
     assert!(why.contains("since s0 could not be warmed up at "), "{why}");
 
-    // A subject that was cut short as well is refused once.
+    // A subject whose own pilot was truncated, too, is excluded only once.
     let both = |pilot: &mut Pilot| {
         baseline(pilot);
         if pilot.point == 0 {
@@ -226,7 +227,7 @@ fn two_lasting_levels_are_distinguished_from_a_warm_up() {
     ] {
         assert!(lasting.contains(part), "{part} in {lasting}");
     }
-    // The same processes, while they warm up.
+    // The same processes, during their warm-up.
     let falling = why(&|block, turn, steady| {
         if is_slow(block) {
             steady * (2.0 - 0.08 * f64::from(turn.pass))
@@ -235,7 +236,7 @@ fn two_lasting_levels_are_distinguished_from_a_warm_up() {
         }
     });
     assert!(falling.contains("was still warming up at "), "{falling}");
-    // All at levels of their own.
+    // Each process at its own level.
     let scattered = why(&|block, _, steady| steady * (1.0 + 0.1 * f64::from(block)));
     assert!(
         scattered.contains("was still warming up at "),

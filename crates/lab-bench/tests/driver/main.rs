@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The driver of blocks with workloads, a clock and a host of the tests' own: no processes, no waiting.
+//! Tests the driver of blocks with simulated workloads, clock and host: no processes, and no waiting.
 
 mod fake;
 mod levels;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of measurement that the lab does not know, with a workload, a metric and a document. It inherits blocks,
-//! redoing, resuming, verdicts and every format.
+//! A kind of measurement that benchlab does not know, with its own workload, metric and document.
+//!
+//! It inherits blocks, repetition, resuming, verdicts and every format.
 
 use crate::fake::{File, Journal, plan, stolen};
 use lab_bench::{BlockContext, Done, Fault, Turn, TurnRecord, TurnResult, Workload};
@@ -14,7 +15,7 @@ use lab_stats::results::{Comparison, Results, Value, observed, readings};
 
 /// Counts the cache misses of an operation.
 struct CacheMisses {
-    /// Turns until it is interrupted.
+    /// The number of turns until it is interrupted.
     turns: u32,
 }
 
@@ -62,7 +63,7 @@ fn its_readings_are_kept_redone_and_resumed() {
         let ending = file.carry_out(&plan, workload, Box::new(machine), &mut |_| ());
         ending.unwrap()
     };
-    // A block has 8 turns: one that is disturbed, one that counts, and a half.
+    // A block has 8 turns: one disturbed block, one valid block, and half a block.
     assert_eq!(measure(20), Ending::Interrupted);
     assert_eq!(measure(100), Ending::Blocks);
     let run = file.run();
@@ -89,7 +90,7 @@ fn its_readings_are_kept_redone_and_resumed() {
     }
 }
 
-/// A document with one finding, a table and rows.
+/// Returns a document with one finding, a table and rows.
 fn document(run: &Run, results: &Results) -> Document {
     let plan = run.plan().expect("a plan");
     let name = |id: SubjectId| plan.subjects[id].name.as_str();
@@ -168,7 +169,7 @@ fn it_has_verdicts_and_every_format() {
         let is_complete = match &rendered {
             Rendered::Text(text) => text.contains("200.5") || text.contains("2.00 times"),
             Rendered::Bytes(bytes) => bytes.starts_with(b"PK"),
-            // It has no chart.
+            // The document has no chart.
             Rendered::Files(files) => files.is_empty(),
         };
         assert!(is_complete, "{format:?}: {rendered:?}");

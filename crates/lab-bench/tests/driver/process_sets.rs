@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks that share a set of processes.
+//! Tests blocks that share a set of processes.
 
 use crate::fake::{Act, BuildStep, Fake, File, TURN_NS, plan, stolen};
 use lab_bench::{Fault, Opening};
@@ -48,7 +48,7 @@ fn processes_serve_their_blocks_and_end_then() {
 
 #[test]
 fn whoever_was_warmed_up_serves_all_its_blocks() {
-    // After two blocks a third one fits; the set that it begins has a fourth.
+    // After two blocks a third one fits. It begins a new set, which also serves a fourth block.
     let plan = nested(3);
     let file = File::new(&plan);
     assert_eq!(file.measure(&plan, fake()).unwrap(), Ending::Budget);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Failures, lost servers, interruption, and going on after it.
+//! Tests failures, lost servers, interruption and resuming.
 
 use crate::fake::{Act, BuildStep, Fake, File, order, plan};
 use lab_bench::{BenchError, Fault};
@@ -42,7 +42,7 @@ fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_go_on() {
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 2, 0)), [2, 0, 0]);
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 2, 1)), [2, 2, 2]);
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 1, 0)), [2, 2, 2]);
-    // It is neither closed nor warmed up again where it failed.
+    // The subject is neither closed nor warmed up again at the point where it failed.
     assert_eq!(journal.count(|s| *s == BuildStep::Close(2, 0)), 1);
     assert_eq!(journal.count(|s| *s == BuildStep::WarmUp(2, 0)), 2);
 }
@@ -83,7 +83,7 @@ fn the_baseline_alone_is_measured_if_this_host_lacks_what_the_others_need() {
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
     assert!(journal.turns().iter().all(|turn| turn.subject == 0));
     assert_eq!(file.run().complete_blocks().count(), 2);
-    // A subject that is left and is not the baseline has nothing to be compared with.
+    // The only remaining subject is not the baseline, so there is nothing to compare it with.
     let file = File::new(&plan);
     file.fail(&[lacks(0), lacks(2)]);
     let ending = file.measure(&plan, Fake::steady(&[1000; 3]));
@@ -118,7 +118,7 @@ fn after_the_loss_of_a_server_its_block_is_redone() {
     ];
     assert_eq!(states, expected);
     assert_eq!(journal.count(|s| *s == BuildStep::Restore), 1);
-    // The subject did nothing wrong.
+    // The subject is not to blame.
     assert_eq!(run.failures, []);
     undisturbed
         .measure(&plan, Fake::steady(&[1000, 1000]))
@@ -178,7 +178,7 @@ fn a_run_that_is_interrupted_anywhere_is_resumed_to_the_same_order() {
         assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Interrupted);
         assert_eq!(journal.count(|s| *s == BuildStep::Finish), 1);
         let run = file.run();
-        // An interrupted run has not ended, and what was measured is kept.
+        // An interrupted run has not ended, and its measurements are stored.
         let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
         assert_eq!((run.ending, run.failures.len(), samples), (None, 0, at));
         file.measure(&plan, Fake::steady(&[1000, 2000, 3000]))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks and turns that are measured again because the host or other processes disturbed them.
+//! Tests blocks and turns that are repeated because the host or other processes disturbed them.
 
 use crate::fake::{Act, Fake, File, plan, stolen};
 use lab_model::BlockState::{Complete, Disturbed};
@@ -24,11 +24,11 @@ fn a_disturbed_block_is_redone_in_the_same_order() {
     let turns = journal.turns();
     let (first, rest) = turns.split_at(turns.len() / 3);
     assert_eq!(first, &rest[..first.len()]);
-    // Its samples stay in the file.
+    // The samples of the disturbed block stay in the file.
     assert_eq!(run.blocks[0].samples.len(), run.blocks[1].samples.len());
 }
 
-/// A block that will be measured again is not measured to its end, once it is known how long one takes.
+/// A block that will be repeated is abandoned early once the usual duration of a block is known.
 #[test]
 fn a_block_is_given_up_once_its_rest_cannot_save_it() {
     let mut plan = plan(2, 3);
@@ -66,9 +66,9 @@ fn a_block_is_given_up_once_its_rest_cannot_save_it() {
         (2, 1, Complete),
     ];
     assert_eq!(states(&run), expected);
-    // Half of the time of two points of six is more than a twentieth of all.
+    // Half of the time at two of six points is more than a twentieth of the total.
     assert_eq!(points(&run), [6, 6, 6, 2, 6]);
-    // In blocks that are not measured again, all points are.
+    // Blocks that are not repeated contain all points.
     assert_eq!(points(&measured(false)), [6; 3]);
 }
 
@@ -118,7 +118,7 @@ fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
     assert_eq!(block.readings.len(), turns);
     assert_eq!(block.redone_visits() as usize, turns / 4);
     assert_eq!(journal.turns().len(), turns + turns / 4);
-    // The last try counts: its value is that of the latest step.
+    // The last attempt counts: its value is that of the latest step.
     let values: Vec<f64> = block.readings.iter().map(|r| r.value).collect();
     assert!(values.is_sorted());
 }
@@ -136,7 +136,7 @@ fn a_turn_is_taken_three_times_at_most_and_a_quiet_one_once() {
     };
     let journal = fake.journal.clone();
     file.measure(&plan, fake).unwrap();
-    // At each of the two points.
+    // This applies at each of the two points.
     assert_eq!(
         journal.turns().iter().filter(|t| is_last_turn(**t)).count(),
         2 * 3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of all steps.
+//! Tests the order of all steps.
 
 use crate::fake::{BuildStep, Fake, File, order, plan};
 use lab_bench::{Opening, Turn};
@@ -85,7 +85,8 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
             position(&BuildStep::Point(target)),
         );
         assert!(opened < point);
-        // The other target's subject has ended by then, or has not begun, and takes no turn at this point.
+        // The other target's subject has already been shut down or not yet been opened, and has no turn at this
+        // point.
         let other = [BuildStep::Open(1 - target), BuildStep::Quit(1 - target)];
         let last = steps[..point].iter().rfind(|step| other.contains(step));
         assert_ne!(last, Some(&other[0]));

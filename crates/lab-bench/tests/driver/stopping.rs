@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When a run ends.
+//! Tests when a run ends.
 
 use crate::fake::{Fake, File, TURN_NS, plan};
 use lab_model::{Ending, Measure, Plan};
 
-/// A block of [`plan`] with two subjects and one pair, ns.
+/// The duration in ns of a block of [`plan`] with two subjects and one pair.
 const BLOCK_NS: u64 = 2 * 2 * 2 * TURN_NS;
 
 fn ending_of(plan: &Plan, times_ns: &[u64]) -> (Ending, u32, Vec<u32>) {
@@ -52,7 +52,7 @@ fn a_look_that_decides_nothing_is_noted_and_the_last_one_ends_the_run() {
         ..Measure::default()
     });
     let same = [100_000, 100_000];
-    // Six blocks are too few for any interval at their level.
+    // Six blocks are too few for a confidence interval at their level.
     assert_eq!(ending_of(&plan, &same), (Ending::Blocks, 6, vec![2, 4]));
 }
 
@@ -79,7 +79,7 @@ fn a_budget_is_overrun_by_a_quarter_to_reach_the_level() {
             ..Measure::default()
         })
     };
-    // Six blocks are needed for an interval at 95 %.
+    // A confidence interval at 95 % needs six blocks.
     assert_eq!(ending_of(&budget(5, false), &[100_000; 2]).1, 6);
     assert_eq!(ending_of(&budget(3, false), &[100_000; 2]).1, 3);
     assert_eq!(ending_of(&budget(3, true), &[100_000; 2]).1, 6);
