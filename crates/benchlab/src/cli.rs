@@ -530,7 +530,7 @@ pub struct Sending {
     pub agents: AgentPlacement,
 }
 
-/// Address families, in the order given.
+/// Address families, in the order of the command line.
 #[derive(Clone)]
 pub struct Families(pub Vec<IpFamily>);
 

@@ -131,18 +131,18 @@ pub struct EvidenceTable {
 pub struct EvidenceBars {
     /// The chart's title.
     pub title: String,
-    /// The caption below them.
+    /// The caption below the chart.
     pub caption: String,
-    /// The unit of their lengths.
+    /// The label of the axis.
     pub axis: String,
-    /// The unit of their lengths.
+    /// The unit of the bars' lengths.
     pub unit: Unit,
-    /// Names and lengths, from above.
+    /// Names and lengths of the bars, from top to bottom.
     pub rows: Vec<(String, f64)>,
 }
 
 impl AuditKind {
-    /// The word of the command line.
+    /// Returns the name of the subcommand.
     pub fn name(self) -> &'static str {
         match self {
             AuditKind::Host => "host",
@@ -154,7 +154,7 @@ impl AuditKind {
 }
 
 impl State {
-    /// All of them, the worst first.
+    /// All states, worst first.
     pub const ALL: [State; 5] = [
         State::Bad,
         State::Advice,
@@ -163,12 +163,12 @@ impl State {
         State::NotApplicable,
     ];
 
-    /// True if the rule applies to the thing and the thing could be observed.
+    /// Returns true if the rule applies to the thing and the thing could be observed.
     pub fn is_seen(self) -> bool {
         !matches!(self, State::Unknown | State::NotApplicable)
     }
 
-    /// In words.
+    /// Returns the state in words.
     pub fn name(self) -> &'static str {
         match self {
             State::Bad => "bad",
@@ -181,12 +181,12 @@ impl State {
 }
 
 impl Audit {
-    /// The name under which runs of it are kept, such as `audit-host`.
+    /// Returns the name of runs of this audit, such as `audit-host`.
     pub fn name(&self) -> String {
         format!("audit-{}", self.kind.name())
     }
 
-    /// How many findings are in a state.
+    /// Returns the number of findings in a state.
     pub fn count(&self, state: State) -> usize {
         self.findings.iter().filter(|f| f.state == state).count()
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct LogAnalysis {
     /// The files that were read, in order.
     pub sources: Vec<LogFile>,
-    /// Counts of lines by how they were read.
+    /// Line counts by parse result.
     pub lines: LineCounts,
     /// The resolution of durations in the log, in ns; `None` if there are no durations.
     pub resolution_ns: Option<u64>,
@@ -88,7 +88,7 @@ pub struct LogFile {
     pub bytes: u64,
 }
 
-/// Counts of lines by how they were read.
+/// Line counts by parse result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounts {
     /// All lines.

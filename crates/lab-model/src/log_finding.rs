@@ -101,7 +101,7 @@ pub enum LogAdvice {
     NoDurationInFormat,
     /// A format that the user gave has no time with a date.
     NoDateInFormat,
-    /// Durations are nginx's `$upstream_response_time`.
+    /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,
     /// Timestamps are in UTC, and the server's time zone is not known.
     TimesInUtc,
@@ -157,7 +157,7 @@ pub enum LogAdvice {
     },
     /// Lines have fields but no request.
     LinesWithoutRequest {
-        /// The number of lines.
+        /// The line count.
         lines: u64,
     },
     /// Amazon S3: records have no request.
@@ -165,7 +165,7 @@ pub enum LogAdvice {
         /// The number of records.
         records: u64,
     },
-    /// Rails: lines are other messages of the application.
+    /// Rails: lines contain other messages of the application.
     ApplicationMessages {
         /// The number of lines.
         lines: u64,

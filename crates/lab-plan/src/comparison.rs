@@ -29,7 +29,7 @@ pub struct Comparison {
     pub cleanup: Vec<String>,
     /// True to measure a second copy of the baseline.
     pub control: bool,
-    /// How the commands are run.
+    /// How to run the commands.
     pub how: Commands,
     /// How to measure.
     pub measure: Measure,

@@ -24,7 +24,7 @@ pub struct Experiment {
     pub name: String,
     /// The title for people.
     pub title: String,
-    /// The question that it answers.
+    /// The question that the experiment answers.
     pub question: String,
     /// The name of the subject that the others are compared with.
     pub baseline: String,
@@ -34,11 +34,11 @@ pub struct Experiment {
     pub proof: Proof,
     /// Named sets of subjects.
     pub selections: BTreeMap<String, Vec<String>>,
-    /// Its cases.
+    /// The cases of the experiment.
     pub cases: Vec<Case>,
     /// The files and requests of servers, if the subjects are servers.
     pub serving: Option<Serving>,
-    /// Its subjects.
+    /// The subjects of the experiment.
     pub subjects: Vec<Subject>,
     /// True if every directory is measured and compared under its own name; otherwise only one directory is
     /// measured.
@@ -273,7 +273,8 @@ impl ExperimentReader<'_> {
             ));
         };
         if target.table.is_some() != kind.is_database() {
-            let reason = "a database has a `table`, a folder and a link have none";
+            let reason =
+                "a database target needs a `table`; folder and link targets must not have one";
             return Err(self.at(span, reason));
         }
         if kind.is_service() && target.settings.is_none() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tables of a run file.
+//! Defines the tables of a run file.
 
 use rusqlite::Connection;
 

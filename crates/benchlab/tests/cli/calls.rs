@@ -391,7 +391,7 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
         ),
         (
             format!("{head}{effects}{injection}gone = {{ lost_answers = 1.5 }}\n{case}"),
-            "`lost_answers` is a part",
+            "`lost_answers` is a fraction",
         ),
         (
             format!("{head}{effects}{injection}gone = {{ outage_s = 600 }}\n{case}"),
@@ -401,7 +401,7 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
             format!("{head}{effects}{injection}gone = {{ answers = 1 }}\n{case}"),
             "lost_answers",
         ),
-        (on_a_file, "a file has `busy` and `outage_s`"),
+        (on_a_file, "for a file, use `busy` or `outage_s`"),
         (
             format!(
                 "{head}{effects}{injection}full = {{ busy = {{ part = 0.1, lock_s = 1 }} }}\n{case}"

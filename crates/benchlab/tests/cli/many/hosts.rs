@@ -241,7 +241,7 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
     folders
         .run(&["--on", "local:2"])
         .expect(2)
-        .says(&["`t` measures disks", "--on names folders"]);
+        .says(&["`t` measures disks", "--on expects directories"]);
 }
 
 /// All subjects of a host agree with each other, but not with those of the other host.
@@ -306,7 +306,7 @@ fn a_host_with_another_revision_is_refused() {
     if !refused.stderr.contains("unshare") {
         refused.expect(1).says(&[
             "gen2: the sources of `third` in ",
-            "bring the project there to the same revision",
+            "check out the same revision of the project there",
             "nothing was measured",
         ]);
     }

@@ -98,7 +98,7 @@ fn several_places_add_up() {
         .0
         .call(&["report", file.to_str().unwrap(), "--without", "local 1"])
         .expect(2)
-        .says(&["no part of it can be left out"]);
+        .says(&["no agent can be left out"]);
     let names: Vec<&str> = both.sources.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(
         names,
