@@ -100,10 +100,7 @@ impl HostSettings {
             write(path, value).map_err(|e| failed(path, e))?;
             let read = value_of(path).unwrap_or_default();
             if read != *value {
-                let message = format!(
-                    "{} is {read}, not {value}, after it was written",
-                    path.display()
-                );
+                let message = format!("{} is {read} after writing {value}", path.display());
                 return Err(Fault::Failed("setting", message));
             }
             self.changed[number].current = requested;
@@ -124,7 +121,7 @@ impl Drop for HostSettings {
             if let Err(e) = write(path, value) {
                 is_all_restored = false;
                 eprintln!(
-                    "benchlab: {} could not be put back to {value}: {e}",
+                    "benchlab: cannot restore {} to {value}: {e}",
                     path.display()
                 );
             }
@@ -152,11 +149,11 @@ pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<Str
     host.iter().find_map(|(name, value)| {
         let Some(path) = path(name, place) else {
             return Some(format!(
-                "the filesystem of its folder has no device with a setting {name}"
+                "the filesystem of its directory has no device with the setting {name}"
             ));
         };
         let Ok(text) = fs::read_to_string(&path) else {
-            return Some(format!("{} cannot be read", path.display()));
+            return Some(format!("cannot read {}", path.display()));
         };
         if value_of(&path).as_deref() == Some(value) {
             return None;
@@ -175,12 +172,7 @@ pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<Str
         use nix::unistd::{AccessFlags, access};
         let is_denied =
             access(&path, AccessFlags::W_OK).is_err() || !nix::unistd::geteuid().is_root();
-        is_denied.then(|| {
-            format!(
-                "the right to write {} is missing: run it as root",
-                path.display()
-            )
-        })
+        is_denied.then(|| format!("no permission to write {}: run as root", path.display()))
     })
 }
 
@@ -210,12 +202,12 @@ pub fn restore_abandoned() -> Vec<String> {
                     let written = write(path, value);
                     is_all_restored &= written.is_ok() || current.is_none();
                     let outcome = match written {
-                        Ok(()) => format!("put back to {value}"),
-                        Err(e) => format!("it could not be put back to {value}: {e}"),
+                        Ok(()) => format!("restored to {value}"),
+                        Err(e) => format!("cannot restore it to {value}: {e}"),
                     };
                     let current = current.unwrap_or_else(|| "gone".into());
                     messages.push(format!(
-                        "a run that was killed left {} {current}: {outcome}",
+                        "a killed run left {} set to {current}: {outcome}",
                         path.display()
                     ));
                 }
@@ -263,7 +255,7 @@ impl Note {
             .recursive(true)
             .create(NOTES)?;
         if fs::symlink_metadata(NOTES)?.uid() != nix::unistd::geteuid().as_raw() {
-            return Err(io::Error::other("the folder is somebody else's"));
+            return Err(io::Error::other("the directory belongs to another user"));
         }
         for setting in settings {
             check_unnoted(&setting.path)?;
@@ -292,7 +284,7 @@ fn check_unnoted(setting: &Path) -> io::Result<()> {
     };
     notes().find(names).map_or(Ok(()), |note| {
         let (setting, note) = (setting.display(), note.display());
-        let message = format!("another run changes {setting}, as {note} says");
+        let message = format!("another run changes {setting}, according to {note}");
         Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
     })
 }

@@ -94,5 +94,5 @@ fn first_difference(first: &Path, other: &Path) -> io::Result<usize> {
 }
 
 fn unreadable(e: io::Error) -> Fault {
-    Fault::Failed("output", format!("its output cannot be read: {e}"))
+    Fault::Failed("output", format!("cannot read its output: {e}"))
 }

@@ -163,7 +163,7 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
         ))),
         (Some(false), _, Some(plans)) if plans < must => Err(wrong_statements(format!(
             "its statements must be sent as text; the server planned {plans} for {must} executions, \
-             so that some were prepared"
+             so some were prepared"
         ))),
         _ => Ok(()),
     }

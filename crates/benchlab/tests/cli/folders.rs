@@ -493,8 +493,8 @@ fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Outcome) 
         }
         let outcome = next(&project);
         outcome.expect(0);
-        wait_until("it is put back", || device.current_scheduler() == "none");
-        let messages = ["a run that was killed left", "put back to none"];
+        wait_until("it is restored", || device.current_scheduler() == "none");
+        let messages = ["a killed run left", "restored to none"];
         if messages.iter().all(|words| outcome.stderr.contains(words)) {
             return project;
         }

@@ -236,7 +236,7 @@ impl ExplainedServer {
     fn served(&mut self) -> SubjectResult<u64> {
         let record = self.server.load(&mut self.engine, STRETCH)?;
         match record.served {
-            0 => Err(Fault::Failed("load", "it served nothing".into())),
+            0 => Err(Fault::Failed("load", "it served no requests".into())),
             served => Ok(served),
         }
     }

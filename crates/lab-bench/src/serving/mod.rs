@@ -369,7 +369,7 @@ impl ServerWorkload<'_> {
             (None, _) => plan.rate(point),
             (Some(part), Some(Peak::Rate(peak))) => Some(part * peak),
             (Some(_), _) => {
-                let message = "it served nothing, so it has no peak";
+                let message = "it served no requests, so it has no peak";
                 return Err(Fault::Failed("load", message.into()));
             }
         };
