@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the reason for ending the run now, or `None` to continue. Records an interim analysis.
+    /// Returns the reason for ending the run now, or `None` to continue. Records an interim analysis if one is due.
     fn ending(&mut self, spent_ns: u64) -> Result<Option<Ending>, StoreError> {
         let (plan, run) = (self.plan, &mut self.context.run);
         let complete = run.complete_blocks().count() as u32;

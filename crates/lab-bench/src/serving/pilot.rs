@@ -24,10 +24,10 @@ const LOADED: Duration = Duration::from_millis(80);
 /// The period of a round in which the baseline's server is loaded.
 const BASELINE: Duration = Duration::from_millis(20);
 
-/// The period of a round with a single keep-alive connection, followed by the same period with a new connection per
-/// request, if the case uses both.
+/// The period of a round that uses only one connection at a time.
 ///
-/// Without it, the compiler of a virtual machine competes with full load and takes a minute instead of ten seconds.
+/// It is divided between a keep-alive connection and a new connection per request, if the case uses both. Without
+/// this period, the compiler of a virtual machine competes with full load and takes a minute instead of ten seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
 /// The idle period at the end of a round. A server that computes now is still compiling.
@@ -67,7 +67,8 @@ const MAX_EXTRA: Duration = Duration::from_secs(2);
 /// The length of the load periods on the way to an age. The age is exceeded by less than this.
 const STEP: Duration = Duration::from_millis(2);
 
-/// The number of requests until which a pilot continues, within a fraction of its maximum time (as a divisor).
+/// A steady pilot continues until this many requests, but at most for this fraction of its maximum time (as a
+/// divisor).
 const TOLD_REQUESTS: u64 = 100_000;
 const TOLD_PART: u32 = 4;
 
