@@ -142,7 +142,7 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Pilots each subject that has no pilot yet at a point. Subjects whose work differs from the majority's fail.
+    /// Pilots each subject that has no pilot yet at a point. A subject fails if its work differs from the majority's.
     fn pilot_points(
         &mut self,
         run: &mut RunContext,

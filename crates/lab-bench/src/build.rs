@@ -48,8 +48,7 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Creates a builder for the subjects of this experiment. The user runs their own servers of the `external`
-    /// kinds.
+    /// Creates a builder for the subjects of this experiment. `external` are the kinds of servers that the user runs.
     pub fn new(
         project: &'a Project,
         experiment: &'a Experiment,

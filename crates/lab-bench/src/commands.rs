@@ -28,12 +28,12 @@ const PILOT_NS: u64 = 300_000_000;
 /// A command is parallel if its CPU time divided by its wall time exceeds this ratio.
 const PARALLEL: f64 = 1.1;
 
-/// The minimum CPU time per process for the check for parallel commands.
+/// The minimum CPU time per process for a command to count as parallel.
 ///
 /// The kernel performs a portion of process start and exit on other cores.
 const MIN_CPU_NS: u64 = 5_000_000;
 
-/// The maximum length of the padding of the environment with multiple builds, which is one page.
+/// With multiple builds, the environment is padded by less than this length, which is one page.
 const MAX_PADDING: u64 = 4096;
 
 /// The maximum number of lines and bytes stored from the end of a failed command's standard error.
@@ -224,7 +224,7 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
-    /// Runs a command for the first times, on all cores. This warms up files and shows the command's duration.
+    /// Runs a command a few times on all cores. This warms up files and shows the command's duration.
     fn pilot(&mut self, cell: CommandPoint) -> SubjectResult<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// half as many again.
 const FIRST_LOOK: usize = 30;
 
-/// The maximum fraction of batches before a subject became steady, as a divisor.
+/// A subject is steady if at most this fraction of its batches came before the steady state (as a divisor).
 const UNSTEADY_PART: usize = 2;
 
 /// The same divisor for a subject whose helper threads compile.
@@ -74,7 +74,7 @@ const SHARES: u32 = 2;
 /// A truncated pilot is repeated if its available time is at least this many times the duration of its batches.
 const LONGER: u32 = 2;
 
-/// The fraction of an equal division of the time that each pilot is guaranteed, as a divisor.
+/// Each pilot is guaranteed this fraction of an equal part of the time (as a divisor).
 const RESERVED: u32 = 2;
 
 /// The total time for all pilots of a run.
@@ -312,7 +312,7 @@ fn may_compile(process: Pid) -> bool {
     let threads = procfs::tasks(process).into_iter();
     let used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();
     let (all, most): (u64, u64) = (used.iter().sum(), used.iter().copied().max().unwrap_or(0));
-    // Kernels that do not account the time of threads report zero.
+    // Kernels that do not account for the time of threads report zero.
     used.len() > 1 && (all == 0 || (all - most) as f64 > BUSY_HELPERS * all as f64)
 }
 

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 /// The name of the current working tree, which is not a commit.
 const WORKING_TREE: &str = ".";
 
-/// The maximum padding in the names of builds' directories.
+/// The names of builds' directories are padded by less than this length.
 const MAX_PADDING: u64 = 64;
 
 /// Revisions that are checked out. Dropping them removes their worktrees.

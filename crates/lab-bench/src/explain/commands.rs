@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The number of runs under a tool, which makes them slower.
+/// The number of runs under each tool. Tools slow the command down.
 const UNDER_TOOLS: usize = 2;
 
 /// Commands that take longer get fewer runs without a tracer, too.
