@@ -15,7 +15,7 @@ pub struct Split {
 impl Split {
     /// Returns the split of a block: half of the cores for each, rotated from block to block.
     ///
-    /// The server gets the extra core of an odd number.
+    /// With an odd number of cores, the server gets the extra core.
     pub fn of(cores: &[usize], seed: u64, block: u32) -> Split {
         let mut turned = cores.to_vec();
         turned.rotate_left(Schedule::new(seed, block).core(cores.len()));
