@@ -14,7 +14,7 @@ use std::io::Read;
 
 /// The maximum size of such a document, in bytes.
 const MOST: u64 = 64 << 20;
-/// The maximum number of pages, and of the queries of all pages.
+/// The maximum total number of pages and of their queries.
 const MAX_PAGES: usize = 100_000;
 /// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 4096;

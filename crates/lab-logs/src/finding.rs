@@ -53,14 +53,14 @@ pub enum LogsFinding {
         per_request: f64,
         /// The fraction of the requests' time that the query takes; `None` if unknown.
         share: Option<f64>,
-        /// The sampling of the join: 1 in this many request IDs is joined.
+        /// The sampling rate of the join: one in this many request IDs is joined.
         one_in: u64,
     },
     /// The headroom.
     Headroom {
         /// The fraction of the capacity that the busiest minute uses.
         used: Interval,
-        /// The multiple of today's users that the server can handle.
+        /// The multiple of the current users that the server can handle.
         times: Interval,
         /// True if the capacity is a lower bound, because the load run never exceeded the bound.
         is_lower_bound: bool,
@@ -202,7 +202,7 @@ pub struct PageShare {
     pub share: f64,
 }
 
-/// Which log of a comparison something concerns.
+/// The log of a comparison that a finding concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedLog {

@@ -36,7 +36,7 @@ struct FollowedFile {
     inode: u64,
     /// The offset of the next byte.
     offset: u64,
-    /// When a read at the end of the file first found another file under its name.
+    /// The time since which the name has referred to another file and no more data was read.
     replaced: Option<Instant>,
     log: ServerLog,
 }
@@ -155,7 +155,8 @@ impl FollowedFile {
             pushed.map_err(|e| self.wrong(e))?;
         }
         if bytes == 0 {
-            // Otherwise, a short log would only appear once more is written to it.
+            // Detect the format now; otherwise, a short log would only appear once more is written
+            // to it.
             let format_found = self.log.begin_if_whole(&mut session.tally);
             format_found
                 .and_then(|()| self.poll(session))
@@ -204,8 +205,8 @@ impl FollowedFile {
 
     /// Continues at the beginning of a file.
     ///
-    /// The last line of the previous file is complete. A statement's duration can still follow in
-    /// the new file.
+    /// An unterminated last line of the previous file counts as a whole line, but a statement's
+    /// duration can still follow in the new file.
     fn begin_file(&mut self, session: &mut LogsSession) -> Result<(), ReadError> {
         (self.offset, self.replaced) = (0, None);
         self.log.end_file(&mut session.tally)

@@ -339,7 +339,7 @@ impl Join {
         combine(&mut self.sorted);
     }
 
-    /// Joins requests that have an ID of their own with their statements.
+    /// Joins each request with its statements, if no other request has the same ID.
     pub fn joined(&mut self) -> Joined {
         self.sort();
         let mut joined = Joined {

@@ -28,7 +28,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 /// The number of bytes between two calls of `progress`.
 const PROGRESS: u64 = 32 << 20;
 
-/// How far ahead text is prefetched, in bytes; the length is the amount per line.
+/// The range of bytes ahead of the current position that is prefetched with each line.
 const FETCHED: Range<usize> = 2048..2048 + 256;
 /// The number of bytes per prefetch.
 const CACHE_LINE: usize = 64;

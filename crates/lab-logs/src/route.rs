@@ -41,7 +41,7 @@ pub fn is_number(segment: &[u8]) -> bool {
     !segment.is_empty() && segment.iter().all(u8::is_ascii_digit)
 }
 
-/// Appends a path in printable characters, with its variable segments named.
+/// Appends a path in printable characters, with placeholders for its variable segments.
 ///
 /// Returns true if any segment is a variable other than a number.
 pub fn fold(path: &[u8], name: &mut String) -> bool {
@@ -103,7 +103,8 @@ fn push_printable(text: &[u8], name: &mut String) {
     }
 }
 
-/// Returns true if the character is neither a control character nor changes the writing direction.
+/// Returns true if the character is not a control character and does not change the writing
+/// direction.
 fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

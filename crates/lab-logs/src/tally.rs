@@ -745,7 +745,7 @@ impl Tally {
 
     /// Returns the analysis, with routes learned from the counts.
     ///
-    /// Frees the memory that only counting needs first.
+    /// First frees the memory that only counting needs.
     pub fn into_analysis(mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
         self.names = HashMap::default();
         self.cache = Vec::new();

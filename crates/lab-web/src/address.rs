@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 /// The address of the pages, and the token that permits a user to delete runs.
 #[derive(Clone, Debug)]
 pub struct PageAddress {
-    /// The address that the server listens at.
+    /// The address that the server listens on.
     pub socket: SocketAddr,
     /// Permits its holder to delete runs.
     pub token: String,

@@ -52,7 +52,7 @@ pub struct Trend<'w> {
     pub per_week: Interval,
 }
 
-/// The changes with one release.
+/// The changes around one release.
 #[derive(Clone, Debug)]
 pub struct Released<'w> {
     /// The name of the release.

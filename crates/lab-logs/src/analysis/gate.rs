@@ -142,7 +142,7 @@ impl GateFigure {
 }
 
 impl Gate {
-    /// Judges the gate by the analysis.
+    /// Evaluates the gate against the analysis.
     pub fn judge(&self, analysis: &LogAnalysis) -> GateAnswer {
         let result = self
             .value(analysis)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Finds when requests arrive: the hours of a week, and hours that stand out from their usual rate.
 //!
-//! Two things scatter an hour's requests around the usual rate of that weekday and hour: random
+//! An hour's requests vary around the usual rate of that weekday and hour for two reasons: random
 //! arrivals (Poisson) and differences between weeks. The variance between weeks is one number for
 //! the log. It is estimated from the median absolute deviation, so that spikes do not raise it. The
 //! usual rate is the median of the other weeks. The intervals hold simultaneously for all tested
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 
 /// The minimum number of weeks needed to estimate the usual rate of an hour of the week.
 pub const WEEKS: usize = 4;
-/// The minimum ratio of a spike to the usual requests, however certain a smaller one is.
+/// The minimum ratio of a spike to the usual requests; a smaller increase is never reported.
 pub const LEAST: f64 = 1.5;
-/// The variance of a median of normal values as a multiple of that of their mean (Kenney & Keeping,
+/// The variance of the median of normal values divided by that of their mean (Kenney & Keeping,
 /// 1962).
 const MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 /// The median absolute value of a standard normal distribution.
@@ -280,10 +280,10 @@ impl Week {
     }
 }
 
-/// Returns how far a value is from the median of the others, with the data to judge the difference.
+/// Compares a value with the median of the other values.
 ///
-/// The result contains the difference, that median, and the factor by which the variance of the
-/// difference exceeds that of an hour.
+/// Returns the difference, that median, and the factor by which the variance of the difference
+/// exceeds that of an hour.
 fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     let others: Vec<f64> = slot
         .iter()
@@ -299,15 +299,15 @@ fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     ))
 }
 
-/// Returns the variance of the logarithm of an arrival count with this usual logarithm (delta
+/// Returns the variance of the logarithm of a Poisson count, given the logarithm of its mean (delta
 /// method).
 fn poisson(usual: f64) -> f64 {
     1.0 / usual.exp().max(1.0)
 }
 
-/// Returns the ratio of a spike from its logarithm and the half-width of its interval.
+/// Converts the logarithm of a ratio and the half-width of its interval to the ratio of a spike.
 ///
-/// Returns `None` if it is not a spike.
+/// Returns `None` if the ratio is not a spike.
 fn ratio(log: f64, half: f64) -> Option<Interval> {
     let is_spike = log - half > 0.0 && log >= LEAST.ln();
     is_spike.then(|| Interval {

@@ -79,8 +79,8 @@ impl Combined {
 
     /// Parses the first line of a text, and returns its entry and its length with the line end.
     ///
-    /// The line end is only searched after the fields. Returns `None` if the line is malformed or
-    /// incomplete.
+    /// The search for the line end starts after the fields. Returns `None` if the line is malformed
+    /// or incomplete.
     #[inline(always)]
     pub fn parse_ahead<'a>(
         &mut self,
@@ -175,7 +175,8 @@ struct CombinedFields<'a> {
 
 impl<'a> CombinedFields<'a> {
     /// Splits a line, or the first line of a text; only `rest` may reach beyond the line.
-    // As a call it returns through memory, where wide reads wait for narrow writes: several ns.
+    // Without inlining, the result is returned through memory, where wide reads stall on narrow
+    // writes, which costs several ns.
     #[inline(always)]
     fn of(text: &'a [u8], width: impl RegisterWidth) -> Option<CombinedFields<'a>> {
         let open = registers::find(width, [b'[', b'\n'], text)?;

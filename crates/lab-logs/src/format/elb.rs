@@ -29,7 +29,7 @@ impl LoadBalancer {
         }
         let (local, offset) = iso(time)?;
         let time_s = local - i64::from(offset?);
-        // The words skipped are the name, the client and the target.
+        // Skip the name, the client and the target.
         let times = [words.nth(3)?, words.next()?, words.next()?];
         let is_time = |text: &&[u8]| **text == b"-1"[..] || scaled(text, 1_000_000).is_some();
         if !times.iter().all(is_time) {

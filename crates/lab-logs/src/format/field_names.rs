@@ -280,7 +280,8 @@ pub struct Producer {
     marks: &'static [&'static [&'static str]],
     /// The unit, in ns.
     pub unit: u64,
-    /// Whether the producer's durations have a fraction; `None` if they may or may not.
+    /// True if the producer's durations always have a fraction, false if they never do; `None`
+    /// allows both.
     pub has_fraction: Option<bool>,
     /// The field of the durations, as the last word in the form that [`plain`] returns; empty means
     /// any.
@@ -558,7 +559,7 @@ pub fn meaning(path: &str) -> FieldMeaning {
         let Some(rank) = names.iter().position(is_named) else {
             continue;
         };
-        // The name matches alone, or the whole path matches a known name.
+        // A name can have up to two roles.
         if next < found.roles.len() {
             found.roles[next] = Some((role, (rank as u16 + 1) * 16 + depth));
             next += 1;

@@ -236,7 +236,8 @@ fn prefixed_postgresql(
     is_prefix.then(|| LinePrefix::new(format).map(reader))
 }
 
-/// Detects lines of PostgreSQL's log; the result tells if they have times.
+/// Returns whether the lines of PostgreSQL's log have times; `None` if the lines are from another
+/// log.
 fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
     let prefix = LinePrefix::Found(false);
     let (mut heads, mut times) = (0, 0);
@@ -333,7 +334,7 @@ impl LogReader {
         }
     }
 
-    /// Returns true if lines without a format header surely continue the same log.
+    /// Returns true if lines without a format header certainly continue the same log.
     pub(crate) fn fits(&mut self, begin: &[u8], is_sure: bool) -> bool {
         match &mut self.kind {
             FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin), is_sure),
@@ -343,7 +344,7 @@ impl LogReader {
 
     /// Passes the last entries to `sink`, and returns the number of truncated records.
     ///
-    /// Until the end of the log, these entries could have had more lines.
+    /// These entries were held back because more lines could have followed.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         match &mut self.kind {
             FormatKind::Postgresql(log) => log.end(sink),

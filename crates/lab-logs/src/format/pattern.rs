@@ -43,7 +43,7 @@ enum PatternField {
     /// Empty, or `?` and the text after it.
     Query,
     Status,
-    /// The number of bytes sent; the lowest rank, the body, is preferred.
+    /// The number of bytes sent, with a rank: the body (0) is preferred over other counts.
     Bytes(u8),
     Agent,
     /// The ID that a request and its statements share.

@@ -26,7 +26,9 @@ const MAX_BYTES: usize = 64 << 20;
 /// How much a plan's duration may exceed the statement's, which is rounded to three decimals, in
 /// ns.
 const ROUNDING_NS: u64 = 1_000;
-/// How much a duration may exceed the time between two messages, whose times can be whole seconds.
+/// How much a duration may exceed the time between two messages, in seconds.
+///
+/// The times of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
 
 /// A message.

@@ -432,7 +432,7 @@ impl Structured {
         }
     }
 
-    /// Returns the unit of a bare duration from no known producer.
+    /// Returns the unit of a bare duration whose producer is unknown.
     fn taken_unit(&mut self, time_s: Option<i64>) -> u64 {
         let Some(duration) = &self.line.duration else {
             return self.taken;

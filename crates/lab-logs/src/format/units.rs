@@ -20,8 +20,8 @@ const MAX_P90_NS: f64 = 300e9;
 const MIN_P90_NS: f64 = 2e3;
 /// The maximum plausible average number of concurrent requests in one log.
 const MAX_CONCURRENCY: f64 = 10_000.0;
-/// A line's time this many seconds before that of an earlier line shows that times are those of
-/// arrival.
+/// How far a line's time must be before that of an earlier line to show that times are arrival
+/// times, in seconds.
 const INVERSION_S: f64 = 2.0;
 /// The number of inversions needed as evidence.
 const MIN_INVERSIONS: usize = 3;

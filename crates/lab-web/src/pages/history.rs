@@ -93,7 +93,7 @@ fn name_and_start(entry: &RunEntry) -> Option<(String, f64)> {
     Some((heading.experiment.clone()?, heading.started_unix_s))
 }
 
-/// A form that chooses subjects, and how many runs.
+/// Renders a form to choose subjects and the number of runs.
 fn choice_form(runs: &[RunSummary], chosen_subjects: &[String], last: usize) -> Markup {
     let mut subjects: Vec<&str> = runs.iter().flat_map(RunSummary::subjects).collect();
     subjects.sort_unstable();
