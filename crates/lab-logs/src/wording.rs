@@ -211,7 +211,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             say::percent(*second),
         ),
         LogsFinding::NoneChanged { pages } => {
-            format!("None of {} is shown to have changed.", say::count(*pages, "page"))
+            format!("None of {} changed significantly.", say::count(*pages, "page"))
         }
         LogsFinding::NoCommonDays { needed } => format!(
             "No page has {needed} days with 20 requests in both logs, so changes are unknown."
@@ -454,21 +454,25 @@ pub fn gate_value(figure: GateFigure, value: f64) -> String {
 pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
     match problem {
         GateProblem::Assumed(assumed) => {
-            format!("it depends on an assumption. {}", assumption(assumed))
+            format!(
+                "the metric depends on an assumption. {}",
+                assumption(assumed)
+            )
         }
         GateProblem::NoPeak => NO_PEAK.into(),
         GateProblem::NoPage(name) => format!("there is no page {name}"),
         GateProblem::NoDurations => "the log has no durations".into(),
         GateProblem::BeyondHour => {
-            "it is longer than an hour, and percentiles do not distinguish such durations".into()
+            "the value is longer than an hour, and percentiles do not distinguish such durations"
+                .into()
         }
         GateProblem::LowerBound(value) => format!(
-            "it is {} or more, which does not decide the gate. {}",
+            "the value is at least {}, which does not decide the gate. {}",
             gate_value(figure, *value),
             assumption(&LogAssumption::LowerBounds)
         ),
         GateProblem::BoundedShare => format!(
-            "it depends on durations that are only lower bounds. {}",
+            "the metric depends on durations that are only lower bounds. {}",
             assumption(&LogAssumption::LowerBounds)
         ),
     }
@@ -493,7 +497,7 @@ pub fn unknown_changes(reasons: &[UnknownChange]) -> String {
 fn unknown_change(reason: &UnknownChange) -> String {
     match reason {
         UnknownChange::Assumed(log, assumed) => format!(
-            "it depends on an assumption about {}. {}",
+            "the result depends on an assumption about {}. {}",
             compared(*log).replacen('T', "t", 1),
             assumption(assumed)
         ),
@@ -514,7 +518,7 @@ const NO_PEAK: &str = "the busiest minute is unknown: the log has no times, or m
 /// Returns the reason why the headroom is unknown.
 pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     match problem {
-        CapacityProblem::NotALoad => "it is not a run of `benchlab load`",
+        CapacityProblem::NotALoad => "the run is not one of `benchlab load`",
         CapacityProblem::NoPeak => NO_PEAK,
         CapacityProblem::NoResponseTimes => "the load run has no response times",
         CapacityProblem::AlwaysExceeded => {
@@ -704,7 +708,7 @@ pub fn too_few_days(days: usize) -> String {
 /// Says that no page changed.
 pub fn no_changes(pages: usize) -> String {
     format!(
-        "None of {} with {DAYS} days changed.",
+        "None of {} with at least {DAYS} days changed significantly.",
         say::count(pages, "page")
     )
 }
