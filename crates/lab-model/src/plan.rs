@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The plan of a run: subjects, cases with their points, and the way of measuring.
+//! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{LINK, Load, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId};
 use serde::{Deserialize, Serialize};
 
-/// The parameter that names the faults which the lab makes.
+/// The name of the parameter that selects the faults to inject.
 pub const FAULT: &str = "fault";
 
-/// A validated experiment with everything selected and decided: what a run carries out.
+/// A validated experiment with everything selected and decided: the input of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The experiment's folder name, such as `sql`.
+    /// The name of the experiment's directory, such as `sql`.
     pub experiment: String,
-    /// Its title for people.
+    /// The title for people.
     pub title: String,
-    /// The question that it answers.
+    /// The question that the experiment answers.
     pub question: String,
     /// The subjects, including the baseline and the control.
     pub subjects: Vec<Subject>,
     /// The subject that the others are compared with, on the first target; see [`Plan::baseline_on`].
     pub baseline: SubjectId,
-    /// The work, in the experiment's order.
+    /// The cases, in the experiment's order.
     pub cases: Vec<Case>,
     /// Every case with every selected value of its sweep and factors.
     pub points: Vec<Point>,
-    /// How it is measured.
+    /// The settings for measuring.
     pub measure: Measure,
-    /// Facts that all subjects must have in common, on any target.
+    /// Settings that must be equal for all subjects, on any target.
     pub proof: Proof,
-    /// The targets: each point is on one of them. Empty if the subjects need none.
+    /// The targets, with each point on one of them; empty if the subjects need none.
     pub targets: Vec<Target>,
-    /// Where the inputs and the order of turns come from.
+    /// The seed for the inputs and the order of turns.
     pub seed: u64,
     /// The kind of work.
     pub work: Work,
@@ -60,24 +60,24 @@ pub struct Servers {
     pub serving: Serving,
 }
 
-/// How whole commands are run.
+/// The settings for running whole commands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Commands {
-    /// The file that every command reads on its standard input; `None`: `/dev/null`.
+    /// The file that every command reads from its standard input; `None` means `/dev/null`.
     pub input: Option<String>,
-    /// The standard output of every run must be that of the baseline.
+    /// True if the standard output of every run must equal that of the baseline.
     pub same_output: bool,
-    /// A run that ends with another status than 0 counts like any other.
+    /// True if a run with a nonzero exit status counts like any other run.
     pub ignore_failure: bool,
-    /// The only statuses besides 0 that a run may end with; empty: with `ignore_failure`, any.
+    /// The allowed nonzero exit statuses with `ignore_failure`; empty allows any.
     #[serde(default)]
     pub expected_statuses: Vec<i32>,
-    /// Where the commands run; `None`: the pilot finds out.
+    /// The cores for the commands; `None` lets the pilot decide.
     pub cores: Option<Cores>,
 }
 
 impl Commands {
-    /// True if a run that ended with this exit status counts.
+    /// Returns true if a run with this exit status counts.
     pub fn accepts(&self, status: i32) -> bool {
         let is_named =
             || self.expected_statuses.is_empty() || self.expected_statuses.contains(&status);
@@ -85,65 +85,65 @@ impl Commands {
     }
 }
 
-/// Where work is done.
+/// The cores on which work is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cores {
-    /// All on the same core, another one in each block.
+    /// All on the same core, a different one in each block.
     #[default]
     One,
-    /// Wherever the system puts it: for what does several things at once.
+    /// Chosen by the system, for work that does multiple things concurrently.
     All,
 }
 
-/// A target of the subjects' work, created by the lab before each `open`.
+/// A target of the subjects' work, created by benchlab before each `open`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// The kind of target.
     pub kind: TargetKind,
-    /// The statement that creates its table.
+    /// The statement that creates the target's table.
     pub table: String,
-    /// How many rows it holds, for cases that do not begin with an empty table.
+    /// The number of rows in the table, for cases that do not start with an empty table.
     pub rows: u64,
-    /// The statement that creates its table of many types, where it has one.
+    /// The statement that creates the table with columns of many types, if the target has one.
     pub mixed: Option<String>,
-    /// The statement that creates the table `effect (batch, call)`, where calls leave their effects.
+    /// The statement that creates the table `effect (batch, call)`, in which calls leave their effects.
     #[serde(default)]
     pub effects: Option<String>,
-    /// The faults that the lab makes on it, by name.
+    /// The faults that benchlab injects, by name.
     #[serde(default)]
     pub injections: Vec<(String, Injection)>,
-    /// Properties of its links, by name.
+    /// Shapes of the target's links, by name.
     #[serde(default)]
     pub shapes: Vec<(String, Shape)>,
-    /// The query with which subjects read their settings back, on a server.
+    /// The query with which subjects read back their settings, on a server.
     pub settings: Option<String>,
-    /// Facts that subjects on it must have in common, in addition to [`Plan::proof`].
+    /// Settings that must be equal for subjects on this target, in addition to [`Plan::proof`].
     pub proof: Proof,
-    /// Settings of a server that differ from its defaults because the reader wants it so.
+    /// Server settings that the user changed from the defaults.
     pub set: Vec<(String, String)>,
-    /// The server is the reader's own.
+    /// True if the user provides the server.
     pub external: bool,
 }
 
-/// Faults that the lab makes.
+/// Faults that benchlab injects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Injection {
-    /// The target fails by itself, as these statements say: such as a trigger.
+    /// The target itself fails because of these statements, for example because of a trigger.
     Statements(Vec<String>),
-    /// The server ends one of the subject's connections so many times a second.
+    /// The server closes one of the subject's connections this many times per second.
     CutsPerS(f64),
-    /// The fraction of COMMITs that get no response: the connection is closed.
+    /// The fraction of COMMITs that get no response, because the connection is closed.
     LostAnswers(f64),
-    /// In each measured batch the server is killed, and started again after so many seconds; a file is locked for as
-    /// long.
+    /// The duration of an outage in seconds, once per measured batch: a server is killed and restarted, a file
+    /// is locked.
     OutageS(f64),
-    /// Another connection takes a file's write lock, so often that it fails this part of the calls.
+    /// Another connection takes a file's write lock often enough to fail this fraction of the calls.
     Busy {
-        /// Above 0, at most 1.
+        /// The fraction of failed calls: above 0, at most 1.
         part: f64,
-        /// Seconds for which it holds the lock: longer than calls wait for it.
+        /// The duration of a lock in seconds, longer than calls wait for the lock.
         lock_s: f64,
     },
 }
@@ -161,14 +161,14 @@ pub enum TargetKind {
     Postgresql,
     /// A MariaDB server.
     Mariadb,
-    /// A private folder, made once for a run, in each place that is measured.
+    /// A private directory in each measured location, created once per run.
     Folder,
     /// A link with a rate and a delay between the subject's client and its server.
     Link,
 }
 
 impl TargetKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [TargetKind; 5] = [
         TargetKind::Sqlite,
         TargetKind::Postgresql,
@@ -177,7 +177,7 @@ impl TargetKind {
         TargetKind::Link,
     ];
 
-    /// As it is written in experiments and on the command line.
+    /// Returns the name used in experiments and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "sqlite",
@@ -188,7 +188,7 @@ impl TargetKind {
         }
     }
 
-    /// For people.
+    /// Returns the name for people.
     pub fn title(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "SQLite",
@@ -199,12 +199,12 @@ impl TargetKind {
         }
     }
 
-    /// True if it holds tables.
+    /// Returns true if the target contains tables.
     pub fn is_database(self) -> bool {
         !matches!(self, TargetKind::Folder | TargetKind::Link)
     }
 
-    /// True for a service: a server that runs next to the subjects.
+    /// Returns true for a service, which is a server that runs next to the subjects.
     pub fn is_service(self) -> bool {
         matches!(self, TargetKind::Postgresql | TargetKind::Mariadb)
     }
@@ -213,101 +213,108 @@ impl TargetKind {
 /// One implementation under test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Its name, such as `ada`; unique among the subjects of its target.
+    /// The subject's name, such as `ada`; unique among the subjects of its target.
     pub name: String,
-    /// The language that it is written in, for people.
+    /// The programming language, for people.
     pub language: String,
-    /// The driver or library that it shows.
+    /// The driver or library that the subject demonstrates.
     pub driver: String,
-    /// How it prepares statements, in words.
+    /// A description of how the subject prepares statements.
     pub statements: String,
-    /// It shows what the machine allows: the floor that others are read against.
+    /// True if the subject shows the limit of the machine, as the reference for the other subjects.
     pub reference: bool,
-    /// The subject that this one is a second copy of, to show the run's own noise.
+    /// The original subject, if this one is a second copy that shows the noise of the run.
     pub control_of: Option<SubjectId>,
-    /// Program and arguments, started in the project's folder; those of a whole command may hold
-    /// the names of parameters in braces, such as `{n}`.
+    /// The program and its arguments, started in the project's directory.
+    ///
+    /// The arguments of a whole command may contain parameter names in braces, such as `{n}`.
     pub program: Vec<String>,
-    /// A file that its build writes and that the report shows, in the project's folder.
+    /// A file in the project's directory that the subject's build writes and that the report shows.
     #[serde(default)]
     pub listing: Option<String>,
-    /// The subject is a whole command.
+    /// The command, if the subject is a whole command.
     pub command: Option<Command>,
     /// The target of the work.
     pub target: TargetId,
-    /// Where the private folder is made that it works in.
+    /// The directory in which the subject's private working directory is created.
     #[serde(default)]
     pub place: Option<String>,
-    /// The name that the experiment has for it, where it is measured in several places under their names.
+    /// The subject's name in the experiment, if it is measured in multiple directories under their names.
     #[serde(default)]
     pub origin: Option<String>,
-    /// Settings of the host that the lab makes for its turns, by name, such as `queue.scheduler`.
+    /// Host settings that benchlab applies during the subject's turns, by name, such as `queue.scheduler`.
     #[serde(default)]
     pub host: Vec<(String, String)>,
-    /// The cases that it is for; empty: all.
+    /// The subject's cases; empty means all.
     #[serde(default)]
     pub cases: Vec<String>,
-    /// Parameters that it cannot do, such as `transport=unix`: it has no part in their points.
+    /// Parameters that the subject does not support, such as `transport=unix`; it is not measured at their
+    /// points.
     pub without: Vec<(String, String)>,
-    /// It shows what starting a process costs (a program without arguments that does nothing) or a
-    /// shell (with arguments); it is not compared.
+    /// True if the subject shows the cost of starting a process or a shell; it is not compared.
+    ///
+    /// The program that starts a process does nothing and has no arguments; the shell has arguments.
     pub overhead: bool,
 }
 
-/// A whole command, as the reader gave it.
+/// A whole command, as specified by the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Command {
-    /// Its line.
+    /// The command line.
     pub line: String,
-    /// It uses shell syntax, so that a shell runs it.
+    /// True if the command uses shell syntax, so that a shell runs it.
     pub shell: bool,
-    /// The folder that it runs in; `None`: the one that the lab was started in.
+    /// The working directory; `None` is the directory in which benchlab was started.
     pub folder: Option<String>,
-    /// The revision that its folder holds, as a commit's name.
+    /// The commit that is checked out in the working directory.
     pub revision: Option<String>,
-    /// The folders of all its builds, [`Command::folder`] the first; empty: there is one.
+    /// The directories of all of its builds, starting with [`Command::folder`]; empty if there is only one
+    /// build.
     #[serde(default)]
     pub builds: Vec<String>,
-    /// Run once before the first process: program and arguments.
+    /// The program and arguments to run once before the first process.
     pub setup: Option<Vec<String>>,
-    /// Run before each process, untimed.
+    /// The program and arguments to run before each process, untimed.
     pub prepare: Option<Vec<String>>,
-    /// Run once after the last process.
+    /// The program and arguments to run once after the last process.
     pub cleanup: Option<Vec<String>>,
 }
 
-/// One piece of work, the same for every subject.
+/// A unit of work, the same for every subject.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// Unique name, such as `select`.
+    /// The unique name, such as `select`.
     pub name: String,
-    /// The work of one operation, in words.
+    /// A description of the work of one operation.
     pub work: String,
     /// The unit of `units`, such as `row`.
     pub unit: String,
     /// The name of the swept parameter.
     pub sweep: Option<String>,
-    /// How the lab itself looks whether the work was done.
+    /// How benchlab itself checks that the work was done.
     pub check: Check,
-    /// The target begins empty.
+    /// True if the target is empty at the start.
     pub empty: bool,
-    /// Where it is done; `all`: several operations at once.
+    /// The cores on which the case runs; with `all`, multiple operations run concurrently.
     pub cores: Cores,
-    /// Subjects tell the latency of each operation.
+    /// True if subjects report the latency of each operation.
     pub latencies: bool,
-    /// Subjects do not do the same work, each by its own rules: they are not compared.
+    /// True if subjects do different work by design, so that they are not compared.
     #[serde(default)]
     pub uncompared: bool,
     /// Metrics that subjects report in addition.
     pub metrics: Vec<Metric>,
-    /// The wanted length of a batch, where it is not [`Measure::turn_ns`].
+    /// The target length of a batch, if it differs from [`Measure::turn_ns`].
     pub turn_ns: Option<u64>,
-    /// Operations are due at so many a second, whatever becomes of those before: latencies are compared, not time.
+    /// The rate in operations per second, if operations are due on a fixed schedule regardless of earlier
+    /// operations.
+    ///
+    /// Latencies are then compared rather than times.
     #[serde(default)]
     pub rate: Option<u64>,
 }
 
-/// How the lab itself looks whether a case's work was done.
+/// How benchlab itself checks that a case's work was done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
@@ -316,104 +323,113 @@ pub enum Check {
     Reads,
     /// Every operation must open the target once.
     Opens,
-    /// The target must have changed by just this much.
+    /// The target must have changed by exactly the expected amount.
     Writes,
-    /// Calls may fail: those that are lost or applied twice are counted.
+    /// Calls may fail: calls that are lost or applied twice are counted.
     Effects,
 }
 
-/// The rows that one operation of a writing case leaves behind.
+/// The changes that one operation of a writing case makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Writes {
-    /// Rows added.
+    /// The number of rows added.
     pub rows: u64,
-    /// Transactions committed.
+    /// The number of transactions committed.
     pub transactions: u64,
-    /// Changes of the schema committed: tables created or dropped.
+    /// The number of schema changes committed: tables created or dropped.
     pub schema_changes: u64,
 }
 
 /// A case with one value for its sweep and for each of its factors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Index into [`Plan::cases`].
+    /// The index in [`Plan::cases`].
     pub case: usize,
     /// The target of the work.
     pub target: TargetId,
-    /// Sweep and factors: the arguments that `open` gets, in the experiment's order.
+    /// The values of the sweep and the factors, which are the arguments of `open`, in the experiment's order.
     pub params: Vec<(String, String)>,
-    /// The sweep's value, where the case has a sweep.
+    /// The sweep's value, if the case has a sweep.
     pub x: Option<f64>,
-    /// The load that is put on a server here, as the parameters say; `None`: none is.
+    /// The load on a server at this point, according to the parameters; `None` means no load.
     pub load: Option<PointLoad>,
-    /// The rows that an operation of a writing case leaves behind.
+    /// The changes that one operation of a writing case makes.
     pub writes: Writes,
-    /// Statements that a server executes for an operation, by their first word in small letters; apart from
-    /// these and `begin`, none may reach it. Empty: not checked.
+    /// Statements that a server executes per operation, by their first word in lowercase; empty means not
+    /// checked.
+    ///
+    /// Apart from these and `begin`, no statement may reach the server.
     pub statements: Vec<(String, u64)>,
-    /// Rows of its tables that a server reads for an operation.
+    /// The number of rows of its tables that a server reads per operation.
     pub reads: u64,
 }
 
-/// How a run measures and when it stops.
+/// The settings that define how a run measures and when it stops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// Mirrored pairs of passes in a block; a pass is one batch of every subject.
+    /// Mirrored pairs of passes per block; a pass is one batch of every subject.
     pub pairs: u32,
-    /// The wanted length of a batch.
+    /// The target length of a batch.
     pub turn_ns: u64,
-    /// The wanted length of a block, of which each point gets an equal part: fewer pairs are measured, but at
-    /// least one, where all of them would take longer.
+    /// The target length of a block, divided equally among the points.
+    ///
+    /// If all pairs would take longer, fewer pairs are measured, but at least one.
     pub block_ns: Option<u64>,
-    /// Blocks begin as long as they are expected to end within this time; `None`: no limit.
+    /// The time limit: a block starts only if it is expected to finish within this time. `None` means no limit.
     pub budget_ns: Option<u64>,
-    /// The budget ends no run that has fewer blocks than its level needs.
+    /// True if the budget does not end a run that has fewer blocks than its confidence level requires.
     pub at_least_level: bool,
-    /// A run that would not have all its blocks within its budget ends after so many: intervals of a few more are wider.
+    /// The number of blocks after which a run ends if not all of its blocks would fit into the budget.
+    ///
+    /// With a few more blocks, intervals would be wider.
     pub few_blocks: Option<u32>,
-    /// No more blocks than this.
+    /// The maximum number of blocks.
     pub max_blocks: u32,
-    /// A block or a turn that others disturbed is measured again at most so often.
+    /// The maximum number of times that a block or a turn disturbed by others is measured again.
     pub redo: u32,
-    /// Numbers of blocks after which the run looks whether it may stop, ascending.
+    /// Numbers of blocks after which the run makes an interim analysis to decide whether to stop, ascending.
     pub looks: Vec<u32>,
-    /// 1 - the level of the intervals, for the whole run: 0.05.
+    /// 1 - the confidence level of the intervals, for the whole run: 0.05.
     pub alpha: f64,
     /// Ratios within 1 ± margin count as equivalent: 0.02.
     pub margin: f64,
-    /// Stop when every ratio's interval is within ± this.
+    /// Stop when every ratio's interval is within ± this value.
     pub precision: Option<f64>,
-    /// The verdicts are for a gate, which has to know whether a subject that is slower is so by more
-    /// than the margin: a difference that is only small but real does not end the run.
+    /// True if the verdicts are for a gate, which must know whether a slower subject exceeds the margin.
+    ///
+    /// A difference that is small but real then does not end the run.
     pub gate: bool,
-    /// A subject that takes longer for one reply has failed.
+    /// The time limit for a reply, after which the subject has failed.
     pub time_limit_ns: u64,
-    /// The most batches that the pilot and the warm-up of a block spend on one subject and point.
+    /// The maximum number of batches that the pilot and the warm-up of a block spend on one subject and point.
     pub max_warmup: u32,
-    /// The longest warm-up of a block for one subject and point, ns, so that operations of a tenth of a second do not take
-    /// minutes.
+    /// The maximum warm-up of a block for one subject and point in ns.
+    ///
+    /// Without it, operations of a tenth of a second would take minutes.
     #[serde(default = "earlier_max_warm_up_ns")]
     pub max_warm_up_ns: u64,
-    /// Where processes may serve several blocks, a run ends after so many sets of processes; `None`: processes serve one
-    /// block each.
+    /// The number of process sets after which a run ends, if processes may serve multiple blocks.
+    ///
+    /// `None` means that processes serve one block each.
     #[serde(default)]
     pub max_process_sets: Option<u32>,
-    /// Servers are compared when each has served so many requests, steady or not; `None`: when they are steady.
+    /// The number of requests after which servers are compared, steady or not; `None` compares them in their
+    /// steady state.
     #[serde(default)]
     pub age: Option<u64>,
 }
 
-/// That of plans which do not say.
+/// Returns the maximum warm-up of plans that do not contain it.
 fn earlier_max_warm_up_ns() -> u64 {
     300_000_000
 }
 
-/// Settings that subjects read back, and what they must agree on.
+/// Settings that subjects read back, and the requirements on them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
-    /// Settings that must be equal to the baseline's, or the subject is not compared.
+    /// Settings that must equal the baseline's; otherwise the subject is not compared.
     pub equal: Vec<String>,
-    /// Settings that are reported where they differ.
+    /// Settings that are reported if they differ.
     pub conditions: Vec<String>,
 }
 
@@ -457,42 +473,45 @@ impl Plan {
         self.points.iter().map(|p| p.target).collect()
     }
 
-    /// The wanted length of a batch at a point.
+    /// Returns the target length of a batch at a point.
     pub fn turn_ns(&self, point: PointId) -> u64 {
         let of_case = self.case(point).turn_ns;
         of_case.unwrap_or(self.measure.turn_ns)
     }
 
-    /// The operations of a batch at a point, where their rate is fixed.
+    /// Returns the number of operations in a batch at a point, if their rate is fixed.
     pub fn fixed_operations(&self, point: PointId) -> Option<u64> {
         let rate = self.case(point).rate?;
         let operations = self.turn_ns(point).saturating_mul(rate) / 1_000_000_000;
         Some(operations.max(1))
     }
 
-    /// The longest time, ns, that the batches of a pilot at a point take together, where the run's budget allows it.
+    /// Returns the maximum total time of the batches of a pilot at a point in ns, if the run's budget allows
+    /// it.
     pub fn longest_pilot_ns(&self, point: PointId) -> u64 {
         let all_ns = u64::from(self.measure.max_warmup) * self.measure.turn_ns;
-        // Where turns are long because their operations run at once.
+        // Turns are long if their operations run concurrently.
         let is_long = self.turn_ns(point) > self.measure.turn_ns;
         if is_long { all_ns / 4 } else { all_ns }
     }
 
-    /// The fewest batches of the pilot of a subject whose helper threads compile.
+    /// Returns the minimum number of batches in the pilot of a subject with compiling helper threads.
     pub fn min_pilot_with_helpers(&self) -> usize {
         Pilot::FIRST_LOOK_WITH_HELPERS.min(self.measure.max_warmup as usize)
     }
 
-    /// The metric that answers the question of a run of batches: the time of an operation, or its 99th
-    /// percentile where operations are due at a fixed rate.
+    /// Returns the metric that answers the question of a run of batches.
+    ///
+    /// This is the time of an operation, or its 99th percentile if operations are due at a fixed rate.
     pub fn answer(&self) -> &'static Metric {
         static ANSWERS: [Metric; 2] = [Metric::WALL, Metric::P99];
         let at_a_rate = self.cases.iter().any(|case| case.rate.is_some());
         &ANSWERS[usize::from(at_a_rate)]
     }
 
-    /// The mirrored pairs of passes over a point in every block, of which each takes so long: as many as
-    /// fit into the point's part of the block.
+    /// Returns the mirrored pairs of passes over a point in every block, if each pair takes `pair_ns`.
+    ///
+    /// As many pairs are made as fit into the point's fraction of the block.
     pub fn pairs(&self, pair_ns: u64) -> u32 {
         let Some(block_ns) = self.measure.block_ns else {
             return self.measure.pairs;
@@ -502,7 +521,7 @@ impl Plan {
         fitting.max(1)
     }
 
-    /// The faults that the lab makes at a point: those that its parameter `fault` names.
+    /// Returns the fault that benchlab injects at a point, selected with its parameter `fault`.
     pub fn injection(&self, point: PointId) -> Option<&Injection> {
         let point = &self.points[point];
         let fault = point.param(FAULT)?;
@@ -510,7 +529,7 @@ impl Plan {
         Some(&injections.find(|(name, _)| name == fault)?.1)
     }
 
-    /// The properties of the link at a point, which its parameter `link` names.
+    /// Returns the shape of the link at a point, selected with its parameter `link`.
     pub fn shape(&self, point: PointId) -> Option<&Shape> {
         let point = &self.points[point];
         let link = point.param(LINK)?;
@@ -518,14 +537,15 @@ impl Plan {
         Some(&shapes.find(|(name, _)| name == link)?.1)
     }
 
-    /// The case of a point.
+    /// Returns the case of a point.
     pub fn case(&self, point: PointId) -> &Case {
         &self.cases[self.points[point].case]
     }
 
-    /// A point in words: `select limit=100 statement=text`, behind the target's name where there are
-    /// several; of whole commands and of load, whose only case goes without saying, its parameters,
-    /// where it has some.
+    /// Returns the label of a point, such as `select limit=100 statement=text`.
+    ///
+    /// If there are multiple targets, the label starts with the target's name. For whole commands and for load,
+    /// which have only one case, the label consists of the parameters, if there are any.
     pub fn label(&self, point: PointId) -> String {
         let case = &self.case(point).name;
         let Point { params, target, .. } = &self.points[point];
@@ -541,12 +561,12 @@ impl Plan {
             .join(" ")
     }
 
-    /// True if its only case needs no name: for whole commands, and for load on running servers.
+    /// Returns true if the only case needs no name: for whole commands, and for load on running servers.
     pub fn has_one_case(&self) -> bool {
         matches!(self.work, Work::Commands(_) | Work::Load(_))
     }
 
-    /// A subject in words: `python`, or `python on mariadb` where there are several targets.
+    /// Returns the label of a subject: `python`, or `python on mariadb` if there are multiple targets.
     pub fn subject_label(&self, subject: SubjectId) -> String {
         let subject = &self.subjects[subject];
         match self.target_named(subject.target) {
@@ -555,21 +575,23 @@ impl Plan {
         }
     }
 
-    /// A target's kind, if it does not go without saying.
+    /// Returns a target's kind if there are multiple targets.
     fn target_named(&self, target: TargetId) -> Option<TargetKind> {
         let several = self.targets.len() > 1;
         self.targets.get(target).filter(|_| several).map(|t| t.kind)
     }
 
-    /// The subject that shows what starting a process costs, or what a shell does: of those that
-    /// show an overhead, the one whose program has no arguments, or the one whose program has some.
+    /// Returns the subject that shows the cost of starting a process, or of a shell.
+    ///
+    /// Among the subjects that show an overhead, this is the one whose program has no arguments, or the one
+    /// whose program has some.
     pub fn start_cost(&self, shell: bool) -> Option<SubjectId> {
         self.subjects
             .iter()
             .position(|s| s.overhead && (s.program.len() > 1) == shell)
     }
 
-    /// The subjects that are compared: not those that repeat the baseline or show an overhead.
+    /// Returns the subjects that are compared, without the control and subjects that show an overhead.
     pub fn compared(&self) -> impl Iterator<Item = SubjectId> {
         let subjects = self.subjects.iter().enumerate();
         subjects
@@ -577,27 +599,28 @@ impl Plan {
             .map(|(id, _)| id)
     }
 
-    /// True if it compares revisions, whose directories are removed after the run.
+    /// Returns true if the plan compares revisions, whose directories are removed after the run.
     pub fn of_revisions(&self) -> bool {
         let revision = |s: &Subject| s.command.as_ref().is_some_and(|c| c.revision.is_some());
         self.subjects.iter().any(revision)
     }
 
-    /// How many builds each revision has, which take blocks in turns; 1 where nothing else was asked for.
+    /// Returns the number of builds of each revision, which take turns in blocks; 1 by default.
     pub fn builds(&self) -> usize {
         let commands = self.subjects.iter().filter_map(|s| s.command.as_ref());
         commands.map(|c| c.builds.len()).max().unwrap_or(0).max(1)
     }
 
-    /// The subject that is a second copy of the baseline, if there is one.
+    /// Returns the subject that is a second copy of the baseline, if there is one.
     pub fn control(&self) -> Option<SubjectId> {
         self.subjects
             .iter()
             .position(|s| s.control_of == Some(self.baseline))
     }
 
-    /// True if a subject takes part in a point: it works on the point's target, is for its case, and supports
-    /// its parameters.
+    /// Returns true if a subject takes part in a point.
+    ///
+    /// The subject must work on the point's target, be intended for its case, and support its parameters.
     pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
         let (subject, case) = (&self.subjects[subject], self.case(point));
         let point = &self.points[point];
@@ -606,8 +629,9 @@ impl Plan {
         subject.target == point.target && for_case && can
     }
 
-    /// The subject that the others on a target are compared with: the one with the name of
-    /// [`Plan::baseline`], or else the target's first.
+    /// Returns the subject that the others on a target are compared with.
+    ///
+    /// This is the subject with the name of [`Plan::baseline`], or else the target's first subject.
     pub fn baseline_on(&self, target: TargetId) -> SubjectId {
         let on_target = |s: &&(usize, &Subject)| s.1.target == target;
         let subjects: Vec<_> = self.subjects.iter().enumerate().collect();
@@ -619,8 +643,8 @@ impl Plan {
             .map_or(self.baseline, |(id, _)| *id)
     }
 
-    /// The arguments that every `open` of a point gets, besides the case's parameters and the
-    /// target itself.
+    /// Returns the arguments of every `open` of a point, in addition to the case's parameters and the target
+    /// itself.
     pub fn open_args(&self, point: PointId) -> Vec<(&'static str, String)> {
         let target = self.targets.get(self.points[point].target);
         let Some(target) = target.filter(|target| target.kind.is_database()) else {
@@ -639,7 +663,7 @@ impl Plan {
 }
 
 impl Point {
-    /// The value of a parameter, if the point has it.
+    /// Returns the value of a parameter, if the point has it.
     pub fn param(&self, key: &str) -> Option<&str> {
         let mut params = self.params.iter();
         params
@@ -647,7 +671,7 @@ impl Point {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The factors alone: its parameters without the sweep's.
+    /// Returns the factors: the parameters without the sweep's.
     pub fn factors<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a (String, String)> {
         self.params
             .iter()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows a load while it runs: a view that is redrawn on a terminal, otherwise a line per second of load,
-//! and at least one every ten seconds while it waits.
+//! Shows the progress of a load: a view that is redrawn on a terminal, otherwise lines.
+//!
+//! There is a line per second of load, and at least one every ten seconds while benchlab waits.
 
 use super::view::{LoadStatus, LoadView};
 use super::words::{SubjectAtPoint, Sum, label, rate, time};
@@ -10,10 +11,10 @@ use lab_model::{Failure, Plan, Slice};
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// Load time of a line, ns.
+/// The load time that a line covers, in ns.
 const LINE_NS: u64 = 1_000_000_000;
 
-/// Follows a load run.
+/// Shows the progress of a load run.
 pub struct LoadFollower<'a> {
     plan: &'a Plan,
     began: Instant,
@@ -23,12 +24,12 @@ pub struct LoadFollower<'a> {
 
 enum Display<'a> {
     View(Box<(LoadStatus<'a>, LoadView)>),
-    /// Sums of the slices since the last line.
+    /// The sums of the slices since the last line.
     Lines(HashMap<SubjectAtPoint, Sum>),
 }
 
 impl<'a> LoadFollower<'a> {
-    /// Follows a run of this plan on standard error.
+    /// Creates a follower for a run of this plan, which writes to standard error.
     pub fn new(plan: &'a Plan) -> LoadFollower<'a> {
         let display = match LoadView::on_terminal() {
             Some(view) => Display::View(Box::new((LoadStatus::new(plan), view))),
@@ -49,7 +50,7 @@ impl<'a> LoadFollower<'a> {
             Progress::Note(text) => self.note(text),
             Progress::Failed(failure) => self.note(&self.failure_text(&failure)),
             Progress::Disturbed(block) => self.note(&format!(
-                "block {}: other programs or the hypervisor disturbed it; once more",
+                "block {}: disturbed by other programs or the hypervisor; repeating it",
                 block + 1
             )),
             Progress::Restored(reason) => self.note(&reason),
@@ -68,7 +69,7 @@ impl<'a> LoadFollower<'a> {
                 let key = (slice.subject, slice.point);
                 let sum = sums.entry(key).or_default();
                 sum.add(slice);
-                // A slice may be a little shorter than it was meant to be.
+                // A slice may be a little shorter than planned.
                 let is_due = self.last_line.elapsed() >= BETWEEN_LINES;
                 if is_due || sum.wall_ns >= LINE_NS - LINE_NS / 20 {
                     let sum = std::mem::take(sum);
@@ -79,7 +80,7 @@ impl<'a> LoadFollower<'a> {
         }
     }
 
-    /// A line that stays. Servers' words in it may hold control sequences.
+    /// Prints a permanent line. Text from servers may contain control sequences.
     fn note(&mut self, text: &str) {
         if let Display::View(display) = &mut self.display {
             display.1.clear();
@@ -99,7 +100,7 @@ impl<'a> LoadFollower<'a> {
         )
     }
 
-    /// Leaves the terminal as it was.
+    /// Restores the terminal.
     pub fn end(&mut self) {
         if let Display::View(display) = &mut self.display {
             display.1.clear();

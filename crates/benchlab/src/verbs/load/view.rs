@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The live view of a load on a terminal: rates, percentiles, errors, the server's resource usage, and a heat
-//! map of response times, redrawn in place on standard error.
+//! The live view of a load on a terminal, redrawn in place on standard error.
+//!
+//! It shows rates, percentiles, errors, the server's resource usage, and a heat map of response times.
 
 use super::words::{SubjectAtPoint, Sum, label as place_label, rate, size, time};
 use console::{Style, Term, truncate_str};
@@ -8,23 +9,24 @@ use lab_model::{Plan, Slice, grouped};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-/// Columns, and the fewest that the view needs.
+/// The width of the view and its minimum width, in columns.
 const WIDTH: usize = 80;
 const MIN_WIDTH: usize = 60;
 
-/// Rows of the heat map.
+/// The rows of the heat map.
 const ROWS: usize = 9;
 
-/// Rows of the whole view.
+/// The rows of the whole view.
 const HEIGHT: usize = 7 + ROWS + 1;
 
-/// Columns of the heat map's labels.
+/// The width of the heat map's labels, in columns.
 const LABEL: usize = 10;
 
-/// The last slices that are shown together are of so much load, ns.
+/// The load time of the last slices that are shown together, in ns.
 const LAST_NS: u64 = 1_000_000_000;
 
-/// Parts of a column's requests, the greatest first: from this part on, a character, its colour of the 256.
+/// Shades by the fraction of a column's requests, in descending order: minimum fraction, character, color (of
+/// 256).
 const SHADES: [(f64, &str, u8); 5] = [
     (0.5, "█", 208),
     (0.2, "▓", 142),
@@ -38,20 +40,20 @@ const BOLD: Style = PLAIN.bold();
 const DIM: Style = PLAIN.dim();
 const RED: Style = PLAIN.red();
 
-/// A load so far, from its slices.
+/// The status of a load, computed from its slices so far.
 pub struct LoadStatus<'a> {
     plan: &'a Plan,
     done: u32,
     of: u32,
-    /// Server and point of the last slice.
+    /// The server and point of the last slice.
     current: SubjectAtPoint,
     all: HashMap<SubjectAtPoint, Sum>,
-    /// The last slices of that server and point: one second of load.
+    /// The last slices of the current server and point: one second of load.
     last: VecDeque<Slice>,
     heat: VecDeque<SliceColumn>,
 }
 
-/// A slice in the heat map.
+/// A column of the heat map, which shows one slice.
 struct SliceColumn {
     /// Requests by the [`level`] of their response time.
     counts: HashMap<usize, u64>,
@@ -59,7 +61,7 @@ struct SliceColumn {
 }
 
 impl<'a> LoadStatus<'a> {
-    /// The status before the first slice of a run of this plan.
+    /// Creates the status before the first slice of a run of this plan.
     pub fn new(plan: &'a Plan) -> LoadStatus<'a> {
         LoadStatus {
             plan,
@@ -72,7 +74,7 @@ impl<'a> LoadStatus<'a> {
         }
     }
 
-    /// Adds a slice, the `done`th of `of`.
+    /// Adds a slice, number `done` of `of`.
     pub fn add(&mut self, slice: &Slice, done: u32, of: u32) {
         let current = (slice.subject, slice.point);
         if std::mem::replace(&mut self.current, current) != current {
@@ -91,7 +93,7 @@ impl<'a> LoadStatus<'a> {
         }
     }
 
-    /// Seconds that are left, if no slice takes longer than planned.
+    /// Returns the seconds left, assuming that no slice takes longer than planned.
     fn seconds_left(&self) -> u64 {
         let slices = u64::from(self.of.saturating_sub(self.done));
         (slices * self.plan.measure.turn_ns).div_ceil(1_000_000_000)
@@ -111,14 +113,14 @@ impl SliceColumn {
     }
 }
 
-/// The step of 1, 2, 5, 10, … ns that a time is within, from 0.
+/// Returns the index, from 0, of the step of 1, 2, 5, 10, … ns that contains a time.
 fn level(ns: u64) -> usize {
     (0..)
         .find(|&level| ns <= bound_ns(level))
         .expect("steps do not end")
 }
 
-/// The upper bound of a step, ns: 1, 2, 5, 10, …
+/// Returns the upper bound of a step, in ns: 1, 2, 5, 10, …
 fn bound_ns(level: usize) -> u64 {
     10u64
         .saturating_pow(level as u32 / 3)
@@ -126,7 +128,7 @@ fn bound_ns(level: usize) -> u64 {
 }
 
 impl LoadStatus<'_> {
-    /// One line for each row.
+    /// Returns the rows of the view.
     fn rows(&self) -> Vec<String> {
         let mut last = Sum::default();
         self.last.iter().for_each(|slice| last.add(slice));
@@ -178,7 +180,7 @@ impl LoadStatus<'_> {
         let row = |row: usize| {
             let level = top - row;
             let bound = format!("{:>8}  ", time(Some(bound_ns(level))));
-            // The lowest row has all faster requests too.
+            // The lowest row includes all faster requests.
             let from = if row + 1 == ROWS { 0 } else { level };
             let cells = self.heat.iter().map(|column| column.cell(from, level));
             format!("{}{}", DIM.apply_to(bound), cells.collect::<String>())
@@ -191,7 +193,7 @@ impl LoadStatus<'_> {
 }
 
 impl SliceColumn {
-    /// A character whose shade says which part of the requests is within these levels, both included.
+    /// Returns a character whose shade shows the fraction of the requests in a range of levels, inclusive.
     fn cell(&self, from: usize, to: usize) -> String {
         let within = self
             .counts
@@ -247,21 +249,21 @@ fn shade(share: f64) -> String {
     })
 }
 
-/// Lines of the terminal that are drawn again and again.
+/// Lines of the terminal that are redrawn in place.
 pub struct LoadView {
     terminal: Term,
-    /// Lines above the cursor that the view has drawn.
+    /// The number of lines above the cursor that the view has drawn.
     drawn: usize,
 }
 
 impl LoadView {
-    /// A view on standard error; `None` if that is not a terminal of the required size.
+    /// Creates a view on standard error; `None` if that is not a terminal of the required size.
     pub fn on_terminal() -> Option<LoadView> {
         let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let (columns, rows) = size_of(&terminal);
         let fits = columns >= MIN_WIDTH && rows > HEIGHT;
-        // Set but empty is not set (https://no-color.org); the library takes it as set.
+        // An empty variable counts as unset (https://no-color.org), but the library considers it set.
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         console::set_colors_enabled_stderr(!no_colour);
         (terminal.is_term() && !dumb && fits).then_some(LoadView { terminal, drawn: 0 })
@@ -290,7 +292,7 @@ impl LoadView {
     }
 }
 
-/// Columns and rows. A terminal without a size is a usual one.
+/// Returns the number of columns and rows, or the default size for a terminal without a size.
 fn size_of(terminal: &Term) -> (usize, usize) {
     let size = terminal.size_checked();
     let size = size.filter(|&(rows, columns)| columns > 0 && rows > 0);
@@ -331,7 +333,7 @@ mod tests {
         }
     }
 
-    /// The screen as a terminal shows it, without colors.
+    /// Returns the screen as shown on a terminal, without colors.
     fn screen(status: &LoadStatus) -> Vec<String> {
         let rows = status.rows();
         assert_eq!(rows.len(), HEIGHT);

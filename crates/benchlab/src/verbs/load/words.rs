@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures of a load in progress as text: they have no interval, and so few digits.
+//! Formats values of a load in progress, which have no intervals and therefore only few digits.
 
 use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub wall_ns: u64,
-    /// Time of the slices in which requests were served, ns.
+    /// The time in which the requests of the slices were served, in ns.
     pub served_in_ns: u64,
     pub offered: u64,
     pub served: u64,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub cpu_ns: u64,
     pub server_cpu_ns: u64,
-    /// Served requests by response time, ns.
+    /// The count of served requests by response time in ns.
     times: BTreeMap<u64, u64>,
 }
 
@@ -39,7 +39,8 @@ impl Sum {
         }
     }
 
-    /// The response time that this part of the served requests did not exceed, ns; `None` if none was served.
+    /// Returns a quantile (0 to 1) of the response times of served requests in ns; `None` if no request was
+    /// served.
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let all: u64 = self.times.values().sum();
         let rank = ((all as f64 * part).ceil() as u64).max(1);
@@ -51,17 +52,17 @@ impl Sum {
         self.times.iter().find(reached).map(|(ns, _)| *ns)
     }
 
-    /// Requests due per second.
+    /// Returns the requests due per second.
     pub fn offered_per_second(&self) -> f64 {
         self.offered as f64 * 1e9 / self.wall_ns.max(1) as f64
     }
 
-    /// Requests served per second.
+    /// Returns the requests served per second.
     pub fn served_per_second(&self) -> f64 {
         self.served as f64 * 1e9 / self.served_in_ns.max(1) as f64
     }
 
-    /// `no errors`, or `3 timeout, 1 reset`.
+    /// Formats the errors, for example as `no errors` or `3 timeout, 1 reset`.
     pub fn errors(&self) -> String {
         let word =
             |(kind, count): (&ErrorKind, &u64)| format!("{} {}", grouped(*count), kind.name());
@@ -74,12 +75,12 @@ impl Sum {
     }
 }
 
-/// `1.2 ms`, `850 µs`; `None` is `-`.
+/// Formats a time, for example as `1.2 ms` or `850 µs`; `None` becomes `-`.
 pub fn time(ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".into() };
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
     let ns = ns as f64;
-    // 999.6 µs is 1.0 ms.
+    // For example, 999.6 µs is shown as 1.0 ms.
     let fits = units.into_iter().find(|(scale, _)| ns >= 0.9995 * scale);
     match fits {
         Some((scale, unit)) => format!("{} {unit}", two_digits(ns / scale)),
@@ -87,7 +88,7 @@ pub fn time(ns: Option<u64>) -> String {
     }
 }
 
-/// `41,200/s`.
+/// Formats a rate, for example as `41,200/s`.
 pub fn rate(per_second: f64) -> String {
     match per_second {
         low if low < 9.95 => format!("{low:.1}/s"),
@@ -98,7 +99,7 @@ pub fn rate(per_second: f64) -> String {
     }
 }
 
-/// `12 MiB`.
+/// Formats a size, for example as `12 MiB`.
 pub fn size(bytes: u64) -> String {
     let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = units.into_iter().find(|(scale, _)| bytes >= *scale);
@@ -108,13 +109,15 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// At least two significant digits.
+/// Formats a number with at least two significant digits.
 fn two_digits(value: f64) -> String {
     let decimals = usize::from(value < 9.95);
     format!("{value:.decimals$}")
 }
 
-/// `A connections=8`: the server if there is more than one, and the parameters if there is more than one
+/// Returns the label of a server and a point, such as `A connections=8`.
+///
+/// It contains the server's name if there is more than one server, and the parameters if there is more than one
 /// point.
 pub fn label(plan: &Plan, (subject, point): SubjectAtPoint) -> String {
     let name = (plan.subjects.len() > 1).then(|| plan.subjects[subject].name.clone());

@@ -4,7 +4,7 @@
 use super::{Manner, Place, Web, sums};
 use lab_model::ErrorKind;
 
-/// After it has answered 50 requests well.
+/// Asserts the errors of a server that fails after it has served 50 requests.
 #[track_caller]
 fn assert_errors(manner: Manner, more: &[&str], expected: &[ErrorKind]) {
     let (place, web) = (Place::new(), Web::after(50, manner));

@@ -14,8 +14,9 @@ use crate::project::{Outcome, Project};
 use lab_model::{ErrorKind, Run, Slice};
 use web::{Manner, Web};
 
-/// A short load with all steps of a long one. Nothing is redone: the number of requests must not depend on what else
-/// the machine does.
+/// A short load with all steps of a long one.
+///
+/// Nothing is redone: the number of requests must not depend on other programs on the machine.
 const SHORT: [&str; 7] = [
     "--redo",
     "0",
@@ -26,10 +27,10 @@ const SHORT: [&str; 7] = [
     "--seed=7",
 ];
 
-/// For tests of servers that do not answer; a busy machine may let an honest one wait as long.
+/// For tests with servers that do not respond; on a busy machine even an honest server may take this long.
 const IMPATIENT: [&str; 2] = ["--timeout", "300ms"];
 
-/// A folder in which servers are loaded.
+/// A directory in which servers are loaded.
 struct Place(Project);
 
 impl Place {
@@ -52,8 +53,9 @@ impl Place {
     }
 }
 
-/// Served, and errors by kind, in all blocks, those that were redone included; every request that was offered is
-/// one of them.
+/// Returns the number of served requests, and the errors by kind, in all blocks, including redone blocks.
+///
+/// Also asserts that every offered request is either served or an error.
 #[track_caller]
 pub fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
     let slices = || run.blocks.iter().flat_map(|block| &block.slices);
@@ -72,7 +74,7 @@ pub fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
         assert_eq!(
             slice.response.counts().total(),
             slice.served,
-            "who was served has a time"
+            "each served request has a time"
         );
         assert_eq!(slice.service.counts().total(), slice.served);
     }
@@ -98,7 +100,7 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     assert_eq!(
         web.requests() as u64,
         served + 1,
-        "the first one asks whether anybody answers"
+        "the first request checks that the server responds"
     );
     assert!(
         web.received()[0].starts_with("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:"),
@@ -126,7 +128,7 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     );
 }
 
-/// A site before and after something was changed.
+/// The two runs stand for a site before and after a change.
 #[test]
 fn response_times_of_two_runs_are_shown_side_by_side() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -137,7 +139,7 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
     let files: Vec<&str> = files.iter().filter_map(|file| file.to_str()).collect();
     let outcome = place.0.call(&[&["diff"], &*files, &["--full"]].concat());
     outcome.expect(0).shows(&["p50", "p90", "second / first"]);
-    // Options of a new measurement are not for run files.
+    // Options of a new measurement do not apply to run files.
     let rate = ["--connections", "3"];
     place
         .0
@@ -190,7 +192,7 @@ fn without_a_terminal_there_is_a_line_per_second() {
     }
 }
 
-/// The view stands on the terminal while the load lasts, and not after it.
+/// The view is on the terminal during the load, but not afterwards.
 #[test]
 fn on_a_terminal_a_view_is_redrawn_and_cleared() {
     let (place, web) = (Place::new(), Web::after(5, Manner::Refuses));

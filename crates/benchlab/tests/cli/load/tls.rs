@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! TLS and HTTP/2, from the command line: which certificates are accepted, and which protocol is spoken.
+//! TLS and HTTP/2 on the command line: accepted certificates and negotiated protocols.
 
 #[path = "../../../../lab-load/tests/load/authority/mod.rs"]
 mod authority;
@@ -17,7 +17,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Answers every request over TLS with `hello`, and counts them.
+/// Responds to every request over TLS with `hello` and counts the requests.
 fn secure(config: Arc<ServerConfig>) -> (servers::Server, Arc<AtomicU64>) {
     let requests = Arc::new(AtomicU64::new(0));
     let counter = requests.clone();
@@ -57,7 +57,7 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
         assert_eq!(load.protocol, Protocol::Http1);
         assert_eq!(load.requests[0][0].url, url);
     }
-    // A server whose certificate is not accepted is not loaded.
+    // A server with a rejected certificate is not loaded.
     let before = requests.load(SeqCst);
     assert!(before > 0);
     for trust in [&[][..], &["--ca", other_file.to_str().unwrap()]] {
@@ -120,7 +120,7 @@ fn a_server_that_does_not_agree_on_http2_is_told_of() {
     outcome
         .expect(1)
         .says(&["does not answer: no TLS connection: "]);
-    // A server that knows no protocol in common may end the handshake itself.
+    // A server without a protocol in common may abort the handshake itself.
     let says = |text: &str| outcome.stderr.contains(text);
     assert!(says("ALPN") || says("NoApplicationProtocol"), "{outcome:?}");
 }

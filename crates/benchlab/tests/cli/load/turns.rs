@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several points or servers take turns: sweeps, address families, two servers.
+//! Multiple points or servers take turns: sweeps, address families, two servers.
 
 use super::{Manner, Place, Web, sums};
 use crate::project::Outcome;
@@ -196,8 +196,8 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
     assert_eq!(web.requests(), 0);
 }
 
-/// URLs of one server are a mix of requests, unless they are to take turns; a comparison can have multiple
-/// URLs of a server.
+/// URLs of one server are a mix of requests, unless they take turns; a comparison can have multiple URLs per
+/// server.
 #[test]
 fn urls_are_grouped_by_their_server() {
     let (web, other) = (Web::new(Manner::Honest), Web::new(Manner::Honest));
@@ -228,7 +228,7 @@ fn urls_are_grouped_by_their_server() {
     );
 }
 
-/// Twenty answers a second over one connection, and two hundred requests are due.
+/// Twenty responses per second over one connection, while two hundred requests per second are due.
 #[test]
 fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     let (place, web) = (Place::new(), Web::new(Manner::Slow(50)));
@@ -250,7 +250,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     );
     let percentiles = ["p50", "p90", "p99"].map(|id| metrics.contains(id));
     assert_eq!(percentiles, [false; 3], "{metrics:?}");
-    // Response times that grow without end exceed any limit, and fall below none.
+    // Response times that grow without bound exceed any limit and are below none.
     for (gate, code) in [("p99>50ms", 3), ("p50>10m", 3), ("p99<50ms", 4)] {
         let args = [
             "load",
@@ -270,8 +270,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     }
 }
 
-/// If responses take microseconds, more than a tenth of them can be the generator's own delay in reading
-/// them.
+/// If responses take microseconds, the generator's own delay in reading them can be more than a tenth of that.
 #[test]
 fn what_the_generator_hides_is_not_equivalent() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -295,11 +294,11 @@ fn what_the_generator_hides_is_not_equivalent() {
         let id = row["metric"]["id"].as_str()?;
         (row["verdict"] == "equivalent" && id == "p50").then_some(id)
     });
-    // Two copies of a server are alike within such a margin, unless the generator hides them.
+    // Two copies of a server are equivalent within such a margin, unless the generator hides the difference.
     assert_eq!(equivalent.is_empty(), is_late, "{json}");
 }
 
-/// The distinct values of the rows of a report.
+/// Returns the distinct values of the rows of a report.
 fn distinct_values<'j>(
     json: &'j Value,
     value_of: impl Fn(&'j Value) -> Option<&'j str>,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab diff A.lab B.lab` of two load runs: how a server changed from one to the other.
+//! `benchlab diff A.lab B.lab` with two load runs: how a server changed between them.
 
 use super::{Manner, Place, Web};
 use crate::project::Outcome;
 
-/// Loads each server by itself, and has the runs compared.
+/// Loads each server separately and compares the runs.
 fn compare_loads(urls: [&str; 2], more: &[&str]) -> (Place, Outcome) {
     let place = Place::new();
     for (url, name) in urls.into_iter().zip(["before", "after"]) {
@@ -33,7 +33,8 @@ fn two_loads_are_compared_and_shown_in_every_form() {
         .map(|ending| file(ending).to_str().unwrap().to_string())
         .collect();
     let exports: Vec<&str> = files.iter().flat_map(|f| ["--export", f]).collect();
-    // On a machine with other work seconds can depend on each other, and decide nothing: then it is tried again.
+    // On a busy machine the seconds can depend on each other, which makes the result inconclusive: then try
+    // again.
     let succeeded = (0..4).any(|_| {
         let (_place, outcome) = compare_loads([&fast.url("/a"), &slow.url("/a")], &exports);
         outcome.expect(0);
