@@ -9,7 +9,7 @@ use crate::wording;
 pub struct Condition {
     /// The value's name.
     pub name: String,
-    /// As it is written.
+    /// The condition's text as written in the rule.
     pub text: String,
     op: Op,
     right: RightSide,
@@ -29,27 +29,27 @@ enum Op {
 
 #[derive(Clone, Debug, PartialEq)]
 enum RightSide {
-    /// Words as they are written, and as numbers if each of them is one.
+    /// Words as written, and as numbers if all of them are numbers.
     Literal(Vec<String>, Option<Vec<f64>>),
     /// Another value of the thing.
     OtherValue(String),
 }
 
-/// The truth of a condition.
+/// The result of evaluating a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Truth {
-    /// It does.
+    /// The condition holds.
     Yes,
-    /// It does not.
+    /// The condition does not hold.
     No,
-    /// A value could not be seen, for this reason.
+    /// A value could not be observed, for this reason.
     Unknown(String),
     /// The thing has no such value.
     NotApplicable,
 }
 
 impl Condition {
-    /// Reads one. Error: what is wrong with it.
+    /// Parses a condition. Returns a message if it is invalid.
     pub fn parse(text: &str) -> Result<Condition, String> {
         let malformed = || wording::malformed_condition(text);
         let mut words = text.split_whitespace();
@@ -91,7 +91,7 @@ impl Condition {
         Ok(condition)
     }
 
-    /// The names of the values that it compares.
+    /// Returns the names of the values that the condition compares.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let other = match &self.right {
             RightSide::OtherValue(name) => Some(name.as_str()),
@@ -100,7 +100,7 @@ impl Condition {
         std::iter::once(self.name.as_str()).chain(other)
     }
 
-    /// True if it compares a value with a number; `None`: with another value of the thing.
+    /// Returns whether the condition compares with a number, or `None` if it compares with another value of the thing.
     pub fn compares_with_number(&self) -> Option<bool> {
         match &self.right {
             RightSide::Literal(_, numbers) => Some(numbers.is_some()),
@@ -108,7 +108,7 @@ impl Condition {
         }
     }
 
-    /// Evaluates it for a thing.
+    /// Evaluates the condition for a thing.
     pub fn holds(&self, thing: &Thing) -> Truth {
         let Some(left) = thing.values.get(self.name.as_str()) else {
             return Truth::NotApplicable;
@@ -146,7 +146,8 @@ impl Condition {
         matches!(self.op, Op::Is | Op::In)
     }
 
-    /// The value has a kind that this condition cannot compare: neither outcome would mean anything.
+    /// Returns the result for a value of a kind that the condition cannot compare, where neither yes nor no would be
+    /// meaningful.
     fn wrong_kind(&self, name: &str, kind: &str) -> Truth {
         Truth::Unknown(wording::wrong_kind(&self.text, name, kind))
     }
@@ -163,13 +164,15 @@ impl Condition {
     }
 }
 
-/// The right side of a comparison: words, or numbers with their units.
+/// Parses the right side of a comparison: words, or numbers with units.
 fn literal<'t>(operands: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSide {
     let numbers = operands.clone().map(|words| number(&words)).collect();
     RightSide::Literal(operands.map(|words| words.join(" ")).collect(), numbers)
 }
 
-/// Evaluates a conjunction. If one condition is false, it is false, even if others could not be observed.
+/// Evaluates a conjunction.
+///
+/// If one condition is false, the conjunction is false, even if other values could not be observed.
 pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
     let outcomes: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
     let first_outcome =
@@ -180,7 +183,7 @@ pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
         .unwrap_or(Truth::Yes)
 }
 
-/// Units of numbers, each in the base unit.
+/// Units of numbers, with their factors to the base unit.
 const UNITS: [(&str, f64); 10] = [
     ("B", 1.0),
     ("ns", 1.0),
@@ -194,7 +197,7 @@ const UNITS: [(&str, f64); 10] = [
     ("days", 86_400e9),
 ];
 
-/// `5`, `5 %`, `4 KiB`, `10 ms`, in the base unit.
+/// Parses a number such as `5`, `5 %`, `4 KiB` or `10 ms`, in the base unit.
 fn number(words: &[&str]) -> Option<f64> {
     let (number, unit) = match words {
         [number] => (number, 1.0),
@@ -205,7 +208,7 @@ fn number(words: &[&str]) -> Option<f64> {
     Some(number * unit)
 }
 
-/// `seven %`, or the `KiB` of a list: words that were meant to be a number.
+/// Returns true if the last word is a unit, as in `seven %` or a list with `KiB`, so the text was meant to be a number.
 fn ends_with_unit(words: &str) -> bool {
     let last = words.rsplit(' ').next();
     last.is_some_and(|last| UNITS.iter().any(|(name, _)| *name == last))

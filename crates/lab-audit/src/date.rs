@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dates of HTTP (RFC 9110, 5.6.7).
+//! HTTP dates (RFC 9110, 5.6.7).
 
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// Seconds since 1970 of `Wed, 21 Oct 2026 07:28:00 GMT`.
+/// Parses a date such as `Wed, 21 Oct 2026 07:28:00 GMT` to seconds since 1970.
 pub fn unix_seconds(text: &str) -> Option<f64> {
     static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
     let time = PARSER.parse_timestamp(text.trim()).ok()?;
     Some(time.as_second() as f64)
 }
 
-/// Now, in seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub fn now() -> f64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0.0, |now| now.as_secs_f64())
 }
 
-/// Seconds since 1970 of a cookie's `Expires`, in any of the forms that browsers take: `Wed, 21 Oct 2026 07:28:00 GMT`,
-/// `Wednesday, 21-Oct-26 07:28:00 GMT`, `Wed Oct 21 07:28:00 2026` (RFC 6265, 5.1.1).
+/// Parses a cookie's `Expires` to seconds since 1970.
+///
+/// Accepts the forms that browsers accept: `Wed, 21 Oct 2026 07:28:00 GMT`, `Wednesday, 21-Oct-26 07:28:00 GMT`, `Wed
+/// Oct 21 07:28:00 2026` (RFC 6265, 5.1.1).
 pub fn cookie_seconds(text: &str) -> Option<f64> {
     const MONTHS: [&str; 12] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -52,14 +54,14 @@ pub fn cookie_seconds(text: &str) -> Option<f64> {
     Some(zoned.timestamp().as_second() as f64)
 }
 
-/// `7:28:00`
+/// Parses a time of day such as `7:28:00`.
 fn clock_time(text: &str) -> Option<jiff::civil::Time> {
     let mut parts = text.split(':').map(|part| part.parse::<i8>().ok());
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
     jiff::civil::Time::new(hour, minute, second, 0).ok()
 }
 
-/// The day of a time in seconds since 1970, such as `2026-10-21`, in UTC.
+/// Formats the UTC day of a time in seconds since 1970, such as `2026-10-21`.
 pub fn day(unix_seconds: f64) -> String {
     let time = jiff::Timestamp::from_second(unix_seconds as i64);
     time.map_or("–".into(), |time| time.strftime("%Y-%m-%d").to_string())

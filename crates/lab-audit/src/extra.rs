@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measurements and observations in addition to files.
+//! Measurements and observations that do not come from files.
 
 use crate::value::Thing;
 use lab_model::audit::{EvidenceBars, EvidenceTable};
 
-/// Measurements and observations in addition to files.
+/// Measurements and observations that do not come from files.
 #[derive(Debug, Default)]
 pub struct Extra {
-    /// For rules.
+    /// The things for rules.
     pub things: Vec<Thing>,
-    /// How it was seen.
+    /// How the observations were made.
     pub facts: Vec<(String, String)>,
-    /// The figures.
+    /// The results as tables.
     pub tables: Vec<EvidenceTable>,
-    /// In place of the findings by area.
+    /// A chart that replaces the chart of findings by area.
     pub chart: Option<EvidenceBars>,
 }

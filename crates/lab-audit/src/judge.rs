@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rules applied to things: findings.
+//! Applies rules to things, which gives findings.
 
 use crate::condition::{Condition, Truth, all_hold};
 use crate::rule::{Rule, StateCase, fill, value_text};
@@ -8,11 +8,12 @@ use crate::wording;
 use lab_model::Unit;
 use lab_model::audit::{AuditFinding, Evidence, EvidenceValue, Fix, State};
 
-/// Things that a finding on many of them names.
+/// The maximum number of things that one finding names.
 const NAMED: usize = 5;
 
-/// A finding for each rule and thing, in the order of the rules; one that the rule speaks of together, for
-/// each state.
+/// Judges all things by all rules, in the order of the rules.
+///
+/// A rule with `together` gives one finding per state; other rules give one per thing.
 pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFinding> {
     rules
         .iter()
@@ -104,7 +105,7 @@ fn decide<'r>(rule: &'r Rule, thing: &Thing) -> Decision<'r> {
     }
 }
 
-/// Why a rule does not apply: the condition that fails, and the value that the thing has.
+/// Explains why a rule does not apply: the condition that fails, and the actual value.
 fn inapplicable_reason(conditions: &[Condition], thing: &Thing) -> String {
     let first_with = |truth: Truth| conditions.iter().find(|c| c.holds(thing) == truth);
     if let Some(lacking) = first_with(Truth::NotApplicable) {
@@ -149,7 +150,7 @@ fn evidence(rule: &Rule, thing: &Thing) -> Vec<Evidence> {
     rule.names().into_iter().filter_map(to_evidence).collect()
 }
 
-/// The finding of a rule whose class has no thing here.
+/// Returns the finding for a rule whose class has no things.
 fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
     let class = classes.iter().find(|class| class.name == rule.of);
     let nothing = Thing::new("", "");
@@ -161,7 +162,7 @@ fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
     }
 }
 
-/// One finding for each state: that of its first thing, with the names of the others.
+/// Merges findings by state; each merged finding describes the first thing and names the others.
 fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     let mut merged = Vec::new();
     for state in State::ALL {
@@ -200,7 +201,7 @@ fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     merged
 }
 
-/// The fixes of several, each line once.
+/// Merges the fixes of multiple findings, without repeated lines.
 fn fixes_of<'f>(findings: impl Iterator<Item = &'f &'f AuditFinding>) -> Vec<Fix> {
     let mut fixes: Vec<Fix> = Vec::new();
     for fix in findings.flat_map(|finding| &finding.fixes) {

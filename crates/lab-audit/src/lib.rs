@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Audits: probes see things, rules judge them, findings say what costs what and what to do. Nothing is changed.
+//! Audits: probes observe things, rules judge them, and findings say what each problem costs and how to fix it.
 //!
-//! A probe says what a thing is, as values by name. A rule is a TOML file that says which values are good. A
-//! new rule over values that a probe gives needs no code.
+//! An audit changes nothing. A probe describes a thing as named values. A rule is a TOML file that says which values
+//! are good, so a new rule over existing values needs no code.
 
 pub mod condition;
 pub mod cookies;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Folders as `/proc/mounts` writes them.
+//! Directories as written in `/proc/mounts`.
 
-/// Where anything is mounted, as `/proc/mounts` has it.
+/// Returns the mount points in the text of `/proc/mounts`.
 pub fn mount_points(mounts: &str) -> impl Iterator<Item = String> {
     let folders = mounts.lines().filter_map(|line| line.split(' ').nth(1));
     folders.map(unescaped)
 }
 
-/// It writes white space and backslashes as octal numbers (getmntent(3)).
+/// Decodes whitespace and backslashes, which `/proc/mounts` writes as octal numbers (getmntent(3)).
 pub fn unescaped(text: &str) -> String {
     let mut plain = Vec::new();
     let bytes = text.as_bytes();

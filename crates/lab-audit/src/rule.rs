@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rules: a TOML file each, built in or in a folder of the reader's own.
+//! Rules: one TOML file each, either built in or in a directory of the user's own.
 
 use crate::condition::Condition;
 use crate::value::{Class, Value, agreeing};
@@ -12,72 +12,72 @@ use std::path::Path;
 
 static RULES: Dir = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
-/// A requirement on a kind of thing.
+/// A requirement on a class of things.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Unique, such as `disk-scheduler`: the file's name.
+    /// The unique ID, such as `disk-scheduler`; the file name without its extension.
     pub id: String,
-    /// The class of things that it is about.
+    /// The class of things that the rule applies to.
     pub of: String,
-    /// The area that it is shown under.
+    /// The area under which reports show the rule.
     pub area: String,
-    /// The requirement, in a sentence.
+    /// The requirement, as a sentence.
     pub title: String,
-    /// Why.
+    /// The reason for the requirement.
     pub why: String,
-    /// Where it comes from.
+    /// The URL of the source.
     pub source: String,
-    /// How to see it by hand; may be empty.
+    /// How to check the requirement by hand; may be empty.
     pub see: String,
-    /// The text about a thing, with `{names}` of values.
+    /// The text about a thing, with `{names}` of values as placeholders.
     pub seen: String,
-    /// The rule applies to things for which all of these hold.
+    /// The rule applies to things that meet all these conditions.
     pub applies: Vec<Condition>,
-    /// The first case that holds decides; if none does, it is good.
+    /// The first case whose conditions hold decides the state; if none does, the state is good.
     pub cases: Vec<StateCase>,
-    /// True if one finding speaks of all things in the same state.
+    /// Whether one finding covers all things in the same state.
     pub together: bool,
-    /// The effect on a measurement of a thing that breaks it.
+    /// The effect of a violation on measurements.
     pub measuring: Measuring,
 }
 
-/// A state and when it is so.
+/// A state and its conditions.
 #[derive(Clone, Debug)]
 pub struct StateCase {
     /// The state.
     pub state: State,
     /// The conditions, all of which must hold.
     pub when: Vec<Condition>,
-    /// The text about a thing in this case; `None`: the rule's `seen`.
+    /// The text about a thing in this case; `None` means the rule's `seen`.
     pub seen: Option<String>,
-    /// The cost; may be empty.
+    /// The cost of the problem; may be empty.
     pub cost: String,
-    /// Remedies.
+    /// The fixes.
     pub fixes: Vec<Fix>,
-    /// How much it matters, 1 to 9.
+    /// The importance, 1 to 9.
     pub weight: u8,
 }
 
-/// The effect on a measurement of a thing that breaks a rule.
+/// The effect of a violation of a rule on measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measuring {
-    /// Nothing that is known.
+    /// No known effect.
     #[default]
     Nothing,
-    /// A note stands with the figures.
+    /// Reports add a note to the results.
     Note,
-    /// The figures are not to be trusted.
+    /// The results are not reliable.
     Unfit,
 }
 
-/// A rule that cannot be used.
+/// The error for an invalid rule.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", wording::rule_error(.file, .reason))]
 pub struct RuleError {
-    /// Its file.
+    /// The rule's file.
     pub file: String,
-    /// The fault and its position.
+    /// The reason, with the position in the file.
     pub reason: String,
 }
 
@@ -98,7 +98,7 @@ struct RuleText {
     together: bool,
     #[serde(default)]
     measuring: Measuring,
-    /// For cases that have no fix of their own.
+    /// The fixes for cases without fixes of their own.
     #[serde(default)]
     fix: Vec<Fix>,
     case: Vec<CaseText>,
@@ -121,10 +121,11 @@ fn usual_weight() -> u8 {
     3
 }
 
-/// The rules that are built in, of one audit such as `host`, by their names.
+/// Returns the built-in rules of an audit such as `host`, sorted by name.
 ///
 /// # Errors
-/// One of them is wrong, which a test rules out.
+///
+/// Returns an error if a rule is invalid, which a test rules out.
 pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> {
     let files = RULES.get_dir(audit).into_iter().flat_map(Dir::files);
     let mut files: Vec<_> = files.collect();
@@ -136,10 +137,11 @@ pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> 
     rules.collect()
 }
 
-/// Reads a rule.
+/// Parses a rule.
 ///
 /// # Errors
-/// It is not TOML, has other fields than a rule, or names values that its class has not.
+///
+/// Returns an error if the text is not TOML, has unknown fields, or uses values that its class does not have.
 pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleError> {
     let error = |reason: String| RuleError {
         file: path.display().to_string(),
@@ -203,13 +205,13 @@ fn build(path: &Path, rule_text: RuleText) -> Result<Rule, String> {
 }
 
 impl Rule {
-    /// The conditions of `applies` and of all cases.
+    /// Returns the conditions of `applies` and of all cases.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let cases = self.cases.iter().flat_map(|case| &case.when);
         self.applies.iter().chain(cases)
     }
 
-    /// The names of the values that its conditions compare.
+    /// Returns the names of the values that the conditions compare.
     pub fn names(&self) -> BTreeSet<&str> {
         self.conditions().flat_map(Condition::names).collect()
     }
@@ -229,7 +231,7 @@ impl Rule {
     }
 }
 
-/// The names in braces: small letters, digits and `_`.
+/// Returns the names in braces, which consist of lowercase letters, digits and `_`.
 fn placeholders(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     fill(text, |name| {
@@ -239,7 +241,9 @@ fn placeholders(text: &str) -> Vec<String> {
     names
 }
 
-/// The text with each `{name}` replaced, and each `{name:word}` by the value and the word, which agrees with it.
+/// Fills in placeholders.
+///
+/// Replaces each `{name}` with the value, and each `{name:word}` with the value and the word in the matching number.
 pub fn fill<'t>(text: &'t str, mut value: impl FnMut(&str) -> String) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -268,7 +272,7 @@ pub fn fill<'t>(text: &'t str, mut value: impl FnMut(&str) -> String) -> String 
     filled + rest
 }
 
-/// A value in a rule's text; a missing one is a dash.
+/// Formats a value for a rule's text; a missing value becomes a dash.
 pub fn value_text(value: Option<&Value>) -> String {
     value.map_or("–".into(), Value::text)
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection that is read until a deadline, however slowly bytes drip in: a library that reads until it has a whole
-//! message never returns to a caller that would look at the clock.
+//! A connection with a deadline for reading, however slowly the bytes arrive.
+//!
+//! A library that reads until it has a whole message does not return to its caller, so the caller cannot check the
+//! time.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -16,7 +18,6 @@ impl Timed {
         Timed { stream, deadline }
     }
 
-    /// Sets another deadline.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.deadline = deadline;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The user's own rules, in a folder that serves all audits.
+//! The user's own rules, in a directory for all audits.
 
 use crate::condition::Condition;
 use crate::rule::{Rule, RuleError, built_in, parse};
@@ -8,11 +8,14 @@ use crate::{host, net, site, wording};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The rules of an audit with those in a folder of the reader's own: one that has a built-in rule's name takes its
-/// place. The folder may hold rules of all audits; each takes those of its classes.
+/// Adds the user's own rules to the rules of an audit.
+///
+/// A rule with the name of a built-in rule replaces it. The directory may contain rules for all audits; each audit uses
+/// those for its classes.
 ///
 /// # Errors
-/// The folder cannot be read, or a rule in it is wrong, whatever audit it is for.
+///
+/// Returns an error if the directory cannot be read or if any rule in it is invalid, whatever its audit.
 pub fn with_folder(
     mut rules: Vec<Rule>,
     folder: &Path,
@@ -52,7 +55,7 @@ fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, RuleError> {
     Ok(paths)
 }
 
-/// The classes of all audits, by their names. A site has those of its cookies.
+/// Returns the classes of all audits, sorted by name. The site audit includes those of its cookies.
 pub fn all_classes() -> Vec<Class> {
     let classes: [&[Class]; 3] = [&host::CLASSES, &net::CLASSES, &site::CLASSES];
     let mut classes = classes.concat();
@@ -60,10 +63,10 @@ pub fn all_classes() -> Vec<Class> {
     classes
 }
 
-/// A class, a value of it, and whether a rule compares it with a number.
+/// A class, one of its values, and whether a rule compares the value with a number.
 type Comparisons = BTreeSet<(String, String, bool)>;
 
-/// How the conditions of all rules that are built in compare values.
+/// Returns how the conditions of all built-in rules compare values.
 fn comparisons() -> Result<Comparisons, RuleError> {
     let mut comparisons = Comparisons::new();
     for audit in ["host", "net", "site", "cookies"] {
@@ -78,7 +81,7 @@ fn comparisons() -> Result<Comparisons, RuleError> {
     Ok(comparisons)
 }
 
-/// Error: a rule compares a number with a word, or a word with a number.
+/// Returns an error if a rule compares a number with a word, or a word with a number.
 fn check_comparisons(rule: &Rule, comparisons: &Comparisons) -> Result<(), String> {
     for condition in rule.conditions() {
         let key = |as_number| (rule.of.clone(), condition.name.clone(), as_number);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The observations of a probe: values by name, each with a reason if it is missing.
+//! Observations of probes: named values, each with a reason if it is missing.
 
 use lab_model::audit::EvidenceValue;
 use lab_model::{Unit, trimmed};
 use std::collections::BTreeMap;
 
-/// A value that a probe saw.
+/// A value that a probe observed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number in its unit.
+    /// A number in a unit.
     Number(f64, Unit),
     /// A word or a sentence.
     Word(String),
-    /// True if something is so.
+    /// A yes or no.
     Flag(bool),
-    /// It could not be seen, for this reason.
+    /// A value that could not be observed, with the reason.
     Unknown(String),
 }
 
-/// Something that rules are about, such as one disk.
+/// An object that rules judge, such as a disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thing {
-    /// The name of its [`Class`].
+    /// The name of the thing's [`Class`].
     pub class: &'static str,
     /// The thing's name, such as `sda`.
     pub name: String,
@@ -29,49 +29,49 @@ pub struct Thing {
     pub values: BTreeMap<&'static str, Value>,
 }
 
-/// A kind of thing, and the names of the values that a probe may give it.
+/// A kind of thing, with the names of the values that probes may set.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
-    /// Its name in rules.
+    /// The class's name in rules.
     pub name: &'static str,
-    /// The text where a host or site has no such thing.
+    /// The text shown if a host or site has no thing of this class.
     pub none: &'static str,
-    /// The values' names, each with what it is.
+    /// The names of the values, each with its meaning.
     pub values: &'static [(&'static str, &'static str)],
 }
 
 impl Value {
-    /// Bytes.
+    /// Creates a size in bytes.
     pub fn bytes(n: u64) -> Value {
         Value::Number(n as f64, Unit::Bytes)
     }
 
-    /// A count; `noun`: what is counted, in the plural.
+    /// Creates a count; `noun` names the counted things in the plural.
     pub fn count(n: u64, noun: &'static str) -> Value {
         Value::Number(n as f64, Unit::Count(noun.into()))
     }
 
-    /// A part of a whole, 0 to 1.
+    /// Creates a fraction, 0 to 1.
     pub fn share(part: f64) -> Value {
         Value::Number(part, Unit::Share)
     }
 
-    /// Nanoseconds.
+    /// Creates a time in nanoseconds.
     pub fn ns(ns: f64) -> Value {
         Value::Number(ns, Unit::Nanoseconds)
     }
 
-    /// A value, or unknown with the reason of the error.
+    /// Creates a value from a result; an error becomes an unknown value with that reason.
     pub fn from_result<T>(result: Result<T, String>, value: impl FnOnce(T) -> Value) -> Value {
         result.map_or_else(Value::Unknown, value)
     }
 
-    /// A word.
+    /// Creates a word.
     pub fn word(text: impl Into<String>) -> Value {
         Value::Word(text.into())
     }
 
-    /// The value in a rule's text.
+    /// Formats the value for a rule's text.
     pub fn text(&self) -> String {
         match self {
             Value::Number(number, unit) => number_text(*number, unit),
@@ -82,7 +82,7 @@ impl Value {
         }
     }
 
-    /// As evidence of a finding.
+    /// Converts the value to evidence for a finding.
     pub fn evidence(&self) -> EvidenceValue {
         match self {
             Value::Number(number, _) if !number.is_finite() => EvidenceValue::Nothing,
@@ -93,7 +93,7 @@ impl Value {
 }
 
 impl Thing {
-    /// A thing of which nothing is known yet.
+    /// Creates a thing without values.
     pub fn new(class: &'static str, name: impl Into<String>) -> Thing {
         Thing {
             class,
@@ -102,12 +102,11 @@ impl Thing {
         }
     }
 
-    /// Adds a value.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.values.insert(name, value);
     }
 
-    /// Adds the value of a result, or unknown with the reason of its error.
+    /// Sets the value of a result; an error becomes an unknown value with that reason.
     pub fn set_result<T>(
         &mut self,
         name: &'static str,
@@ -117,14 +116,14 @@ impl Thing {
         self.set(name, Value::from_result(result, value));
     }
 
-    /// Says of each of these values, for the same reason, that it could not be seen.
+    /// Sets multiple values to unknown, for the same reason.
     pub fn set_unknown(&mut self, names: &[&'static str], reason: &str) {
         for name in names {
             self.set(name, Value::Unknown(reason.to_owned()));
         }
     }
 
-    /// Adds a value, if there is one.
+    /// Sets a value, if there is one.
     pub fn set_some(&mut self, name: &'static str, value: Option<Value>) {
         if let Some(value) = value {
             self.set(name, value);
@@ -132,12 +131,12 @@ impl Thing {
     }
 }
 
-/// `1 entry`, `2 entries`.
+/// Formats a count: `1 entry`, `2 entries`.
 pub fn counted(n: u64, word: &str) -> String {
     format!("{n} {}", agreeing(&n.to_string(), word))
 }
 
-/// A word beside a number, in the plural unless that is 1.
+/// Returns a word for use after a number, in the plural unless the number is 1.
 pub fn agreeing(number: &str, word: &str) -> String {
     if number == "1" {
         return word.to_owned();
@@ -148,7 +147,7 @@ pub fn agreeing(number: &str, word: &str) -> String {
     }
 }
 
-/// A number to three digits with its unit: `512 MiB`, `25 ns`, `3.2 %`.
+/// Formats a number to three digits with its unit: `512 MiB`, `25 ns`, `3.2 %`.
 fn number_text(number: f64, unit: &Unit) -> String {
     const SIZES: [(&str, f64); 5] = [
         ("TiB", 1099511627776.0),
@@ -164,7 +163,7 @@ fn number_text(number: f64, unit: &Unit) -> String {
         ("h", 3600e9),
         ("min", 60e9),
     ];
-    // A minute is told as 60 s, and a day as 24 h.
+    // A minute is written as 60 s, and a day as 24 h.
     let long = LONG_TIMES
         .iter()
         .find(|(_, size)| number.abs() >= 2.0 * size);
@@ -182,7 +181,7 @@ fn number_text(number: f64, unit: &Unit) -> String {
     }
 }
 
-/// Whole numbers whole, others to three digits.
+/// Formats whole numbers without decimals, and other numbers to three digits.
 fn digits(number: f64) -> String {
     let decimals = match number.abs() {
         n if n.fract() == 0.0 || n >= 100.0 => 0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence, title and heading of an audit's report, diff, history and gate, and the messages about its options and
-//! rules, once. The texts of rules are in `rules/`, those of probes next to the values that they describe.
+//! The texts of an audit's report, diff, history and gate, and the messages about its options and rules.
+//!
+//! The texts of rules are in `rules/`, those of probes next to the values that they describe.
 
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
@@ -60,7 +61,6 @@ pub const NOT_KEPT: &str = "The audit was not stored.";
 pub const NOTHING_BAD: &str = "No problems found.";
 pub const NO_CHANGE: &str = "No finding changed state.";
 
-/// The object of an audit, such as `network`.
 fn audited(kind: AuditKind) -> &'static str {
     match kind {
         AuditKind::Host => "host",
@@ -91,7 +91,7 @@ pub fn kept_in(file: &str) -> String {
     format!("Stored in {file}. After a change, compare with `benchlab diff BEFORE.lab AFTER.lab`.")
 }
 
-/// How many findings are in each state, and the rules that the answer only names.
+/// The number of findings in each state, and the rules that the answer lists by name only.
 pub fn summary(counts: [(State, usize); 4], in_full: usize, named: &[&str]) -> String {
     let counts = counts.map(|(state, count)| format!("{count} {}", state.name()));
     let named = match named {
@@ -101,7 +101,9 @@ pub fn summary(counts: [(State, usize); 4], in_full: usize, named: &[&str]) -> S
     format!("{}.{named}", counts.join(", "))
 }
 
-/// `Bad, disk-scheduler, sda and 2 more`; `is_known`: the user already knows the object.
+/// Formats a label: `Bad, disk-scheduler, sda and 2 more`.
+///
+/// `is_known` says whether the user already knows the object.
 pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
     let place = match (is_known, more) {
         (true, 0) => String::new(),
@@ -112,12 +114,12 @@ pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
     format!("{state}, {}{place}", finding.rule)
 }
 
-/// Fixes exist for multiple kinds of servers.
+/// Says for which kinds of servers there are fixes.
 pub fn lines_for(servers: &[&str]) -> String {
     format!("Fixes are listed for {}.", say::list(servers))
 }
 
-/// A command or line, for one kind of server or for all.
+/// A command or a line of configuration, for one kind of server or for all.
 pub fn to_do(server: &str, line: &str) -> String {
     match server {
         "" => format!("Fix: {line}"),
@@ -125,7 +127,7 @@ pub fn to_do(server: &str, line: &str) -> String {
     }
 }
 
-/// Before the lines for a kind of server.
+/// Introduces the lines for a kind of server.
 pub fn for_server(server: &str) -> String {
     format!("For {server}:")
 }
@@ -151,17 +153,17 @@ pub fn changed_source(files: [&str; 2]) -> String {
     format!("{} contain all findings.", say::list(&files))
 }
 
-/// A label with the number of findings that it is for.
+/// Formats a label with the number of findings that it covers.
 pub fn counted_label(label: &str, findings: usize) -> String {
     format!("{label}, {findings}")
 }
 
-/// A finding that became better or worse.
+/// Describes a finding that became better or worse.
 pub fn changed_finding(finding: &AuditFinding) -> String {
     format!("{} ({}): {}", finding.rule, finding.place, finding.seen)
 }
 
-/// Bad findings and advice, each before and after.
+/// The number of bad findings and of advice, each before and after.
 pub fn counts(counts: [(State, [usize; 2]); 2]) -> String {
     let [bad, advice] =
         counts.map(|(state, [before, after])| format!("from {before} to {after} {}", state.name()));
@@ -182,7 +184,7 @@ pub fn only_in(side: &str, shown: &[&str], more: usize) -> String {
     }
 }
 
-/// Objects of both audits that the other did not check.
+/// Objects of both audits that the other audit did not check.
 pub fn in_one_only(sides: &[String]) -> String {
     format!("{}. These are neither better nor worse.", sides.join("; "))
 }
@@ -198,7 +200,7 @@ pub fn history_title(name: &str, audits: usize) -> String {
     format!("History of {name}: {}", count(audits, "audit"))
 }
 
-/// Rules in a sentence.
+/// Lists rules in a sentence.
 pub fn rules(rules: &[String]) -> String {
     if rules.is_empty() {
         "none.".into()
@@ -207,7 +209,7 @@ pub fn rules(rules: &[String]) -> String {
     }
 }
 
-/// A finding for which `--fail-on` ends with an exit code.
+/// A finding because of which `--fail-on` returns an exit code.
 pub fn fails(finding: &AuditFinding) -> String {
     let (rule, place, state) = (&finding.rule, &finding.place, finding.state.name());
     format!("--fail-on: {rule} is {state} ({place}): {}", finding.seen)
@@ -215,24 +217,24 @@ pub fn fails(finding: &AuditFinding) -> String {
 
 // Findings that the rules' texts do not cover
 
-/// The object has no value of this name, so a rule does not apply.
+/// The reason why a rule does not apply: the object has no value of this name.
 pub fn no_value(name: &str) -> String {
     format!("There is no `{name}` here.")
 }
 
 pub const RULE_NOT_APPLICABLE: &str = "The rule does not apply to this object.";
 
-/// The condition that an object does not meet, so a rule does not apply.
+/// The reason why a rule does not apply: the object does not meet this condition.
 pub fn only_where(condition: &str, actual: &str) -> String {
     format!("Applies only where `{condition}`; here the value is {actual}.")
 }
 
-/// A rule compares a value with something of another kind.
+/// The reason why a rule cannot be checked: it compares a value with a value of another kind.
 pub fn wrong_kind(condition: &str, name: &str, kind: &str) -> String {
     format!("The rule has `{condition}`, but `{name}` is a {kind}.")
 }
 
-/// Names of objects of one finding.
+/// The names of the objects of one finding.
 pub fn objects(named: &[&str], more: usize) -> String {
     match more {
         0 => named.join(", "),
@@ -274,7 +276,7 @@ pub fn invalid_weight(weight: u8) -> String {
     format!("`weight = {weight}`: expected 1 to 9")
 }
 
-/// A rule compares a number with a word, or a word with a number.
+/// The error for a rule that compares a number with a word, or a word with a number.
 pub fn compared_kind(condition: &str, name: &str, compares_with_number: bool) -> String {
     let kind = if compares_with_number {
         "a word, not a number"
@@ -297,7 +299,7 @@ pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given";
 pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
 pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), or a table or `Cookie:` line copied from a browser";
 
-/// An option, or an input, with the reason why it cannot be used.
+/// An option or an input, with the reason why it cannot be used.
 pub fn unusable(option: &str, reason: &str) -> String {
     format!("{option}: {reason}")
 }

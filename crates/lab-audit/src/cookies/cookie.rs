@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cookies and the requests that carry them. A value is held while its file is read, and no longer.
+//! Cookies and the requests that carry them. A cookie's value is stored only while its file is read.
 
 use super::owner::within;
 use super::wire::{FIELD, SEPARATOR};
@@ -10,76 +10,77 @@ use std::io::Read;
 /// A cookie without its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cookie {
-    /// Its name.
     pub name: String,
-    /// The host or domain that it is sent to, without a dot before it; empty: not known.
+    /// The host or domain that the cookie is sent to, without a leading dot; empty if unknown.
     pub domain: String,
-    /// The path that it is sent below.
+    /// The path below which the cookie is sent.
     pub path: String,
-    /// Bytes of its value.
+    /// The size of the value in bytes.
     pub value_bytes: usize,
-    /// Equal for equal values within one audit. It does not reveal the value.
+    /// A hash, equal for equal values within one audit. It does not reveal the value.
     pub hash: String,
-    /// Its attributes; `None`: the answer that set it was not seen.
+    /// The attributes; `None` if the response that set the cookie was not observed.
     pub attributes: Option<Attributes>,
-    /// True if the server has deleted it since.
+    /// Whether the server has deleted the cookie since.
     pub is_deleted: bool,
 }
 
-/// The attributes of a `Set-Cookie`.
+/// The attributes of a `Set-Cookie` field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
-    /// True if it is sent to its host alone, not to those below it.
+    /// Whether the cookie is sent only to its own host, not to subdomains.
     pub host_only: bool,
-    /// True if it is sent over TLS only.
+    /// Whether the cookie is sent over TLS only.
     pub secure: bool,
-    /// True if it is hidden from scripts.
+    /// Whether the cookie is hidden from scripts.
     pub http_only: bool,
-    /// `Strict`, `Lax` or `None`; empty: not said.
+    /// `Strict`, `Lax` or `None`; empty if not set.
     pub same_site: String,
-    /// For how many seconds it lives; `None`: until the browser is closed.
+    /// The lifetime in seconds; `None` means until the browser is closed.
     pub lifetime_s: Option<f64>,
 }
 
 /// A request and the cookies that it carried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CookieRequest {
-    /// The host that it went to.
+    /// The host of the request.
     pub host: String,
-    /// Its path.
+    /// The path of the request.
     pub path: String,
     /// The kind of the request.
     pub kind: RequestKind,
     /// The cookies, in the order in which they were sent.
     pub cookies: Vec<SentCookie>,
-    /// Bytes of the whole head; `None`: not known.
+    /// The size of the whole head in bytes; `None` if unknown.
     pub head_bytes: Option<usize>,
-    /// Bytes of the cookies in HTTP/2: as the first request of a connection, and on it again.
+    /// The bytes of the cookies in HTTP/2, as the first request of a connection, and when repeated on that connection.
     pub hpack: [usize; 2],
 }
 
 /// A cookie in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentCookie {
-    /// Its index.
+    /// The cookie's index.
     pub index: usize,
-    /// Bytes of `name=value` as it was sent: its value can be a longer one later.
+    /// The size of `name=value` as sent, in bytes, because the value may become longer later.
     pub bytes: usize,
 }
 
 impl CookieRequest {
-    /// The index of each cookie.
+    /// Returns the index of each cookie.
     pub fn indexes(&self) -> impl Iterator<Item = usize> {
         self.cookies.iter().map(|sent| sent.index)
     }
 
-    /// Bytes of its `Cookie` field with the field's name and the end of its line; 0 without cookies.
+    /// Returns the size of the `Cookie` field in bytes, including its name and line end; 0 without cookies.
     pub fn field_bytes(&self) -> usize {
         field_bytes(&self.cookies)
     }
 }
 
-/// Bytes of the `Cookie` field with these cookies, with the field's name and the end of its line; 0 without cookies.
+/// Returns the size of the `Cookie` field with these cookies in bytes, including its name and line end.
+///
+/// The size is 0 without cookies.
 pub fn field_bytes(sent: &[SentCookie]) -> usize {
     match sent.len() {
         0 => 0,
@@ -92,16 +93,16 @@ pub fn field_bytes(sent: &[SentCookie]) -> usize {
 pub enum RequestKind {
     /// A page.
     Page,
-    /// A call of a script.
+    /// A call from a script.
     Api,
-    /// An image, a script, a style, a font.
+    /// An image, a script, a style sheet or a font.
     Static,
-    /// Anything else, or it is not known.
+    /// Another kind of request, or unknown.
     Other,
 }
 
 impl RequestKind {
-    /// All kinds.
+    /// All kinds of requests.
     pub const ALL: [RequestKind; 4] = [
         RequestKind::Page,
         RequestKind::Api,
@@ -109,7 +110,7 @@ impl RequestKind {
         RequestKind::Other,
     ];
 
-    /// Its name in reports.
+    /// Returns the name for reports.
     pub fn name(self) -> &'static str {
         match self {
             RequestKind::Page => "page",
@@ -119,7 +120,8 @@ impl RequestKind {
         }
     }
 
-    /// By the resource type that a browser recorded, the media type of the answer, or the path's ending.
+    /// Determines the kind from the resource type that a browser recorded, the response's media type, or the path's
+    /// extension.
     pub fn of(browser: &str, media: &str, path: &str) -> RequestKind {
         let media = media.split(';').next().unwrap_or("").trim();
         let ending = path
@@ -152,7 +154,7 @@ impl RequestKind {
 }
 
 impl Cookie {
-    /// Its name for readers: browsers also send cookies without one.
+    /// Returns the name for reports, because browsers also send cookies without a name.
     pub fn display_name(&self) -> &str {
         match self.name.as_str() {
             "" => "(no name)",
@@ -160,12 +162,12 @@ impl Cookie {
         }
     }
 
-    /// Bytes of `name=value`.
+    /// Returns the size of `name=value` in bytes.
     pub fn bytes(&self) -> usize {
         self.name.len() + 1 + self.value_bytes
     }
 
-    /// True if its name says that it is a session or a token. Tokens against CSRF are not: scripts read them.
+    /// Returns true if the name indicates a session or a token. CSRF tokens are excluded, because scripts read them.
     pub fn is_login(&self) -> bool {
         const PARTS: [&str; 5] = ["session", "sessid", "token", "jwt", "login"];
         const WORDS: [&str; 4] = ["sid", "sess", "auth", "authorization"];
@@ -176,7 +178,7 @@ impl Cookie {
         !is_csrf_guard && (has_part || words.any(|word| WORDS.contains(&word)))
     }
 
-    /// True if its name says that it is needed only during a login.
+    /// Returns true if the name indicates that the cookie is needed only during a login.
     pub fn is_passing(&self) -> bool {
         const PARTS: [&str; 7] = [
             "oauth_state",
@@ -191,8 +193,9 @@ impl Cookie {
         PARTS.iter().any(|part| name.contains(part))
     }
 
-    /// True if a request to a host and path carries it (RFC 6265, 5.4). Browsers send cookies with `Secure` to their own
-    /// machine without TLS, too.
+    /// Returns true if a request to a host and path carries the cookie (RFC 6265, 5.4).
+    ///
+    /// Browsers send cookies with `Secure` to their own machine without TLS, too.
     pub fn is_sent_to(&self, is_tls: bool, host: &str, path: &str) -> bool {
         let is_secure = self.attributes.as_ref().is_some_and(|a| a.secure);
         if self.is_deleted || (is_secure && !is_tls && !is_local(host)) {
@@ -212,7 +215,7 @@ impl Cookie {
     }
 }
 
-/// True if a host is the browser's own machine (W3C, *Secure Contexts*, 3.1).
+/// Returns true if a host is the browser's own machine (W3C, *Secure Contexts*, 3.1).
 fn is_local(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -222,20 +225,20 @@ fn is_local(host: &str) -> bool {
     is_loopback || host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Makes hashes that hold for one audit: its salt is kept nowhere.
+/// Computes hashes that are comparable within one audit only, because the salt is not stored.
 pub struct Hasher {
     salt: [u8; 16],
 }
 
 impl Hasher {
-    /// Takes a random salt from the system.
+    /// Creates a hasher with a random salt from the system.
     pub fn new() -> std::io::Result<Hasher> {
         let mut salt = [0; 16];
         std::fs::File::open("/dev/urandom")?.read_exact(&mut salt)?;
         Ok(Hasher { salt })
     }
 
-    /// The hash of a value: 16 hexadecimal digits.
+    /// Returns the hash of a value: 16 hexadecimal digits.
     pub fn hash(&self, value: &str) -> String {
         let digest = Sha256::new()
             .chain_update(self.salt)
@@ -249,7 +252,7 @@ impl Hasher {
     }
 }
 
-/// Names and values of a `Cookie` field, as a server takes them apart (RFC 6265, 5.4 and 4.2.1).
+/// Splits a `Cookie` field into names and values, as a server does (RFC 6265, 5.4 and 4.2.1).
 pub fn pairs(field: &str) -> Vec<(&str, &str)> {
     let parts = field.split(';').map(|part| part.trim_matches([' ', '\t']));
     let parts = parts.filter(|part| !part.is_empty());
@@ -258,8 +261,10 @@ pub fn pairs(field: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The fields that a `Set-Cookie` field holds. Programs that keep fields in a map join several by `, `. A comma ends a cookie
-/// where a name and `=` follow it among the attributes, of which none but `Expires` has commas, and its date has no `=`.
+/// Splits a `Set-Cookie` field that was joined from multiple fields.
+///
+/// Programs that store fields in a map join multiple fields with `, `. A comma ends a cookie if a name and `=` follow
+/// it among the attributes: no attribute other than `Expires` has commas, and its date has no `=`.
 pub fn split_set_cookie(field: &str) -> Vec<&str> {
     let is_name = |text: &str| {
         let name = text.trim_start_matches([' ', '\t']);
@@ -282,8 +287,10 @@ pub fn split_set_cookie(field: &str) -> Vec<&str> {
     fields
 }
 
-/// A `Set-Cookie` field of an answer that came from a host at `at_s` (seconds since 1970), for a path: the cookie and its
-/// value (RFC 6265, 5.2). `None`: it has neither name nor value, or is for a domain that the host is not below: browsers refuse it.
+/// Parses a `Set-Cookie` field of a response to a cookie and its value (RFC 6265, 5.2).
+///
+/// The response came from a host at `at_s` (seconds since 1970), for a path. Returns `None` for cookies that browsers
+/// reject: those with neither name nor value, and those for a domain that does not include the host.
 pub fn set_cookie(
     field: &str,
     host: &str,
@@ -321,7 +328,7 @@ pub fn set_cookie(
             "secure" => attributes.secure = true,
             "httponly" => attributes.http_only = true,
             "samesite" => attributes.same_site = value.to_owned(),
-            // Max-Age goes before Expires, wherever they stand.
+            // Max-Age takes precedence over Expires, regardless of their order.
             "max-age" => attributes.lifetime_s = value.parse().ok().or(attributes.lifetime_s),
             "expires" if attributes.lifetime_s.is_none() => {
                 attributes.lifetime_s = cookie_seconds(value).map(|expiry_s| expiry_s - at_s);
@@ -337,7 +344,7 @@ pub fn set_cookie(
     Some((cookie, value.to_owned()))
 }
 
-/// The folder that a path is in (RFC 6265, 5.1.4).
+/// Returns the directory of a path (RFC 6265, 5.1.4).
 pub fn default_path(path: &str) -> String {
     match path.rfind('/') {
         None | Some(0) => "/".into(),

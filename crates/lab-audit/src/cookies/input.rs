@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cookies from files: HAR, the jar of curl, what a browser's tools copy, a `Cookie` line.
+//! Cookies from files: HAR, curl's cookie jar, a table copied from a browser's developer tools, or `Cookie` lines.
 
 use super::cookie::{
     Attributes, Cookie, CookieRequest, Hasher, RequestKind, SentCookie, field_bytes, pairs,
@@ -12,37 +12,37 @@ use serde_json::Value as Json;
 use std::collections::HashMap;
 use url::Url;
 
-/// A longer file is refused. In bytes.
+/// The maximum size of a file in bytes.
 pub const LONGEST: u64 = 128 << 20;
-/// Cookies, and requests, beyond so many are skipped.
+/// The maximum number of cookies and of requests; more are skipped.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Everything that was seen of cookies.
+/// The observed cookies and requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CookieObservation {
-    /// The host of the page, where one is known.
+    /// The host of the page, if known.
     pub site: Option<String>,
-    /// Each once.
+    /// The cookies, without duplicates.
     pub cookies: Vec<Cookie>,
-    /// Requests, with or without cookies.
+    /// The requests, with or without cookies.
     pub requests: Vec<CookieRequest>,
-    /// Notes for the reader, a sentence each.
+    /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
-    /// Entries that could not be read.
+    /// The number of entries that could not be read.
     pub skipped: usize,
-    /// Gaps in the observation, a sentence each.
+    /// Gaps in the observation, one sentence each.
     pub gaps: Vec<String>,
 }
 
-/// A file that holds no cookies.
+/// The error for a file without cookies.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct InputError(pub String);
 
-/// Collects cookies, and the requests that carry them.
+/// Collects cookies and the requests that carry them.
 pub struct Collector {
     hasher: Hasher,
-    /// Values, while the audit reads; dropped with the collector.
+    /// The cookies' values, which exist only while the audit reads and are dropped with the collector.
     values: Vec<String>,
     index_of: HashMap<(String, String, String), usize>,
     by_name: HashMap<String, Vec<usize>>,
@@ -50,7 +50,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Error: the system has no random numbers.
+    /// Creates a collector. Returns an error if the system provides no random numbers.
     pub fn new() -> std::io::Result<Collector> {
         Ok(Collector {
             hasher: Hasher::new()?,
@@ -61,12 +61,12 @@ impl Collector {
         })
     }
 
-    /// The observation, without any value.
+    /// Returns the observation, which contains no values.
     pub fn done(self) -> CookieObservation {
         self.observation
     }
 
-    /// Reads a file in any of the formats. Error: it is in none of them.
+    /// Reads a file in any supported format. Returns an error if the format is unknown.
     pub fn text(&mut self, text: &str) -> Result<(), InputError> {
         let begin = text.trim_start_matches('\u{feff}').trim_start();
         if is_binary(begin) {
@@ -86,7 +86,9 @@ impl Collector {
         }
     }
 
-    /// Adds the cookies that a response sets; `fields`: its `Set-Cookie` fields; `at_s`: when it came, in seconds since 1970.
+    /// Adds the cookies that a response sets.
+    ///
+    /// `fields` are the `Set-Cookie` fields, and `at_s` is the time of the response, in seconds since 1970.
     pub fn add_answer(
         &mut self,
         host: &str,
@@ -103,17 +105,17 @@ impl Collector {
         }
     }
 
-    /// Sets the page's host, unless it is set.
+    /// Sets the page's host, unless it is already set.
     pub fn set_site(&mut self, host: &str) {
         self.observation.site.get_or_insert_with(|| host.to_owned());
     }
 
-    /// Adds a note for the reader.
+    /// Adds a note for the user.
     pub fn add_note(&mut self, note: &str) {
         self.observation.notes.push(note.to_owned());
     }
 
-    /// Adds what could not be seen, in a sentence.
+    /// Adds a sentence about something that could not be observed.
     pub fn add_gap(&mut self, reason: &str) {
         self.observation.gaps.push(reason.to_owned());
     }
@@ -138,7 +140,7 @@ impl Collector {
         }
     }
 
-    /// The cookie's index; none if there are too many already.
+    /// Adds a cookie and returns its index, or `None` if there are too many cookies.
     fn add(&mut self, cookie: Cookie, value: String) -> Option<usize> {
         let key = key(&cookie);
         match self.index_of.get(&key) {
@@ -166,7 +168,9 @@ impl Collector {
         }
     }
 
-    /// The index of a cookie that a request carries. One that was not set before is added, if there is room.
+    /// Returns the index of a cookie that a request carries.
+    ///
+    /// A cookie that was not set before is added, if there is room.
     fn cookie_sent(
         &mut self,
         is_tls: bool,
@@ -240,7 +244,7 @@ impl Collector {
         self.observation.requests.push(request);
     }
 
-    /// HTTP Archive 1.2: what a browser saves of its network panel.
+    /// Reads an HTTP Archive 1.2, in which a browser saves its network panel.
     fn read_har(&mut self, text: &str) -> Result<(), InputError> {
         let json: Json =
             serde_json::from_str(text).map_err(|e| InputError(wording::not_json(&e)))?;
@@ -270,8 +274,9 @@ impl Collector {
         Ok(())
     }
 
-    /// Reads an entry that was recorded at `at_s` (seconds since 1970). Returns whether the request carried cookies; `None`:
-    /// the entry cannot be read.
+    /// Reads an entry that was recorded at `at_s` (seconds since 1970).
+    ///
+    /// Returns whether the request carried cookies, or `None` if the entry cannot be read.
     fn read_har_entry(&mut self, entry: &Json, at_s: f64) -> Option<bool> {
         let (request, response) = (&entry["request"], &entry["response"]);
         let url = request["url"].as_str().and_then(|url| Url::parse(url).ok());
@@ -289,7 +294,7 @@ impl Collector {
                     .is_some_and(|n| n.eq_ignore_ascii_case(field_name))
             });
             let values = matching.filter_map(|header| header["value"].as_str());
-            // Firefox joins several fields by line ends.
+            // Firefox joins multiple fields with line breaks.
             values.flat_map(str::lines).map(str::to_owned).collect()
         };
         let mut sent = fields(request, "cookie").join("; ");
@@ -317,7 +322,7 @@ impl Collector {
         Some(has_cookies)
     }
 
-    /// The jar of curl and of Netscape: domain, subdomains, path, secure, expiry, name, value.
+    /// Reads the cookie jar format of curl and Netscape: domain, subdomains, path, secure, expiry, name, value.
     fn read_jar(&mut self, text: &str) {
         let now = now();
         for line in text.lines() {
@@ -357,7 +362,7 @@ impl Collector {
         }
     }
 
-    /// Assumes one request for a page of each host, since a jar holds none.
+    /// Assumes one request for a page of each host, because a cookie jar contains no requests.
     fn assume_requests(&mut self) -> Result<(), InputError> {
         if self.observation.cookies.is_empty() {
             return Err(InputError(
@@ -385,7 +390,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Rows of a browser's table of cookies: name, value, domain, path, expiry, size, HttpOnly, Secure, SameSite.
+    /// Reads a browser's table of cookies: name, value, domain, path, expiry, size, HttpOnly, Secure, SameSite.
     fn read_devtools(&mut self, text: &str) -> Result<(), InputError> {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let words: Vec<&str> = line.split('\t').map(str::trim).collect();
@@ -422,7 +427,7 @@ impl Collector {
         self.assume_requests()
     }
 
-    /// Lines `Cookie: a=1; b=2`, `Set-Cookie: a=1; Path=/` or `a=1; b=2`.
+    /// Reads lines such as `Cookie: a=1; b=2`, `Set-Cookie: a=1; Path=/` or `a=1; b=2`.
     fn read_lines(&mut self, text: &str) -> Result<(), InputError> {
         let field = |line: &str, name: &str| {
             let (begin, rest) = line.split_at_checked(name.len())?;
@@ -457,7 +462,7 @@ impl Collector {
     }
 }
 
-/// The times of a HAR's entries. One that has none is of the time of the entry before it.
+/// The times of a HAR's entries. An entry without a time has the time of the previous entry.
 struct HarClock {
     last_s: f64,
     is_assumed: bool,
@@ -480,13 +485,13 @@ impl HarClock {
     }
 }
 
-/// When an entry or a page of a HAR began, in seconds since 1970.
+/// Returns the start time of a HAR's entry or page, in seconds since 1970.
 fn started_s(item: &Json) -> Option<f64> {
     let time: jiff::Timestamp = item["startedDateTime"].as_str()?.parse().ok()?;
     Some(time.as_second() as f64)
 }
 
-/// A cookie's identity in a browser (RFC 6265, 5.3): name, domain and path.
+/// Returns a cookie's identity in a browser (RFC 6265, 5.3): name, domain and path.
 fn key(cookie: &Cookie) -> (String, String, String) {
     let Cookie {
         name, domain, path, ..
@@ -494,7 +499,8 @@ fn key(cookie: &Cookie) -> (String, String, String) {
     (name.clone(), domain.clone(), path.clone())
 }
 
-/// True if there is a NUL, or more than one character in ten is a control character or was no UTF-8.
+/// Returns true if there is a NUL, or if more than a tenth of the characters are control characters or were not valid
+/// UTF-8.
 fn is_binary(text: &str) -> bool {
     let is_odd = |c: &char| *c == '\u{fffd}' || c.is_control() && !c.is_whitespace();
     text.contains('\0') || 10 * text.chars().filter(is_odd).count() > text.chars().count()
@@ -511,7 +517,7 @@ fn lifetime(expires: &str) -> Option<f64> {
     Some((then.as_second() - jiff::Timestamp::now().as_second()) as f64)
 }
 
-/// Bytes of a request's head without its cookies, as HTTP/1.1 writes it.
+/// Returns the size of a request's head in HTTP/1.1 without its cookies, in bytes.
 fn other_bytes(request: &Json, url: &Url) -> Option<usize> {
     let headers = request["headers"].as_array()?;
     let mut bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit cookies`: what cookies cost on the wire, who set them, and how they are set.
+//! `audit cookies`: the cost of cookies on the wire, who set them, and their attributes.
 
 pub mod cookie;
 pub mod input;
@@ -16,17 +16,17 @@ use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceVa
 use owner::{Owner, owner, within};
 use std::collections::HashMap;
 
-/// Bytes of the largest request that fits one packet: 1,500 bytes of Ethernet less the headers of IPv6 and TCP
-/// with timestamps (40 + 32).
+/// The maximum size of a request that fits one packet, in bytes.
+///
+/// This is 1,500 bytes of Ethernet less the headers of IPv6 and of TCP with timestamps (40 + 32).
 pub const PACKET: usize = 1428;
 
-/// A host that a file does not name.
+/// The name of a host that a file does not name.
 const UNNAMED: &str = "an unnamed host";
 
-/// The classes of things that cookies have.
+/// The classes of things in a cookie audit.
 pub const CLASSES: [Class; 4] = [COOKIE, HOST, SITE, INPUT];
 
-/// A cookie.
 pub const COOKIE: Class = Class {
     name: "cookie",
     none: "There is no cookie.",
@@ -77,7 +77,7 @@ pub const COOKIE: Class = Class {
     ],
 };
 
-/// A host that requests with cookies go to.
+/// A host that receives requests with cookies.
 pub const HOST: Class = Class {
     name: "cookie-host",
     none: "No request with a cookie is known.",
@@ -122,12 +122,12 @@ pub const INPUT: Class = Class {
     ],
 };
 
-/// The rules that are built in. Error: one is wrong, which a test rules out.
+/// Returns the built-in rules, or an error if one is invalid, which a test rules out.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("cookies", &CLASSES)
 }
 
-/// The audit of what was seen. `rate`: requests per second, for what a day costs.
+/// Builds the audit from the observations. `rate` is the number of requests per second, for the cost per day.
 pub fn audit(
     targets: Vec<String>,
     observation: &CookieObservation,
@@ -145,17 +145,17 @@ pub fn audit(
     }
 }
 
-/// The observations, for rules and for people.
+/// The results, for rules and for people.
 pub struct Figures {
-    /// For rules.
+    /// The things for rules.
     pub things: Vec<Thing>,
-    /// Owners, cookies, domains, and the kinds of requests.
+    /// Tables of owners, cookies, domains, and kinds of requests.
     pub tables: Vec<EvidenceTable>,
-    /// Whose bytes a request carries.
+    /// A chart of a request's bytes by owner.
     pub chart: Option<EvidenceBars>,
 }
 
-/// The figures of what was seen. `rate`: requests per second, for what a day costs.
+/// Computes the results from the observations. `rate` is the number of requests per second, for the cost per day.
 pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     let largest = largest_request(observation);
     let owners: Vec<Owner> = observation
@@ -195,7 +195,7 @@ pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     }
 }
 
-/// The page with the longest `Cookie` field; without pages, the request with the longest.
+/// Returns the page with the longest `Cookie` field, or, if there is no page, the request with the longest one.
 fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
     let bytes = |r: &&CookieRequest| (r.kind == RequestKind::Page, r.field_bytes());
     let with_cookies = observation
@@ -208,15 +208,15 @@ fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
 /// How requests carry a cookie.
 #[derive(Clone, Default)]
 struct CookieUse {
-    /// Requests of each kind that carry it.
+    /// The number of requests of each kind that carry the cookie.
     requests: [usize; RequestKind::ALL.len()],
-    /// The most cookies of its name in one of them, itself included.
+    /// The maximum number of cookies with the same name in one request, including this cookie.
     copies: usize,
-    /// The deepest folder with all pages and API calls that carry it.
+    /// The deepest directory that contains all pages and API calls that carry the cookie.
     folder: Option<String>,
-    /// Requests for static files outside of that folder that carry it.
+    /// The number of requests for static files outside of that directory that carry the cookie.
     outside: usize,
-    /// Bytes that it takes in requests for static files.
+    /// The bytes of the cookie in requests for static files.
     static_bytes: usize,
 }
 
@@ -230,7 +230,7 @@ impl CookieUse {
     }
 }
 
-/// The deepest folder that contains both.
+/// Returns the deepest directory that contains both directories.
 fn common_folder(one: &str, other: &str) -> String {
     let segments = one.split('/').zip(other.split('/'));
     let shared: Vec<&str> = segments
@@ -245,7 +245,7 @@ fn common_folder(one: &str, other: &str) -> String {
     }
 }
 
-/// How requests carry each cookie, by its index.
+/// Returns how requests carry each cookie, by the cookie's index.
 fn cookie_uses(observation: &CookieObservation) -> Vec<CookieUse> {
     let mut uses = vec![CookieUse::default(); observation.cookies.len()];
     for request in &observation.requests {
@@ -297,7 +297,7 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
     thing.set("login", Value::Flag(login));
     thing.set("passing", Value::Flag(cookie.is_passing()));
     thing.set("requests", Value::count(uses.total() as u64, "requests"));
-    // One page says little about the path of all.
+    // A single page says little about the path of all pages.
     if let Some(folder) = uses.folder.as_ref().filter(|_| uses.dynamic_requests() > 1) {
         thing.set("folder", Value::word(folder));
         let line = set_line(&cookie.name, folder, is_http_only(cookie, login));
@@ -350,18 +350,18 @@ fn set_attributes(cookie: &Cookie, thing: &mut Thing) {
     );
 }
 
-/// `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`
+/// Formats a line such as `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`.
 fn set_line(name: &str, path: &str, http_only: bool) -> String {
     let http_only = if http_only { "; HttpOnly" } else { "" };
     format!("Set-Cookie: {name}=…; Path={path}; Secure{http_only}; SameSite=Lax")
 }
 
-/// True if the cookie should be set with `HttpOnly`, as far as its name and its attributes tell.
+/// Returns true if the cookie should be set with `HttpOnly`, judging by its name and its attributes.
 fn is_http_only(cookie: &Cookie, login: bool) -> bool {
     login || cookie.attributes.as_ref().is_none_or(|a| a.http_only)
 }
 
-/// The largest request of each host.
+/// Describes the largest request to each host.
 fn host_things(observation: &CookieObservation) -> Vec<Thing> {
     let with_cookies = observation
         .requests
@@ -388,7 +388,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
                 thing.set("head_bytes", Value::bytes(head as u64));
                 thing.set("share", Value::share(bytes as f64 / head.max(1) as f64));
             }
-            // The cookies alone are a bound from below.
+            // The size of the cookies alone is a lower bound.
             None if bytes > PACKET => thing.set("head_bytes", Value::bytes(bytes as u64)),
             None => {
                 let reason = Value::Unknown("The rest of the request is not known.".into());
@@ -401,7 +401,9 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
     hosts.into_iter().filter_map(thing).collect()
 }
 
-/// The files and pages that could not be read, or `None` if all were read or there is no cookie.
+/// Describes the files and pages that could not be read.
+///
+/// Returns `None` if everything was read but there is no cookie.
 fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {
@@ -446,14 +448,14 @@ fn site_thing(
     Some(thing)
 }
 
-/// The part of a `Cookie` field that belongs to one owner.
+/// An owner's bytes in a `Cookie` field.
 struct Share {
     owner: String,
     cookies: usize,
     bytes: usize,
 }
 
-/// The owners' bytes, those with most first, and the rest of the field.
+/// Returns the bytes per owner, largest first, and the rest of the field.
 fn owner_shares(owners: &[Owner], request: &CookieRequest) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for SentCookie { index, bytes } in request.cookies.iter().copied() {
@@ -610,7 +612,7 @@ fn cookie_table(
     }
 }
 
-/// The cookies of each domain, with duplicates.
+/// Builds a table of the cookies of each domain, with duplicates.
 fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     const SHOWN: usize = 100;
     let (mut names, mut values) = (HashMap::new(), HashMap::new());
@@ -659,7 +661,7 @@ fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     }
 }
 
-/// `Secure HttpOnly SameSite=Lax, 30 days`
+/// Formats a cookie's attributes: `Secure HttpOnly SameSite=Lax, 30 days`.
 fn attribute_text(cookie: &Cookie) -> String {
     let Some(attributes) = &cookie.attributes else {
         return "not seen".into();
@@ -684,7 +686,7 @@ fn attribute_text(cookie: &Cookie) -> String {
     words.join(" ")
 }
 
-/// The cookie bytes of each kind of request.
+/// Builds a table of the cookie bytes in each kind of request.
 fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
     let mut rows = Vec::new();
     for kind in RequestKind::ALL {
@@ -768,7 +770,7 @@ fn facts(observation: &CookieObservation, rate: f64) -> Vec<(String, String)> {
     facts
 }
 
-/// The cost of the cookies of a page and its files: bytes per page, and per day.
+/// Describes the cost of the cookies of a page and its files, in bytes per page and per day.
 fn page_cost(observation: &CookieObservation, rate: f64) -> String {
     let bytes = |r: &CookieRequest| r.field_bytes();
     let total: usize = observation.requests.iter().map(bytes).sum();
@@ -785,7 +787,7 @@ fn page_cost(observation: &CookieObservation, rate: f64) -> String {
     )
 }
 
-/// `page_cost`: what the cookies of a page with its files cost, in words.
+/// Builds a chart of the bytes by owner. `page_cost` describes the cost of the cookies of a page with its files.
 fn chart(shares: &[Share], page_cost: &str) -> EvidenceBars {
     const SHOWN: usize = 10;
     let rest: usize = shares.iter().skip(SHOWN).map(|share| share.bytes).sum();

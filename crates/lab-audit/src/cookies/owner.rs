@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The owners of cookies: a list of trackers by name and domain (`data/README.md` names its source).
+//! The owners of cookies, from a list of trackers by name and domain. `data/README.md` names the list's source.
 
 use std::sync::LazyLock;
 
 /// The date of the list.
 pub const LIST_DATE: &str = "2026-01-21";
-/// The name of the list, and its licence.
+/// The name of the list, and its license.
 pub const LIST: &str = "Open Cookie Database, Apache-2.0";
 
 static TRACKERS: LazyLock<Vec<Tracker>> = LazyLock::new(|| {
@@ -26,16 +26,16 @@ struct Tracker {
 /// The owner of a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A tracker of the list.
+    /// A tracker in the list.
     Tracker(String),
     /// The site itself.
     FirstParty,
-    /// Another site that the list does not know, or the site is not known.
+    /// Another site that is not in the list, or the site is unknown.
     Unknown,
 }
 
 impl Owner {
-    /// In words.
+    /// Returns the owner's name in words.
     pub fn name(&self) -> &str {
         match self {
             Owner::Tracker(name) => name,
@@ -45,7 +45,7 @@ impl Owner {
     }
 }
 
-/// The owner of a cookie. `site`: the host of the page on which it was seen, if that is known.
+/// Returns the owner of a cookie. `site` is the host of the page on which the cookie was seen, if known.
 pub fn owner(name: &str, domain: &str, site: Option<&str>) -> Owner {
     let of_tracker = TRACKERS.iter().find(|tracker| tracker.sets(name, domain));
     match (of_tracker, site) {
@@ -55,7 +55,7 @@ pub fn owner(name: &str, domain: &str, site: Option<&str>) -> Owner {
     }
 }
 
-/// True if a host is a domain or below it (RFC 6265, 5.1.3).
+/// Returns true if a host is a domain or a subdomain of it (RFC 6265, 5.1.3).
 pub fn within(host: &str, domain: &str) -> bool {
     let (host, domain) = (
         host.to_ascii_lowercase(),
@@ -77,7 +77,7 @@ impl Tracker {
         if !name_matches {
             return false;
         }
-        // A name such as `id` says nothing without its domain; `__utmv` does.
+        // A name such as `id` is not distinctive without its domain; `__utmv` is.
         let is_distinctive = self.name.starts_with('_') && self.name.len() >= 3;
         let domain_matches = if self.domain.is_empty() {
             is_distinctive || self.name.len() >= 6

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that a copy of a machine's files is usable.
+//! Checks whether a copy of a machine's files is usable.
 
 use super::{AuditedMachine, Probe};
 use crate::value::{Class, Thing, Value};
@@ -12,7 +12,7 @@ pub const COPY: Class = Class {
     values: &[("hollow", "what has nothing in it, and should have")],
 };
 
-/// Files and folders that every machine has and that are never empty.
+/// Files and directories that every machine has and that are never empty.
 const FULL: [&str; 12] = [
     "sys/block",
     "proc/cpuinfo",
@@ -27,10 +27,10 @@ const FULL: [&str; 12] = [
     "proc/sys/kernel/osrelease",
     "proc/vmstat",
 ];
-/// Paths that are named; of more, only the count is given.
+/// The maximum number of paths that are listed; the others are only counted.
 const NAMED: usize = 3;
 
-/// Probes a copy.
+/// The probe of a copy.
 pub struct Copy;
 
 impl Probe for Copy {
@@ -51,7 +51,7 @@ fn hollow_paths(root: &Root) -> String {
     let (existing, missing): (Vec<&str>, Vec<&str>) = FULL.into_iter().partition(exists);
     let is_empty = |path: &&str| root.text(path).is_ok_and(|text| text.is_empty());
     let empty = existing.into_iter().filter(is_empty).collect();
-    // Each disk is a folder, or a link to one that the copy must hold too.
+    // Each disk is a directory, or a link to a directory that the copy must contain, too.
     let is_dangling = |disk: &String| !root.has(&format!("sys/block/{disk}"));
     let disks = root.names("sys/block").into_iter().filter(is_dangling);
     let disks: Vec<String> = disks.map(|disk| format!("sys/block/{disk}")).collect();
@@ -68,7 +68,7 @@ fn hollow_paths(root: &Root) -> String {
     }
 }
 
-/// `proc/meminfo, proc/mounts and 4 more (empty)`
+/// Formats a list of paths: `proc/meminfo, proc/mounts and 4 more (empty)`.
 fn path_list(paths: &[String], defect: &str) -> Option<String> {
     let listed = paths[..paths.len().min(NAMED)].join(", ");
     match paths.len().saturating_sub(NAMED) {

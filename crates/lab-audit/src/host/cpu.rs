@@ -67,12 +67,12 @@ impl Probe for Cpu {
     }
 }
 
-/// A file that holds `0` or `1`.
+/// Reads a file that contains `0` or `1`.
 fn flag(root: &Root, path: &str) -> Option<Value> {
     root.number(path).map(|n| Value::Flag(n != 0))
 }
 
-/// The frequency governors of the cores, each once.
+/// Returns the frequency governors of the cores, without duplicates.
 fn governor(root: &Root) -> Option<Value> {
     let mut governors: Vec<String> = cores(root)
         .iter()
@@ -93,7 +93,7 @@ fn turbo(root: &Root) -> Option<bool> {
     })
 }
 
-/// Error: why it cannot be seen.
+/// Returns whether the machine is virtual, or the reason why that is unknown.
 fn virtual_machine(root: &Root) -> Result<bool, String> {
     if root.line("sys/hypervisor/type").is_some() {
         return Ok(true);
@@ -116,7 +116,7 @@ fn throttled(root: &Root) -> Option<Value> {
         .map(|n| Value::count(n, "times"))
 }
 
-/// Times that a CPU limit stopped the cgroup of this process (cgroup v2, cpu.stat).
+/// Returns how often a CPU limit stopped the cgroup of this process (cgroup v2, cpu.stat).
 fn quota_throttled(root: &Root) -> Option<Value> {
     let groups = root.text("proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -133,7 +133,7 @@ fn nodes(root: &Root) -> Option<Value> {
     (nodes > 0).then(|| Value::count(nodes, "nodes"))
 }
 
-/// The names in a folder that are a word and a number, such as `cpu12`.
+/// Returns the names in a directory that consist of a word and a number, such as `cpu12`.
 fn numbered(root: &Root, folder: &str, word: &str) -> Vec<String> {
     let is_numbered = |name: &String| {
         let number = name.strip_prefix(word);

@@ -60,7 +60,7 @@ pub const PARTITION: Class = Class {
     ],
 };
 
-/// Bytes of the unit in which /sys tells sizes and starts, whatever the disk's blocks are.
+/// The unit of sizes and starts in /sys in bytes, whatever the disk's block size is.
 const SECTOR: u64 = 512;
 
 impl Probe for Disks {
@@ -68,7 +68,7 @@ impl Probe for Disks {
         let root = &machine.root;
         let names = root.names("sys/block");
         let disks = names.iter().filter(|name| is_disk(root, name));
-        // In parallel: each waits for its disk's SMART data.
+        // The probes run in parallel, because each waits for its disk's SMART data.
         thread::scope(|scope| {
             let probes: Vec<_> = disks
                 .map(|name| scope.spawn(move || disk_things(root, name)))
@@ -79,7 +79,7 @@ impl Probe for Disks {
     }
 }
 
-/// True if it is a disk: not in memory, not made of other disks, and not empty.
+/// Returns true for a disk that is not in memory, not made of other disks, and not empty.
 fn is_disk(root: &Root, name: &str) -> bool {
     let virtual_prefixes = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
     let size = root.number(&format!("sys/block/{name}/size")).unwrap_or(0);
@@ -161,7 +161,7 @@ fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
     Some(partition)
 }
 
-/// Sets what SMART says of the disk.
+/// Sets the disk's health from SMART data.
 fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
     const NAMES: [&str; 5] = ["worn", "spare", "failing", "bad_sectors", "written"];
     let smart = match smart {
@@ -184,7 +184,7 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
     disk.set("written", written.unwrap_or(Value::word("not told")));
 }
 
-/// Sets what flash of `size` bytes still endures.
+/// Sets the remaining endurance of flash of `size` bytes.
 fn set_endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing) {
     if let (Ok(smart), Some(size)) = (smart, size) {
         let endurance = smart.endurance(size as f64);
@@ -193,7 +193,7 @@ fn set_endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Th
     }
 }
 
-/// The partitions side by side, with what is mounted from them.
+/// Builds a table of the partitions, with the filesystems that are mounted from them.
 pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
     let word = |thing: &Thing, name: &str| thing.values.get(name).map(Value::text);
     let filesystem_of = |partition: &Thing| {
@@ -241,7 +241,7 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
     }
 }
 
-/// The disks side by side.
+/// Builds a table of the disks.
 pub fn table(things: &[Thing]) -> EvidenceTable {
     let columns = [
         ("", "disk"),

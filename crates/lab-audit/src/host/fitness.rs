@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fitness of a machine for measurements: the findings of the rules that concern measuring.
+//! The fitness of a machine for measurements, from the rules that affect measurements.
 
 use super::{AuditedMachine, CLASSES, observe, rules};
 use crate::judge::judge;
@@ -8,8 +8,9 @@ use lab_model::Host;
 use lab_model::audit::{Fix, State};
 use lab_model::host::HostFinding;
 
-/// Reads the machine's facts and what would disturb a measurement that needs so many cores. Watches other programs
-/// for 0.3 s.
+/// Reads the machine's facts and the problems for a measurement that needs `cores_needed` cores.
+///
+/// Observes other programs for 0.3 s.
 pub fn inspect(cores_needed: usize) -> Host {
     let machine = AuditedMachine::live();
     let has_cores = machine
@@ -26,7 +27,7 @@ pub fn inspect(cores_needed: usize) -> Host {
     }
 }
 
-/// The findings of the rules that concern measuring, by the rule's name.
+/// Returns the findings of the rules that affect measurements, with the rule names.
 fn findings(machine: &AuditedMachine) -> Vec<(String, HostFinding)> {
     let mut rules = rules().expect("a test reads all rules that are built in");
     rules.retain(|rule| rule.measuring != Measuring::Nothing);
@@ -50,14 +51,14 @@ fn findings(machine: &AuditedMachine) -> Vec<(String, HostFinding)> {
         .collect()
 }
 
-/// A sentence in the form of a clause: without a capital and a full stop.
+/// Converts a sentence to a clause, without a capital letter and a period.
 fn clause(sentence: &str) -> String {
     let mut letters = sentence.trim_end_matches('.').chars();
     let first = letters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(letters).collect()
 }
 
-/// A fix in one line.
+/// Formats fixes on one line.
 fn advice(fixes: &[Fix]) -> String {
     let lines = fixes.iter().flat_map(|fix| &fix.lines);
     let lines: Vec<&str> = lines

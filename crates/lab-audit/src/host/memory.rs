@@ -8,7 +8,7 @@ use lab_host::Root;
 pub struct Memory;
 
 const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
-/// `/proc/vmstat` counts pages of this many bytes.
+/// The page size in `/proc/vmstat`, in bytes.
 const PAGE: u64 = 4096;
 
 /// The values that come from `/proc/meminfo`.
@@ -86,7 +86,7 @@ fn meminfo(text: &str, host: &mut Thing) {
     );
 }
 
-/// True if any swap is not compressed memory (zram). Error: why it cannot be seen.
+/// Returns whether any swap is on a disk rather than in compressed memory (zram), or the reason why that is unknown.
 fn swap_on_disk(root: &Root) -> Result<bool, String> {
     let text = root
         .text("proc/swaps")
@@ -98,7 +98,7 @@ fn swap_on_disk(root: &Root) -> Result<bool, String> {
     Ok(devices.any(|device| !device.starts_with("/dev/zram")))
 }
 
-/// `vm.dirty_bytes`, or `vm.dirty_ratio` of the available memory. Error: why it cannot be seen.
+/// Returns `vm.dirty_bytes`, or `vm.dirty_ratio` of the available memory, or the reason why it is unknown.
 fn dirty_most(root: &Root, host: &Thing) -> Result<u64, String> {
     match root.required_number("proc/sys/vm/dirty_bytes")? {
         0 => {

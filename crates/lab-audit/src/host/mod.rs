@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit host`: what a machine is, from `/proc`, `/sys` and `/etc`.
+//! `audit host`: describes a machine from `/proc`, `/sys` and `/etc`.
 
 mod copy;
 mod cpu;
@@ -21,41 +21,41 @@ use lab_model::audit::{Audit, AuditKind, EvidenceTable, EvidenceValue};
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How long other programs are watched before a run.
+/// How long other programs are observed before a run.
 const WATCH: Duration = Duration::from_millis(300);
 
-/// Looks at one part of a machine.
+/// Observes one area of a machine.
 pub trait Probe {
-    /// Things of one class, or of several. Several probes may give values of the same thing.
+    /// Returns things of one or more classes. Multiple probes may set values of the same thing.
     fn observe(&self, machine: &AuditedMachine) -> Vec<Thing>;
 }
 
-/// All that probes look at.
+/// The input of the probes.
 #[derive(Debug)]
 pub struct AuditedMachine {
-    /// Its files.
+    /// The machine's files.
     pub root: Root,
-    /// Observations that no file shows.
+    /// Observations that are not in files.
     pub watched: HostActivity,
 }
 
-/// Observations that need a running machine.
+/// Observations that require a running machine.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostActivity {
-    /// The part of the cores' time that the hypervisor gave to others, 0 to 1.
+    /// The fraction of the cores' time that the hypervisor gave to other machines, 0 to 1.
     pub steal: Option<f64>,
-    /// The part of the cores' time that other programs took, 0 to 1.
+    /// The fraction of the cores' time that other programs used, 0 to 1.
     pub foreign: Option<f64>,
-    /// Cores that the lab may use.
+    /// The number of cores that benchlab may use.
     pub cores: Option<u64>,
-    /// The time of one reading of CLOCK_MONOTONIC, in ns.
+    /// The time to read CLOCK_MONOTONIC once, in ns.
     pub clock_read_ns: Option<f64>,
-    /// True if the kernel takes its clock for synchronised (adjtimex(2), STA_UNSYNC).
+    /// Whether the kernel considers its clock synchronized (adjtimex(2), STA_UNSYNC).
     pub synchronised: Option<bool>,
-    /// How far off the kernel takes its clock to be at most, in ns.
+    /// The maximum error of the clock according to the kernel, in ns.
     pub time_error_ns: Option<f64>,
-    /// Connections per second that the last `benchlab load` from here opened.
+    /// The connections per second that the last `benchlab load` on this machine opened.
     pub load_connects: Option<f64>,
 }
 
@@ -69,7 +69,7 @@ const PROBES: [&dyn Probe; 7] = [
     &system::System,
 ];
 
-/// The classes of things that a machine has.
+/// The classes of things in a host audit.
 pub const CLASSES: [Class; 8] = [
     HOST,
     copy::COPY,
@@ -226,7 +226,7 @@ const HOST: Class = Class {
     ],
 };
 
-/// Where filesystems are mounted that are on disks.
+/// Returns the mount points of the filesystems that are on disks.
 pub fn mounts(machine: &AuditedMachine) -> Vec<std::path::PathBuf> {
     let things = filesystems::Filesystems.observe(machine);
     let is_listed = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
@@ -234,13 +234,13 @@ pub fn mounts(machine: &AuditedMachine) -> Vec<std::path::PathBuf> {
     filesystems.map(|thing| thing.name.clone().into()).collect()
 }
 
-/// Memory that programs could still get, in bytes.
+/// Returns the memory that is available to programs, in bytes.
 pub fn available(machine: &AuditedMachine) -> u64 {
     let text = machine.root.text("proc/meminfo").unwrap_or_default();
     field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
 }
 
-/// All things that the probes see, each once, with the values of all probes.
+/// Returns all things that the probes observe, with the values of all probes merged.
 pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
@@ -254,7 +254,7 @@ pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
     things
 }
 
-/// The machine's name.
+/// Returns the machine's host name.
 pub fn name(root: &Root) -> String {
     let name = root
         .line("proc/sys/kernel/hostname")
@@ -263,7 +263,7 @@ pub fn name(root: &Root) -> String {
 }
 
 impl AuditedMachine {
-    /// This machine: its files, and what it did while it was watched for 0.3 s.
+    /// Observes this machine: its files, and its activity during 0.3 s.
     pub fn live() -> AuditedMachine {
         let gauge = Gauge::start();
         std::thread::sleep(WATCH);
@@ -280,10 +280,11 @@ impl AuditedMachine {
         }
     }
 
-    /// A copy in a folder, with what its `watched.toml` says besides.
+    /// Reads a copy of a machine's files from a directory, with observations in its `watched.toml`.
     ///
     /// # Errors
-    /// That file is there and is wrong.
+    ///
+    /// Returns an error if that file exists and is invalid.
     pub fn copy(root: Root) -> Result<AuditedMachine, String> {
         let watched = match root.text("watched.toml") {
             Ok(text) => toml::from_str(&text).map_err(|e| format!("watched.toml: {e}"))?,
@@ -292,12 +293,12 @@ impl AuditedMachine {
         Ok(AuditedMachine { root, watched })
     }
 
-    /// The one thing of the class `host`.
+    /// Creates the single thing of the class `host`.
     fn host(&self) -> Thing {
         Thing::new("host", name(&self.root))
     }
 
-    /// A value that only a running machine has; unknown in a copy.
+    /// Returns a value that only a running machine has, which is unknown in a copy.
     fn live_value(&self, value: Option<Value>) -> Value {
         value.unwrap_or_else(|| {
             Value::Unknown("A copy of files does not show what a machine does.".into())
@@ -305,7 +306,7 @@ impl AuditedMachine {
     }
 }
 
-/// Observations through system calls. They take about a millisecond.
+/// Observes the machine with system calls, which take about a millisecond.
 fn called() -> HostActivity {
     let (synchronised, time_error_ns) = kernel_clock();
     HostActivity {
@@ -316,7 +317,7 @@ fn called() -> HostActivity {
     }
 }
 
-/// The time of one clock reading in ns: the least of five means, so that an interruption does not count.
+/// Measures the time of one clock reading in ns, as the minimum of five means, so that an interruption does not count.
 fn clock_read_ns() -> f64 {
     const READS: u32 = 1000;
     let mean = |_| {
@@ -344,7 +345,7 @@ fn kernel_clock() -> (Option<bool>, Option<f64>) {
     }
 }
 
-/// The number behind a name at a line's begin, as in `/proc/meminfo` and `/proc/vmstat`.
+/// Returns the number after a name at the beginning of a line, as in `/proc/meminfo` and `/proc/vmstat`.
 fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?;
@@ -353,13 +354,13 @@ fn field(text: &str, name: &str) -> Option<u64> {
     value.split_whitespace().next()?.parse().ok()
 }
 
-/// The word in brackets of `always [madvise] never`.
+/// Returns the word in brackets, as in `always [madvise] never`.
 fn bracketed_word(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
 }
 
-/// The audit of a machine by these rules.
+/// Audits a machine with the given rules.
 pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
     let mut things = observe(machine);
     let mut facts = facts(machine, &things);
@@ -385,10 +386,11 @@ pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Au
     }
 }
 
-/// The rules that are built in.
+/// Returns the built-in rules.
 ///
 /// # Errors
-/// One is wrong, which a test rules out.
+///
+/// Returns an error if a rule is invalid, which a test rules out.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("host", &CLASSES)
 }
@@ -431,7 +433,7 @@ fn facts(machine: &AuditedMachine, things: &[Thing]) -> Vec<(String, String)> {
     facts.into_iter().filter_map(with_value).collect()
 }
 
-/// Values of all things of a class, a row for each.
+/// Builds a table of values of all things of a class, one row each.
 fn table(things: &[Thing], class: &str, title: &str, columns: &[(&str, &str)]) -> EvidenceTable {
     let headings = columns.iter().map(|(_, heading)| (*heading).to_owned());
     let members = things.iter().filter(|thing| thing.class == class);

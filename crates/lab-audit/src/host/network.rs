@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ports, queues and what the kernel counted of connections.
+//! Ports, queues and the kernel's connection counters.
 
 use super::{AuditedMachine, Probe};
 use crate::value::{Thing, Value};
@@ -8,9 +8,9 @@ use lab_model::Unit;
 
 pub struct HostNetwork;
 
-/// How long a port rests, in s: TCP_TIMEWAIT_LEN of include/net/tcp.h, which no setting changes.
+/// How long a port stays in TIME_WAIT, in s: TCP_TIMEWAIT_LEN in include/net/tcp.h, which no setting changes.
 const TIME_WAIT_S: f64 = 60.0;
-/// With `tcp_tw_reuse` a port rests for so long, in s, if both ends use timestamps (ip-sysctl.rst).
+/// How long a port stays in TIME_WAIT with `tcp_tw_reuse`, in s, if both ends use timestamps (ip-sysctl.rst).
 const REUSED_AFTER_S: f64 = 1.0;
 const IPV4: &str = "proc/sys/net/ipv4";
 
@@ -68,7 +68,8 @@ impl Probe for HostNetwork {
     }
 }
 
-/// Sets what `benchlab load` used of `rate`, the connections per second for which there are ports.
+/// Sets the fraction of `rate` that `benchlab load` used; `rate` is the connections per second for which there are
+/// ports.
 fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
     let unknown = || Value::word("none known");
     let per_second = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
@@ -76,7 +77,8 @@ fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
     host.set_some("load_share", connects.map(|n| Value::share(n / rate)));
 }
 
-/// Local ports that outgoing connections may have, less those that are reserved. Error: why it cannot be seen.
+/// Returns the number of local ports for outgoing connections, less the reserved ports, or the reason why it is
+/// unknown.
 fn ports(root: &Root) -> Result<u64, String> {
     let range = root.required_line(&format!("{IPV4}/ip_local_port_range"))?;
     let ends: Vec<u64> = range
@@ -102,7 +104,7 @@ fn ports(root: &Root) -> Result<u64, String> {
     Ok((high + 1).saturating_sub(low).saturating_sub(reserved))
 }
 
-/// The files that set `tcp_tw_recycle`, which Linux 4.12 removed.
+/// Returns the files that set `tcp_tw_recycle`, which Linux 4.12 removed.
 fn tw_recycle(root: &Root) -> Value {
     let mut files = vec!["etc/sysctl.conf".to_owned()];
     for folder in ["etc/sysctl.d", "run/sysctl.d", "usr/lib/sysctl.d"] {
@@ -158,7 +160,7 @@ fn set_counters(root: &Root, host: &mut Thing) {
     );
 }
 
-/// The part of all segments that was sent again. Error: why it cannot be seen.
+/// Returns the fraction of segments that were retransmitted, or the reason why it is unknown.
 fn retransmitted(root: &Root) -> Result<f64, String> {
     const ENOUGH: u64 = 1000;
     let text = root
@@ -174,7 +176,8 @@ fn retransmitted(root: &Root) -> Result<f64, String> {
     }
 }
 
-/// A counter of /proc/net/netstat or snmp: a line of names and a line of numbers, both behind the same word.
+/// Returns a counter of /proc/net/netstat or snmp, which have a line of names and a line of numbers, both with the same
+/// prefix.
 fn counter(text: &str, word: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(word));
     let column = lines.next()?.split_whitespace().position(|n| n == name)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Limits, random numbers, timers and what else the system does to every program.
+//! Limits, random numbers, timers and other system settings that affect every program.
 
 use super::{AuditedMachine, Probe};
 use crate::value::{Thing, Value};
@@ -32,7 +32,7 @@ impl Probe for System {
     }
 }
 
-/// The soft and the hard limit of open files of this process.
+/// Returns the soft and the hard limit of open files of this process.
 fn open_files(root: &Root) -> (Value, Value) {
     let text = match root.text("proc/self/limits") {
         Ok(text) => text,
@@ -56,7 +56,7 @@ fn open_files(root: &Root) -> (Value, Value) {
     (limit(), limit())
 }
 
-/// Error: why it cannot be seen.
+/// Returns the fraction of the machine's open files in use, or the reason why it is unknown.
 fn files_share(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/sys/fs/file-nr")?;
     let numbers: Vec<f64> = line
@@ -69,7 +69,9 @@ fn files_share(root: &Root) -> Result<f64, String> {
     }
 }
 
-/// `/proc/loadavg` has running/all threads as its fourth word. Error: why it cannot be seen.
+/// Returns the fraction of the machine's processes and threads in use, or the reason why it is unknown.
+///
+/// The fourth word of `/proc/loadavg` is running/all threads.
 fn pids_share(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/loadavg")?;
     let word = line.split_whitespace().nth(3);
@@ -79,14 +81,15 @@ fn pids_share(root: &Root) -> Result<f64, String> {
     Ok(threads / pid_max.max(1) as f64)
 }
 
-/// From Linux 5.18 on /dev/random waits only until the pool was filled once (random(4)).
+/// Returns whether a kernel is Linux 5.18 or later, in which /dev/random waits only until the pool is initialized
+/// (random(4)).
 fn since_5_18(kernel: &str) -> Option<bool> {
     let mut numbers = kernel.split(['.', '-']).map(str::parse::<u32>);
     let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
     Some((major, minor) >= (5, 18))
 }
 
-/// Error: why it cannot be seen.
+/// Returns whether a timer runs fstrim, or the reason why that is unknown.
 fn trim_timer(root: &Root) -> Result<bool, String> {
     let unit_folders = [
         "etc/systemd/system",
@@ -107,7 +110,7 @@ fn trim_timer(root: &Root) -> Result<bool, String> {
     Ok(by_systemd || weekly.iter().any(|name| name.contains("trim")))
 }
 
-/// Error: why it cannot be seen.
+/// Returns the preloaded libraries, or the reason why they are unknown.
 fn preloaded(root: &Root) -> Result<String, String> {
     if !root.has("etc") {
         return Err("There is no /etc to look at.".into());

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Activity in directories in use.
+//! The activity in directories in use.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Folders that are reported.
+/// The maximum number of directories that are reported.
 pub const MOST: usize = 20;
-/// Seconds of a day.
+/// The number of seconds in a day.
 pub const DAY: f64 = 86_400.0;
 
 /// The activity of a directory's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// Times that a file was opened.
+    /// The number of times that a file was opened.
     pub opens: f64,
-    /// Bytes read.
+    /// The number of bytes read.
     pub read: f64,
-    /// Bytes written.
+    /// The number of bytes written.
     pub written: f64,
 }
 
-/// By folder.
+/// Activity by directory.
 pub type Activities = HashMap<PathBuf, Activity>;
 
-/// The watched files, and the directory in which each is counted.
+/// The watched files, and the rule that assigns each file to a directory.
 #[derive(Clone, Debug)]
 pub struct WatchedFolders {
     pub(super) under: PathBuf,
@@ -31,7 +31,7 @@ pub struct WatchedFolders {
 }
 
 impl WatchedFolders {
-    /// All files below a folder that are on these filesystems.
+    /// Creates the set of all files below a directory that are on the given filesystems.
     pub fn new(under: &Path, mounts: Vec<PathBuf>) -> WatchedFolders {
         WatchedFolders {
             under: under.to_owned(),
@@ -39,8 +39,10 @@ impl WatchedFolders {
         }
     }
 
-    /// The first three names of its path, or one below that which is watched or below its mount point, which itself
-    /// cannot be moved; `None`: it is not watched.
+    /// Returns the directory in which a file is counted, or `None` if the file is not watched.
+    ///
+    /// This is the first three names of its path, or the directory one level below the watched directory or below its
+    /// mount point, which itself cannot be moved.
     pub fn folder(&self, path: &Path) -> Option<PathBuf> {
         let parent = path
             .parent()
@@ -53,7 +55,7 @@ impl WatchedFolders {
         Some(parent.components().take(names.max(4)).collect())
     }
 
-    /// The folders from which a walk reaches all files of the scope.
+    /// Returns the directories from which a walk reaches all files of the scope.
     pub fn starts(&self) -> Vec<PathBuf> {
         if self.under.as_path() == Path::new("/") {
             self.mounts.clone()

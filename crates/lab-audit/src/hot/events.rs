@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Opens, reads and writes of files as the kernel tells them (fanotify(7)). Needs root.
+//! Opens, reads and writes of files as reported by the kernel (fanotify(7)), which requires root.
 
 use super::activity::{Activities, WatchedFolders};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -11,30 +11,31 @@ use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Entries of each map, at most.
+/// The maximum number of entries of each map.
 const REMEMBERED: usize = 100_000;
-/// Bytes that a write of unknown size counts for.
+/// The number of bytes that a write of unknown size counts as.
 const BLOCK: f64 = 4096.0;
 
-/// Events of filesystems.
+/// The events of filesystems.
 pub struct Events {
     group: Fanotify,
     began: SystemTime,
-    /// Bytes read by each process, and bytes written to disks (proc(5), io).
+    /// The bytes read by each process, and the bytes written to disks (proc(5), io).
     processes: HashMap<i32, [u64; 2]>,
-    /// Sizes at the last event.
+    /// The file sizes at the last event.
     sizes: HashMap<PathBuf, u64>,
-    /// Files that a process has opened, with the bytes of it that were counted as read since.
+    /// The files that a process has opened, with the bytes that were counted as read since.
     opened: HashMap<(i32, PathBuf), f64>,
-    /// True if the kernel had to drop events.
+    /// Whether the kernel dropped events.
     pub has_lost_events: bool,
 }
 
 impl Events {
-    /// Watches the filesystems at these mount points.
+    /// Watches the filesystems at the given mount points.
     ///
     /// # Errors
-    /// The lab may not, or the kernel cannot; in words.
+    ///
+    /// Returns a message if benchlab lacks the permission, or the kernel the support.
     pub fn watch(mounts: &[PathBuf]) -> Result<Events, String> {
         let flags = InitFlags::FAN_CLASS_NOTIF | InitFlags::FAN_CLOEXEC | InitFlags::FAN_NONBLOCK;
         let open_flags = EventFFlags::O_RDONLY
@@ -65,7 +66,7 @@ impl Events {
         })
     }
 
-    /// Counts pending events. It waits a tenth of a second for the first one.
+    /// Counts pending events, waiting up to a tenth of a second for the first one.
     pub fn read_pending(&mut self, scope: &WatchedFolders, activities: &mut Activities) {
         let wait = PollTimeout::try_from(Duration::from_millis(100)).unwrap_or(PollTimeout::ZERO);
         let mut polled = [PollFd::new(self.group.as_fd(), PollFlags::POLLIN)];
@@ -132,8 +133,10 @@ impl Events {
         }
     }
 
-    /// The bytes that a process has moved since its last event, at most the size of the file. If they are
-    /// unknown, because the process has ended or the event was late: the whole file, once for each opening.
+    /// Returns the number of bytes that a process has read since its last event, at most the size of the file.
+    ///
+    /// If the number is unknown, because the process has exited or the event was late, the whole file counts, once for
+    /// each open.
     fn bytes_read(&mut self, pid: i32, path: &Path, size: f64, moved: Option<f64>) -> f64 {
         let counted_before = self.opened.get_mut(&(pid, path.to_owned()));
         let bytes = match (moved, &counted_before) {
@@ -147,7 +150,7 @@ impl Events {
         bytes
     }
 
-    /// By how many bytes a file grew since its last event; at least a block, if the process has ended.
+    /// Returns by how many bytes a file grew since its last event; at least one block if the process has exited.
     fn bytes_grown(&self, path: &Path, size: u64, has_ended: bool) -> f64 {
         let before = self.sizes.get(path).copied().unwrap_or(size);
         let smallest = if has_ended { BLOCK } else { 0.0 };
@@ -162,7 +165,7 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
     map.insert(key, value);
 }
 
-/// Bytes that a process has read and has written to disks; `None`: it has ended.
+/// Returns the number of bytes that a process has read, and has written to disks, or `None` if it has exited.
 fn process_io(pid: i32) -> Option<[u64; 2]> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let field = |name: &str| {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Paths as /etc/fstab and findmnt write them.
+//! Paths as written in /etc/fstab and by findmnt.
 
-/// fstab(5): white space and backslashes as octal numbers.
+/// Escapes whitespace and backslashes as octal numbers, as in fstab(5).
 pub fn escaped(text: &str) -> String {
     text.replace('\\', r"\134")
         .replace(' ', r"\040")
         .replace('\t', r"\011")
 }
 
-/// findmnt writes white space, backslashes and what is not ASCII as `\x20` where it is raw.
+/// Decodes `\x20` and the like, as which `findmnt --raw` writes whitespace, backslashes and non-ASCII characters.
 pub fn unescaped(text: &str) -> String {
     let mut parts = text.split("\\x");
     let mut plain = parts.next().unwrap_or_default().as_bytes().to_vec();

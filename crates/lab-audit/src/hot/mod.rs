@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit host --watch`: which folders are read and written while the reader works, and where they should lie.
+//! `audit host --watch`: observes which directories are read and written during use, and suggests where to store them.
 
 mod activity;
 mod events;
@@ -23,7 +23,7 @@ use plan::WatchedFolder;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How a watch went, for rules.
+/// The outcome of watching, for rules.
 pub const WATCH: Class = Class {
     name: "watch",
     none: "Nothing was watched; --watch does.",
@@ -35,7 +35,7 @@ pub const WATCH: Class = Class {
     ],
 };
 
-/// A folder that was used while it was watched.
+/// A directory that was in use while watched.
 pub const FOLDER: Class = Class {
     name: "folder",
     none: "No folder was seen in use; --watch looks.",
@@ -78,14 +78,14 @@ pub struct FolderActivity {
     scope: WatchedFolders,
     seconds: f64,
     activities: Activities,
-    /// Why only times of files were seen; `None`: events were.
+    /// Why only file times were observed; `None` if events were observed.
     without_events: Option<String>,
     is_complete: bool,
-    /// Bytes read from and written to each disk.
+    /// The bytes read from and written to each disk.
     disks: Vec<(String, [f64; 2])>,
 }
 
-/// Watches for so long, or until `is_stopped`, which gets the time since the start, is true.
+/// Watches for `length`, or until `is_stopped` returns true; `is_stopped` receives the elapsed time.
 pub fn watch(
     scope: &WatchedFolders,
     length: Duration,
@@ -120,7 +120,7 @@ pub fn watch(
     }
 }
 
-/// Bytes that each disk has read and written (Documentation/block/stat.rst: sectors of 512 bytes).
+/// Returns the bytes that each disk has read and written (Documentation/block/stat.rst: sectors of 512 bytes).
 fn disks() -> Vec<(String, [f64; 2])> {
     let root = Root::live();
     let disk_bytes = |name: String| {
@@ -135,8 +135,10 @@ fn disks() -> Vec<(String, [f64; 2])> {
         .collect()
 }
 
-/// The audit's part of it, and the script that moves directories, or the reason why there is none; `memory`:
-/// bytes that programs could still get.
+/// Returns the audit's additional things and tables, and the script that moves directories or the reason why there is
+/// none.
+///
+/// `memory` is the number of bytes available to programs.
 pub fn extra(
     watched: &FolderActivity,
     fast: Option<&HotTarget>,
@@ -161,7 +163,7 @@ pub fn extra(
     (extra, script)
 }
 
-/// The busiest folders first.
+/// Returns the directories, busiest first.
 fn ranked(watched: &FolderActivity) -> Vec<(PathBuf, Activity)> {
     let folders = watched
         .activities
@@ -203,10 +205,10 @@ fn facts(watched: &FolderActivity) -> Vec<(String, String)> {
     ]
 }
 
-/// Letters of a folder's name in a chart.
+/// The maximum length of a directory's name in a chart, in characters.
 const SHOWN: usize = 18;
 
-/// The end of a path: folders differ there. The table has the whole.
+/// Returns the end of a path, where paths differ. The table shows the whole path.
 fn path_end(path: &Path) -> String {
     let text = path.display().to_string();
     let letters = text.chars().count();
@@ -217,7 +219,7 @@ fn path_end(path: &Path) -> String {
     format!("…{end}")
 }
 
-/// Bars of the busiest folders, with the sum from above before each; and the plan in sentences.
+/// Builds a chart of the busiest directories with their cumulative percentages, and the plan in its caption.
 fn pareto(watched: &FolderActivity, plan: &str) -> EvidenceBars {
     let folders = ranked(watched);
     let total: f64 = folders.iter().map(|(_, a)| a.read + a.written).sum();

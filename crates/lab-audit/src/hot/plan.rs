@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where folders should lie: what is read much on the fast disk, what is written much off it, caches in memory.
+//! The placement of directories: those mostly read on the fast disk, those mostly written off it, caches in memory.
 
 use super::activity::{Activity, DAY, MOST};
 use super::fstab::{escaped, unescaped};
@@ -16,75 +16,75 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A folder with less read and written is left where it is. In bytes.
+/// A directory with fewer bytes read and written than this stays where it is.
 const LEAST: f64 = 1024.0 * 1024.0;
-/// The part of the fast filesystem's free room that is filled.
+/// The fraction of the fast filesystem's free space that may be filled.
 const FILLED: f64 = 0.9;
-/// The system itself, and what is no disk: a machine may not start without them.
+/// Directories of the system itself and pseudo filesystems, without which a machine may not start.
 const SYSTEM: [&str; 12] = [
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys",
     "/usr",
 ];
-/// Names of folders whose files may be lost.
+/// Names of directories whose files may be lost.
 const TEMPORARY: [&str; 4] = ["tmp", "cache", ".cache", "tmpfiles"];
 
-/// The filesystem that hot folders go to.
+/// The filesystem for hot directories.
 #[derive(Clone, Debug)]
 pub struct HotTarget {
-    /// A folder on it.
+    /// A directory on the filesystem.
     pub folder: PathBuf,
-    /// Its UUID; `None`: findmnt knows none.
+    /// The filesystem's UUID; `None` if findmnt reports none.
     pub uuid: Option<String>,
-    /// Such as ext4.
+    /// The filesystem type, such as ext4.
     pub kind: String,
-    /// Where it is mounted.
+    /// The mount point.
     pub mount: PathBuf,
-    /// Bytes that are free.
+    /// The free space in bytes.
     pub free: u64,
-    /// Its disk.
+    /// The disk of the filesystem.
     pub disk: String,
     device: u64,
 }
 
-/// Where a folder should lie.
+/// The recommended location of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// On the fast disk.
     Fast,
-    /// On the fast disk, but it does not fit.
+    /// On the fast disk, but there is not enough room.
     NoRoom,
-    /// Off the fast disk, where it is now: it is mostly written.
+    /// Off the fast disk, because it is mostly written; it currently is on the fast disk.
     Slow,
-    /// Off the fast disk, where it is not now: it is mostly written.
+    /// Off the fast disk, because it is mostly written; it currently is on another disk.
     Off,
     /// In memory.
     Memory,
-    /// Where it is now.
+    /// The current location.
     Here,
 }
 
-/// A folder with what was seen of it.
+/// A directory with its observed activity.
 #[derive(Clone, Debug)]
 pub struct WatchedFolder {
     pub path: PathBuf,
     pub activity: Activity,
-    /// `None`: it has too many files to count.
+    /// The size in bytes; `None` if there are too many files to count.
     pub size: Option<u64>,
     pub place: Placement,
     seconds: f64,
     disk: Option<String>,
-    /// Its mode, and the numbers of its owner and group.
+    /// The directory's mode, owner ID and group ID.
     mode_owner_group: [u32; 3],
     on_fast: bool,
     is_mount: bool,
-    /// The remaining endurance of the flash that it is on.
+    /// The remaining endurance of the flash on which the directory is.
     own_endurance: Option<Endurance>,
     /// The remaining endurance of the fast disk.
     fast_endurance: Option<Endurance>,
 }
 
 impl Placement {
-    /// In a word or two.
+    /// Returns the placement in one or two words.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Fast => "fast",
@@ -98,10 +98,11 @@ impl Placement {
 }
 
 impl HotTarget {
-    /// The filesystem of a folder.
+    /// Finds the filesystem of a directory.
     ///
     /// # Errors
-    /// It is no folder, or findmnt does not know its filesystem; in words.
+    ///
+    /// Returns a message if the path is not a directory, or findmnt does not know its filesystem.
     pub fn of(folder: &Path) -> Result<HotTarget, String> {
         let error_at_folder = |e: std::io::Error| format!("{}: {e}", folder.display());
         let folder = folder.canonicalize().map_err(error_at_folder)?;
@@ -137,7 +138,7 @@ impl HotTarget {
     }
 }
 
-/// The plan in a sentence: how many folders should go where.
+/// Describes the plan in a sentence: how many directories to move where.
 pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let moves = [
@@ -162,7 +163,7 @@ pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     }
 }
 
-/// The busiest folders with their places.
+/// Returns the busiest directories with their placements.
 pub fn plan(
     ranked: Vec<(PathBuf, Activity)>,
     seconds: f64,
@@ -171,7 +172,7 @@ pub fn plan(
 ) -> Vec<WatchedFolder> {
     let mut endurances = Endurances::default();
     let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
-    // A nested subvolume of btrfs has a device number of its own and may be no mount point.
+    // A nested btrfs subvolume has its own device number and may not be a mount point.
     let mounts = Root::live().text("proc/mounts").unwrap_or_default();
     let mounts = Vec::from_iter(mount_points(&mounts).map(PathBuf::from));
     let mut observe = |(path, activity): (PathBuf, Activity)| {
@@ -189,7 +190,7 @@ pub fn plan(
             own_endurance: limited_disk.and_then(|disk| endurances.of(disk)),
             fast_endurance: of_fast,
             disk,
-            // A folder that is gone would be root's alone.
+            // A directory that no longer exists is treated as accessible only by root.
             mode_owner_group: mode_owner_group.unwrap_or([0o700, 0, 0]),
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
             is_mount: mounts.contains(&path),
@@ -205,12 +206,13 @@ pub fn plan(
     folders
 }
 
-/// Gives each folder its place. `free`: room on the fast filesystem; `None`: there is none.
+/// Sets the placement of each directory. `free` is the free space on the fast filesystem, or `None` if there is no such
+/// filesystem.
 fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
         .for_each(|folder| folder.place = folder.placement(free.is_some(), memory));
-    // The hottest per byte first, as far as there is room.
+    // The directories with the most reads per byte come first, as long as there is room.
     let mut remaining = free.unwrap_or(0) as f64 * FILLED;
     let mut order: Vec<usize> = (0..folders.len())
         .filter(|i| folders[*i].place == Placement::Fast)
@@ -225,7 +227,7 @@ fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
 }
 
 impl WatchedFolder {
-    /// The part of its bytes that was read.
+    /// Returns the fraction of the directory's bytes that were reads.
     pub fn read_share(&self) -> f64 {
         let Activity { read, written, .. } = self.activity;
         read / (read + written).max(1.0)
@@ -244,7 +246,7 @@ impl WatchedFolder {
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        // fstab cannot hold such a name.
+        // fstab does not support such a name.
         let has_control = self.path.to_string_lossy().contains(char::is_control);
         let is_temporary = TEMPORARY.contains(&name);
         let is_small = self.size.is_some_and(|size| size <= memory / 10);
@@ -267,7 +269,9 @@ impl WatchedFolder {
         }
     }
 
-    /// The line of fstab that has it in memory: four times its size, 64 MiB at least, and whose it is now.
+    /// Returns the line of fstab that puts the directory in memory.
+    ///
+    /// The size is four times the directory's size, at least 64 MiB; owner and mode stay the same.
     pub fn tmpfs(&self) -> String {
         let size = (self.size.unwrap_or(0) * 4).max(64 << 20).div_ceil(1 << 20);
         let [mode, uid, gid] = self.mode_owner_group;
@@ -277,7 +281,7 @@ impl WatchedFolder {
         )
     }
 
-    /// For rules.
+    /// Describes the directory for rules.
     pub fn thing(&self, fast: Option<&HotTarget>) -> Thing {
         let mut thing = Thing::new("folder", self.path.display().to_string());
         let Activity {
@@ -310,7 +314,7 @@ impl WatchedFolder {
         thing
     }
 
-    /// Sets how long its own disk and the fast disk last if this folder alone writes to them.
+    /// Sets how long the directory's disk and the fast disk last if only this directory is written.
     fn endurance(&self, fast: Option<&HotTarget>, thing: &mut Thing) {
         let days = |days: f64| Value::ns(days * DAY * 1e9);
         if let Some(days_lasting) = self.fast_days_left() {
@@ -329,7 +333,9 @@ impl WatchedFolder {
         }
     }
 
-    /// Days that the fast disk lasts if this folder alone writes to it; `None`: there is none, or little is written.
+    /// Returns how many days the fast disk lasts if only this directory is written.
+    ///
+    /// Returns `None` if there is no fast disk, or little is written.
     pub fn fast_days_left(&self) -> Option<f64> {
         self.days_left(self.fast_endurance?)
     }
@@ -340,7 +346,7 @@ impl WatchedFolder {
     }
 }
 
-/// The remaining endurance of this machine's disks. Each is read once.
+/// The remaining endurance of this machine's disks, each of which is read once.
 #[derive(Default)]
 struct Endurances(HashMap<String, Option<Endurance>>);
 
@@ -361,7 +367,7 @@ pub(super) mod tests {
 
     const MIB: f64 = 1024.0 * 1024.0;
 
-    /// A folder on a disk that spins, which takes so many MiB, of which so many were read and written.
+    /// Returns a directory on a spinning disk, with its size and its bytes read and written in MiB.
     pub fn folder(path: &str, size: u64, read: f64, written: f64) -> WatchedFolder {
         WatchedFolder {
             path: path.into(),
@@ -382,7 +388,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A filesystem on flash.
+    /// Returns a filesystem on flash.
     pub fn fast() -> HotTarget {
         HotTarget {
             folder: "/mnt/ssd".into(),
@@ -413,7 +419,7 @@ pub(super) mod tests {
                 folder("/srv/cold", 10, 30.0, 0.0),
             ]
         };
-        // Nine tenths of the room are filled: 90 of 100 MiB, the small one and then the cold one.
+        // Nine tenths of the space may be filled: 90 of 100 MiB, with the small directory and then the cold one.
         let expected = [Placement::NoRoom, Placement::Fast, Placement::Fast];
         assert_eq!(placed(folders(), Some(100)), expected);
         assert_eq!(placed(folders(), Some(1000)), [Placement::Fast; 3]);
@@ -452,7 +458,7 @@ pub(super) mod tests {
         assert_eq!(placed(folders, Some(1000)), expected);
     }
 
-    /// A tenth of the memory is the most that a folder in memory may take: here 100 MiB.
+    /// A directory in memory may use at most a tenth of the memory: here 100 MiB.
     #[test]
     fn what_may_be_lost_goes_to_memory_if_it_is_small() {
         let folders = vec![

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times of files, where the kernel tells no events: what `find -amin` and `find -mmin` see.
+//! File times, used where the kernel reports no events: the same that `find -amin` and `find -mmin` use.
 
 use super::activity::{Activities, WatchedFolders};
 use std::fs;
@@ -7,10 +7,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long a scan may take.
+/// The maximum duration of a scan.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Counts files that were read or written since `began`. False: the time was over.
+/// Counts the files that were read or written since `began`. Returns false if the scan timed out.
 pub fn scan(began: SystemTime, scope: &WatchedFolders, activities: &mut Activities) -> bool {
     let since = began
         .duration_since(UNIX_EPOCH)
@@ -32,7 +32,9 @@ pub fn scan(began: SystemTime, scope: &WatchedFolders, activities: &mut Activiti
     })
 }
 
-/// Bytes that a folder takes, without other filesystems in it; `None`: it has too many files to count.
+/// Returns the size of a directory in bytes, without other filesystems in it.
+///
+/// Returns `None` if there are too many files to count.
 pub fn size(folder: &Path) -> Option<u64> {
     let mut bytes = 0;
     let limit = Instant::now() + Duration::from_secs(3);
@@ -42,7 +44,9 @@ pub fn size(folder: &Path) -> Option<u64> {
     .then_some(bytes)
 }
 
-/// Calls `file` for every file below, on the same filesystem. Links are not followed. False: the time was over.
+/// Calls `file` for every file below a directory, on the same filesystem.
+///
+/// Links are not followed. Returns false if the walk timed out.
 fn walk(start: &Path, limit: Instant, file: &mut dyn FnMut(&Path, &fs::Metadata)) -> bool {
     let Ok(device) = fs::symlink_metadata(start).map(|metadata| metadata.dev()) else {
         return true;
@@ -71,7 +75,7 @@ mod tests {
     use super::*;
     use std::fs::{File, FileTimes};
 
-    /// A file whose times of reading and of writing are these.
+    /// Creates a file with the given access and modification times.
     fn file(path: &Path, bytes: usize, read: SystemTime, written: SystemTime) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         fs::write(path, vec![0; bytes]).expect("written");

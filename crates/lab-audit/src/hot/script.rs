@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The script that moves folders to the fast disk. It is given to the reader, and never run here.
+//! The script that moves directories to the fast disk. The user runs it; benchlab never does.
 
 use super::fstab::escaped;
 use super::plan::{HotTarget, Placement, WatchedFolder};
 use crate::wording;
 
-/// The script. Error: why there is none, in words.
+/// Builds the script, or returns a message why there is none.
 pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
     let placed = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
     let names = placed(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
@@ -37,7 +37,7 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
     Ok(lines.join("\n") + "\n")
 }
 
-/// The fast filesystem's own line of fstab. A machine starts without it, too.
+/// Returns the lines that add the fast filesystem to fstab. The machine also starts without that filesystem.
 fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
     let mount = escaped(&fast.mount.to_string_lossy());
     if mount == "/" {
@@ -69,7 +69,7 @@ fn in_memory(folder: &WatchedFolder) -> [String; 2] {
     ]
 }
 
-/// Removes directories that are inside another one of the list and move with it.
+/// Removes directories that are inside another directory of the list and move with it.
 fn outermost(names: Vec<String>) -> Vec<String> {
     let within = |name: &String| {
         let in_other = |other: &String| name != other && name.starts_with(&format!("{other}/"));
@@ -78,12 +78,12 @@ fn outermost(names: Vec<String>) -> Vec<String> {
     names.iter().filter(|name| !within(name)).cloned().collect()
 }
 
-/// One word of a shell.
+/// Quotes a text as one shell word.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// In a comment, which ends with its line.
+/// Replaces control characters for use in a comment, which ends at the line end.
 fn printable(text: &str) -> String {
     text.replace(char::is_control, "?")
 }

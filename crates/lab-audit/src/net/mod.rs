@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit net`: IPv4 against IPv6 to the same name, on pinned addresses, in mirrored turns; and on this machine alone.
+//! `audit net`: compares IPv4 with IPv6, for a name or on this machine.
+//!
+//! Each address of a name is pinned, and the addresses take turns in mirrored order.
 
 mod names;
 mod path;
@@ -23,10 +25,10 @@ use std::time::{Duration, Instant};
 use turns::{AddressTurns, take_turns};
 pub use turns::{NetStep, NetTurn};
 
-/// How long Happy Eyeballs waits before it tries the second address (RFC 8305, section 5).
+/// The delay after which Happy Eyeballs tries the second address (RFC 8305, section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
-/// The classes of things that a network has.
+/// The classes of things in a network audit.
 pub const CLASSES: [Class; 4] = [NAME, ADDRESS, PAIR, RESOLVERS];
 
 const NAME: Class = Class {
@@ -119,38 +121,37 @@ const RESOLVERS: Class = Class {
     ],
 };
 
-/// A name to look up and to connect to.
+/// A name or address to connect to.
 #[derive(Clone, Debug)]
 pub struct NetTarget {
-    /// A name or an address, as it was given.
+    /// The name or address, as given by the user.
     pub name: String,
-    /// Its port.
     pub port: u16,
-    /// True if TLS is tried.
+    /// Whether to use TLS.
     pub tls: bool,
 }
 
-/// The observations of a name.
+/// The observations for a name.
 pub struct NetObservation {
     target: NetTarget,
-    /// Time of the lookup; `None`: an address was given.
+    /// The time of the lookup; `None` if the target is an address.
     lookup_ns: Option<f64>,
-    /// The first address of each family, in the system's order (RFC 6724). Error: why the name could not be looked up.
+    /// The first address of each family, in the system's order (RFC 6724), or the reason why the lookup failed.
     sides: Result<Vec<AddressTurns>, String>,
-    /// Addresses that this machine should have and does not, each with the reason.
+    /// Loopback addresses that this machine lacks, each with the reason.
     missing: Vec<(IpAddr, String)>,
     rounds: Vec<NetTurn>,
     tls: bool,
-    /// The names behind the IPv4 and the IPv6 address.
+    /// The names of the IPv4 and of the IPv6 address.
     names: [AddressNames; 2],
 }
 
-/// The rules that are built in. Error: one is wrong, which a test rules out.
+/// Returns the built-in rules, or an error if one is invalid, which a test rules out.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("net", &CLASSES)
 }
 
-/// Looks a name up and takes turns on its addresses. `step` gets the number of rounds that are done.
+/// Looks up a name and measures its addresses in turns. `step` receives the number of completed rounds.
 pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let began = Instant::now();
     let addresses = names::addresses(&target.name, target.port);
@@ -179,7 +180,9 @@ pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> Ne
     observation
 }
 
-/// Compares 127.0.0.1 with ::1 on this machine, at listeners that answer at once. An address that it lacks is unknown.
+/// Compares 127.0.0.1 with ::1 on this machine, with listeners that respond immediately.
+///
+/// The values of an address that the machine lacks are unknown.
 pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let (mut listening_addresses, mut missing) = (Vec::new(), Vec::new());
     let loopbacks: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
@@ -200,12 +203,12 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     }
 }
 
-/// Compares IPv4 with IPv6 between two network namespaces. Error: it takes root and `ip`.
+/// Compares IPv4 with IPv6 between two network namespaces, which requires root and `ip`.
 pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<NetObservation, String> {
     over(&NamespacePair::new()?, rounds, step)
 }
 
-/// [`linked`] over an existing pair of namespaces.
+/// Compares IPv4 with IPv6 as [`linked`] does, over an existing pair of namespaces.
 pub fn over(
     pair: &NamespacePair,
     rounds: u32,
@@ -219,10 +222,11 @@ pub fn over(
     )
 }
 
-/// From one namespace to another one, which has an IPv4 and an IPv6 address.
+/// Compares IPv4 with IPv6 from one namespace to another, which has an address of each family.
 ///
 /// # Errors
-/// No listener could be made there; in words.
+///
+/// Returns a message if a listener cannot be created.
 pub fn between(
     [client, server]: [&Namespace; 2],
     addresses: [&str; 2],
@@ -233,7 +237,7 @@ pub fn between(
     client.within(|| without_lookups("two namespaces", &listening, rounds, step))
 }
 
-/// Takes turns on addresses of this machine, without TLS and without lookups.
+/// Measures addresses of this machine in turns, without TLS and without lookups.
 fn without_lookups(
     name: &str,
     addresses: &[SocketAddr],
@@ -257,7 +261,7 @@ fn without_lookups(
     }
 }
 
-/// The first address of each family.
+/// Returns the first address of each family.
 fn first_addresses(addresses: &[SocketAddr]) -> Vec<AddressTurns> {
     let mut sides: Vec<AddressTurns> = Vec::new();
     for address in addresses {
@@ -269,9 +273,9 @@ fn first_addresses(addresses: &[SocketAddr]) -> Vec<AddressTurns> {
     sides
 }
 
-/// The audit of what was seen.
+/// Builds the audit from the observations.
 pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
-    // Port 0: listeners of this machine, which answer without a network.
+    // Port 0 marks listeners on this machine, which respond without a network.
     let is_local = |observation: &NetObservation| observation.target.port == 0;
     let network_answers = observations
         .iter()
@@ -307,7 +311,7 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
     }
 }
 
-/// True if any address answered, if only to refuse: then there is a network.
+/// Returns true if any address responded, even by refusing the connection, so there is a network.
 fn has_answer(observation: &NetObservation) -> bool {
     let refused = observation
         .sides
@@ -318,7 +322,7 @@ fn has_answer(observation: &NetObservation) -> bool {
     refused || observation.rounds.iter().any(connected)
 }
 
-/// `reached`: whether any address answered.
+/// Returns the things for rules. `reached` says whether any address responded.
 fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
     let mut things = Vec::from_iter(name_thing(observation));
     let Ok(sides) = &observation.sides else {
@@ -337,7 +341,7 @@ fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
     things
 }
 
-/// The name, unless an address was given.
+/// Describes the name, unless the target is an address.
 fn name_thing(observation: &NetObservation) -> Option<Thing> {
     let mut name = Thing::new("name", &observation.target.name);
     name.set("lookup", Value::ns(observation.lookup_ns?));
@@ -356,7 +360,7 @@ fn name_thing(observation: &NetObservation) -> Option<Thing> {
     Some(name)
 }
 
-/// An address that this machine should have, and does not.
+/// Describes a loopback address that this machine lacks.
 fn missing_address_thing(observation: &NetObservation, address: IpAddr, reason: &str) -> Thing {
     let mut thing = Thing::new(
         "address",
@@ -425,7 +429,7 @@ fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
     turns.count()
 }
 
-/// Sets how connections failed, if any did.
+/// Sets how connections failed, if any failed.
 fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));
@@ -433,7 +437,7 @@ fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     }
 }
 
-/// Sets which part of the handshakes failed, and of the requests after them.
+/// Sets the fraction of handshakes that failed, and the fraction of requests that failed after them.
 fn set_later_failures(
     observation: &NetObservation,
     side: &AddressTurns,
@@ -466,7 +470,7 @@ fn set_later_failures(
     }
 }
 
-/// Sets how large packets may be on the way to an address.
+/// Sets the maximum packet size on the path to an address.
 fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     let (mtu, by) = match &side.path {
         Some(path) => (Some(path.mtu), "by echo requests of many sizes"),
@@ -485,7 +489,7 @@ fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     }
 }
 
-/// The resolvers of this machine. Those with an IPv6 address are sent a query.
+/// Describes the resolvers of this machine, and sends a query to those with an IPv6 address.
 fn resolvers_thing() -> Thing {
     let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
     let resolvers = names::resolvers(&text);
@@ -504,7 +508,9 @@ fn resolvers_thing() -> Thing {
     thing
 }
 
-/// Sets the round trip: by ICMP if it is answered, else the time of a TCP connection. Also lost echoes and hops.
+/// Sets the round trip, the lost echo requests and the hops.
+///
+/// The round trip is measured with ICMP if the address replies, and otherwise with TCP connections.
 fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut Thing) {
     let echoes = times(observation, side.family, NetStep::Echo);
     let connects = times(observation, side.family, NetStep::Connect);
@@ -527,7 +533,7 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
     );
 }
 
-/// Sets whether the names behind both families are the same, as far as there are names.
+/// Sets whether the names of both addresses are the same, if they have names.
 fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
     let reverse = [v4, v6].map(AddressNames::reverse_name);
@@ -547,11 +553,11 @@ fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
     thing.set("same_end", same_end);
 }
 
-/// Both families, where both were tried.
+/// Compares both families, if both were measured.
 fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Thing> {
     let [first, second] = sides else { return None };
     let mut thing = Thing::new("pair", &observation.target.name);
-    // Of a name the system says which family it tries first; addresses alone have no order.
+    // The system defines which family of a name is tried first; addresses alone have no order.
     if observation.lookup_ns.is_some() {
         set_ends(&observation.names, &mut thing);
         thing.set("first", Value::word(first.family.name()));
@@ -572,7 +578,9 @@ fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Th
     Some(thing)
 }
 
-/// Sets which family Happy Eyeballs takes, and the cost if the first is dead; `times`: medians of connections in ns.
+/// Sets which family Happy Eyeballs uses, and the cost if the first family is unreachable.
+///
+/// `times` are the median connection times in ns.
 fn set_happy_eyeballs(
     [first, second]: [&AddressTurns; 2],
     times: [Option<f64>; 2],
@@ -617,7 +625,7 @@ fn times(observation: &NetObservation, family: IpFamily, step: NetStep) -> Vec<f
     turns.filter_map(|round| round.time(step)).collect()
 }
 
-/// IPv6's time divided by IPv4's: estimate, bounds at 95 %, over mirrored pairs of turns.
+/// Returns the ratio of IPv6's time to IPv4's: the estimate and its 95 % bounds, over mirrored turns.
 fn ratio(observation: &NetObservation, step: NetStep) -> Option<[f64; 3]> {
     let logs: Vec<f64> = observation
         .rounds
@@ -633,7 +641,7 @@ fn ratio(observation: &NetObservation, step: NetStep) -> Option<[f64; 3]> {
     ])
 }
 
-/// ` IPv6 / IPv4: 1.02 (0.99 to 1.05) for a.example.`
+/// Formats the ratios: ` IPv6 / IPv4: 1.02 (0.99 to 1.05) for a.example.`
 fn ratios(observations: &[NetObservation]) -> String {
     let parts = observations.iter().filter_map(|observation| {
         let number = |n| Value::Number(n, Unit::Ratio).text();
@@ -651,7 +659,7 @@ fn ratios(observations: &[NetObservation]) -> String {
     }
 }
 
-/// The mean log ratio of a round: two turns of each family, mirrored.
+/// Returns the mean log ratio of a round, which has two mirrored turns of each family.
 fn mirrored(turns: &[NetTurn], step: NetStep) -> Option<f64> {
     let mean = |family: IpFamily| {
         let turns_of_family = turns.iter().filter(|turn| turn.family == family);
@@ -689,7 +697,7 @@ fn steps_table(observations: &[NetObservation]) -> EvidenceTable {
     }
 }
 
-/// The quantiles of a step; `None`: it was not taken.
+/// Returns the quantiles of a step, or `None` if the step was not measured.
 fn step_row(
     observation: &NetObservation,
     side: &AddressTurns,
@@ -742,7 +750,7 @@ fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
     }
 }
 
-/// How the round trip was measured, and what it showed.
+/// Describes how the round trip was measured, and the result.
 fn round_trip_text(observation: &NetObservation, side: &AddressTurns) -> String {
     let mut thing = Thing::new("address", "");
     set_round_trip(observation, side, &mut thing);
@@ -822,7 +830,7 @@ mod tests {
             same_end(alias_of("a.cdn.example"), alias_of("b.cdn.example")),
             "no"
         );
-        // Behind one alias may be one machine or two.
+        // One alias may stand for one machine or for two.
         assert_eq!(
             same_end(alias_of("a.cdn.example"), alias_of("a.cdn.example")),
             "unknown"
@@ -839,7 +847,7 @@ mod tests {
         assert_eq!(same_end(names(None, None), names(None, None)), "unknown");
     }
 
-    /// IPv6 compared with IPv4: whether it fails, which family is taken, and the cost of a dead one.
+    /// Returns whether IPv6 fails, which family is used, and the cost of an unreachable one.
     fn happy_eyeballs_values(
         times_ms: [Option<f64>; 2],
         change: impl Fn(&mut AddressTurns),

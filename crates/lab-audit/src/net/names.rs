@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names around an address: what it is an alias of, what the address is called, who resolves.
+//! Names related to an address: the canonical name, the reverse name, and the resolvers.
 
 use dns_lookup::{
     AddrInfo, AddrInfoHints, LookupError, LookupErrorKind, SockType, getaddrinfo, lookup_addr,
@@ -9,14 +9,14 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// A resolver that takes longer counts as silent.
+/// A resolver that takes longer than this counts as not responding.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The names behind one of a name's addresses.
+/// The names of one of a name's addresses.
 pub struct AddressNames {
     /// The name at the end of the CNAME records.
     pub canonical: Option<String>,
-    /// The name of the address (a PTR record, or /etc/hosts). Error: why it is not known.
+    /// The name of the address (from a PTR record or /etc/hosts), or the reason why it is unknown.
     pub reverse: Result<Option<String>, String>,
 }
 
@@ -30,7 +30,7 @@ impl Default for AddressNames {
 }
 
 impl AddressNames {
-    /// Looks up the names of one family; `address`: the first one of that family.
+    /// Looks up the names for one family; `address` is the first address of that family.
     pub fn look_up(name: &str, address: IpAddr, family: IpFamily) -> AddressNames {
         AddressNames {
             canonical: canonical_name(name, family),
@@ -38,7 +38,7 @@ impl AddressNames {
         }
     }
 
-    /// The address's name, if it has one.
+    /// Returns the address's name, if it has one.
     pub fn reverse_name(&self) -> Option<&str> {
         self.reverse.as_ref().ok()?.as_deref()
     }
@@ -76,8 +76,9 @@ fn reverse_lookup(address: IpAddr) -> Result<Option<String>, String> {
     }
 }
 
-/// A name's addresses in the order in which the system tries them (RFC 6724); empty if it has none. Error: no resolver
-/// answered.
+/// Returns a name's addresses in the order in which the system tries them (RFC 6724).
+///
+/// Empty if the name has no address. Returns an error if no resolver responded.
 pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let hints = AddrInfoHints {
         socktype: SockType::Stream.into(),
@@ -95,7 +96,8 @@ pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     }
 }
 
-/// True if a resolver said that there is no such name. A resolver that is away is another failure (`EAI_AGAIN`).
+/// Returns true if a resolver reported that the name does not exist. An unreachable resolver is a different error
+/// (`EAI_AGAIN`).
 fn is_no_such_name(error: &LookupError) -> bool {
     matches!(
         error.kind(),
@@ -103,7 +105,7 @@ fn is_no_such_name(error: &LookupError) -> bool {
     )
 }
 
-/// How long a lookup of a name's addresses of one family takes, in ns; `None`: it fails.
+/// Measures the lookup of a name's addresses of one family, in ns. Returns `None` if the lookup fails.
 pub fn lookup(name: &str, family: IpFamily) -> Option<f64> {
     let began = Instant::now();
     let mut infos = getaddrinfo(Some(name), None, Some(hints(family, 0))).ok()?;
@@ -111,7 +113,7 @@ pub fn lookup(name: &str, family: IpFamily) -> Option<f64> {
     Some(began.elapsed().as_nanos() as f64)
 }
 
-/// The resolvers of /etc/resolv.conf.
+/// Parses the resolvers in /etc/resolv.conf.
 pub fn resolvers(text: &str) -> Vec<IpAddr> {
     let nameserver = |line: &str| {
         let mut words = line.split_whitespace();
@@ -121,8 +123,9 @@ pub fn resolvers(text: &str) -> Vec<IpAddr> {
     text.lines().filter_map(nameserver).collect()
 }
 
-/// True if a resolver answers a question for the root's servers (RFC 1035, 4.1). Error: this machine has no way
-/// to it, in a sentence.
+/// Returns whether a resolver answers a query for the root servers (RFC 1035, 4.1).
+///
+/// Returns a sentence as the error if this machine has no route to the resolver.
 pub fn answers(resolver: IpAddr) -> Result<bool, String> {
     const QUESTION: [u8; 17] = [0x5a, 0x21, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
     let local = if resolver.is_ipv4() {
@@ -151,7 +154,7 @@ pub fn answers(resolver: IpAddr) -> Result<bool, String> {
 mod tests {
     use super::*;
 
-    /// A resolver at the loopback of a network of the test's own, and one that nothing leads to.
+    /// Tests a resolver on the loopback interface of the test's own network namespace, and one without a route.
     #[test]
     fn a_resolver_that_answers_is_told_from_one_that_is_away() {
         use lab_host::namespace::Namespace;

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How large packets may be on the way to an address, and what becomes of larger ones.
+//! The maximum packet size on the path to an address, and what happens to larger packets.
 
 use super::ping::{EchoProbe, Pinger};
 use lab_load::IpFamily;
 use std::time::Duration;
 
-/// Sizes between which a path's limit is sought, bytes with the header of IP: Ethernet's and jumbo frames'.
+/// The path's limit is searched between these sizes, in bytes with the IP header: those of Ethernet and of jumbo
+/// frames.
 const ETHERNET: u32 = 1500;
 const JUMBO: u32 = 9000;
 
-/// The way to an address.
+/// The path to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The largest packet that comes through, bytes with the header of IP.
+    /// The size of the largest packet that arrives, in bytes with the IP header.
     pub mtu: u32,
-    /// The fate of larger packets.
+    /// What happens to larger packets.
     pub beyond: OversizedPackets,
 }
 
-/// The fate of packets that are too large.
+/// What happens to packets that are too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OversizedPackets {
-    /// This machine's own link carries none, or none were tried.
+    /// This machine's own link does not support larger packets, or none were tried.
     OwnLink,
-    /// A router says that they are too large.
+    /// A router reports that the packets are too large.
     Refused,
-    /// They are lost without a word: a black hole.
+    /// The packets disappear without an error (a black hole).
     Lost,
 }
 
 impl OversizedPackets {
-    /// As rules name it.
+    /// Returns the word that rules use.
     pub fn word(self) -> &'static str {
         match self {
             OversizedPackets::OwnLink => "not tried",
@@ -40,7 +41,7 @@ impl OversizedPackets {
     }
 }
 
-/// The least that a family's path carries (RFC 791 hosts, RFC 8200).
+/// Returns the minimum packet size that every path of a family supports (RFC 791 hosts, RFC 8200).
 fn smallest_mtu(family: IpFamily) -> u32 {
     match family {
         IpFamily::V4 => 576,
@@ -48,8 +49,9 @@ fn smallest_mtu(family: IpFamily) -> u32 {
     }
 }
 
-/// Finds the path's MTU by echo requests that no router may fragment. `believed_mtu`: the kernel's own idea of it.
-/// `None`: not even small packets are answered.
+/// Finds the path's MTU with echo requests that no router may fragment.
+///
+/// `believed_mtu` is the kernel's value. Returns `None` if not even small packets get a reply.
 pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Option<Path> {
     pinger.forbid_cutting().ok()?;
     let timeout = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
@@ -57,7 +59,7 @@ pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Op
     let largest = believed_mtu.clamp(ETHERNET, JUMBO);
     search(smallest_mtu(family), largest, &mut |bytes| {
         let first = pinger.probe(bytes, timeout);
-        // Any packet may be lost once.
+        // A single packet may be lost by chance.
         match first {
             EchoProbe::Lost => pinger.probe(bytes, timeout),
             first => first,
@@ -65,7 +67,7 @@ pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Op
     })
 }
 
-/// Searches the limit between two sizes by halves, or at the size that a router reports.
+/// Finds the limit between two sizes with a binary search, or at the size that a router reports.
 fn search(smallest: u32, largest: u32, probe: &mut dyn FnMut(u32) -> EchoProbe) -> Option<Path> {
     let (mut low, mut high) = (smallest, largest + 1);
     let mut beyond = OversizedPackets::OwnLink;
@@ -122,7 +124,7 @@ mod tests {
                 searched(limit, |_| EchoProbe::OwnLink).0,
                 path(OversizedPackets::OwnLink)
             );
-            // A router may report nonsense.
+            // A router may report a wrong size.
             assert_eq!(
                 searched(limit, |_| EchoProbe::Refused(9)).0,
                 path(OversizedPackets::Refused)

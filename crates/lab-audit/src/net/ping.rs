@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Echo requests of ICMP (RFC 792, RFC 4443): the round trip, the hops from the reply's TTL, and sizes of packets.
+//! ICMP echo requests (RFC 792, RFC 4443), which measure the round trip, the hops from the reply's TTL, and packet
+//! sizes.
 
 use lab_load::IpFamily;
 use nix::errno::Errno;
@@ -16,13 +17,13 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// An echo request without a reply after this time counts as lost.
+/// An echo request without a reply within this time counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// Bytes behind the header, as ping(8) sends them.
+/// The number of bytes after the header, the same as in ping(8).
 const PAYLOAD: usize = 56;
-/// Bytes of the header of ICMP.
+/// The size of the ICMP header in bytes.
 const HEADER: usize = 8;
-/// Bytes of the largest packet that is received.
+/// The size of the largest packet that can be received, in bytes.
 const LARGEST: usize = 16 * 1024;
 
 /// Sends echo requests to one address.
@@ -32,31 +33,31 @@ pub struct Pinger {
     sequence: u16,
 }
 
-/// A reply.
+/// A reply to an echo request.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo {
     /// The round trip in ns.
     pub ns: f64,
-    /// Routers on the way back, if the sender began with a usual TTL.
+    /// The number of routers on the way back, if the sender started with a common TTL.
     pub hops: Option<u8>,
 }
 
 /// The result of an echo request of a certain size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchoProbe {
-    /// It was answered.
+    /// A reply arrived.
     Answered,
-    /// This machine's own link does not carry it.
+    /// The packet is too large for this machine's own link.
     OwnLink,
-    /// A router says that it is too large, and the largest size that is not, in bytes.
+    /// A router reported that the packet is too large, with the maximum size in bytes.
     Refused(u32),
-    /// No reply came in time.
+    /// No reply arrived in time.
     Lost,
 }
 
-/// A packet that was received.
+/// A received packet.
 enum Packet {
-    /// The reply to the last request; its TTL, where the kernel tells it.
+    /// The reply to the last request, with its TTL if the kernel reports it.
     Reply {
         ttl: Option<u8>,
     },
@@ -64,14 +65,14 @@ enum Packet {
 }
 
 impl Pinger {
-    /// Opens a socket to an address. Error: this user may not, in words.
+    /// Opens a socket to an address. Returns a message if the user lacks the permission.
     pub fn to(address: SocketAddr) -> Result<Pinger, String> {
         let family = IpFamily::of(&address);
         let (domain, protocol) = match family {
             IpFamily::V4 => (AddressFamily::Inet, SockProtocol::Icmp),
             IpFamily::V6 => (AddressFamily::Inet6, SockProtocol::IcmpV6),
         };
-        // Sockets for pings need no root where net.ipv4.ping_group_range has the group (icmp(7)).
+        // Ping sockets do not need root if net.ipv4.ping_group_range includes the group (icmp(7)).
         let open = |kind| socket(domain, kind, SockFlag::SOCK_CLOEXEC, protocol);
         let opened = open(SockType::Datagram).or_else(|_| open(SockType::Raw));
         let socket = opened.map_err(|_| "ICMP needs root, or net.ipv4.ping_group_range")?;
@@ -91,12 +92,12 @@ impl Pinger {
         })
     }
 
-    /// The family of its address.
+    /// Returns the family of the address.
     pub fn family(&self) -> IpFamily {
         self.family
     }
 
-    /// Forbids fragmentation, by routers and by this machine, whatever MTU the kernel believes in.
+    /// Forbids fragmentation by routers and by this machine, whatever path MTU the kernel has cached.
     pub fn forbid_cutting(&self) -> nix::Result<()> {
         let socket = &self.socket;
         match self.family {
@@ -118,16 +119,16 @@ impl Pinger {
         }
     }
 
-    /// A request of so many bytes, header of IP included.
+    /// Sends a request of the given size in bytes, including the IP header.
     pub fn probe(&mut self, bytes: u32, timeout: Duration) -> EchoProbe {
         self.sequence = self.sequence.wrapping_add(1);
         let headers = HEADER + if self.family == IpFamily::V4 { 20 } else { 40 };
         let request = self.request((bytes as usize).saturating_sub(headers));
-        // Errors of earlier requests.
+        // Discards the errors of earlier requests.
         while self.reported_mtu().is_some() {}
         let began = Instant::now();
         let sent = || send(self.socket.as_raw_fd(), &request, MsgFlags::empty());
-        // The first attempt may fail with the error of an earlier request.
+        // The first attempt can fail with the error of an earlier request.
         match sent().or_else(|_| sent()) {
             Err(Errno::EMSGSIZE) => return EchoProbe::OwnLink,
             Err(_) => return EchoProbe::Lost,
@@ -148,9 +149,9 @@ impl Pinger {
             .map_or(EchoProbe::Lost, EchoProbe::Refused)
     }
 
-    /// The MTU that a router reported by ICMP, if one did.
+    /// Returns the MTU that a router reported with ICMP, if any.
     fn reported_mtu(&self) -> Option<u32> {
-        // The hop limit comes first.
+        // The control message with the hop limit comes first.
         let mut control_buffer = nix::cmsg_space!(i32, libc::sock_extended_err, libc::sockaddr_in6);
         let mut buffer = [0; 64];
         let mut parts = [IoSliceMut::new(&mut buffer)];
@@ -167,7 +168,7 @@ impl Pinger {
         too_large.next().map(|error| error.ee_info)
     }
 
-    /// One request; `None`: no reply came in time.
+    /// Sends one request. Returns `None` if no reply arrives in time.
     pub fn echo(&mut self) -> Option<Echo> {
         self.sequence = self.sequence.wrapping_add(1);
         let began = Instant::now();
@@ -196,7 +197,7 @@ impl Pinger {
         packet
     }
 
-    /// The next packet; `None`: none came in time.
+    /// Receives the next packet. Returns `None` if none arrives in time.
     fn receive(&self) -> Option<Packet> {
         let (mut buffer, mut control_buffer) = (vec![0; LARGEST], nix::cmsg_space!(i32));
         let mut parts = [IoSliceMut::new(&mut buffer)];
@@ -226,10 +227,10 @@ impl Pinger {
     }
 }
 
-/// Sets what a socket does about a path's MTU (ip(7), ipv6(7)).
+/// Sets how a socket treats the path MTU (ip(7), ipv6(7)).
 fn set_mtu_discovery(socket: &OwnedFd, level: i32, option: i32, value: i32) -> nix::Result<()> {
     let size = size_of_val(&value) as libc::socklen_t;
-    // SAFETY: the descriptor is open, and `how` has the size that is told.
+    // SAFETY: the descriptor is open, and `value` has the given size.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -242,7 +243,7 @@ fn set_mtu_discovery(socket: &OwnedFd, level: i32, option: i32, value: i32) -> n
     Errno::result(result).map(drop)
 }
 
-/// True if a packet is the reply to a request. Raw sockets of IPv4 give the IP header too (raw(7)).
+/// Returns true if a packet is the reply to a request. Raw IPv4 sockets receive the IP header, too (raw(7)).
 fn is_reply(packet: &[u8], family: IpFamily, sequence: u16) -> bool {
     let skipped = match (family, packet.first()) {
         (IpFamily::V4, Some(first)) if first >> 4 == 4 => usize::from(first & 15) * 4,
@@ -253,13 +254,13 @@ fn is_reply(packet: &[u8], family: IpFamily, sequence: u16) -> bool {
     header.is_some_and(|h| h[0] == kind && h[6..8] == sequence.to_be_bytes())
 }
 
-/// Routers that a packet passed: hosts begin with a TTL of 64, 128 or 255.
+/// Returns the number of routers that a packet passed, because hosts start with a TTL of 64, 128 or 255.
 fn hops(ttl: u8) -> u8 {
     let begin = [64, 128, 255].into_iter().find(|begin| ttl <= *begin);
     begin.unwrap_or(255) - ttl
 }
 
-/// The checksum of RFC 1071.
+/// Computes the checksum of RFC 1071.
 fn checksum(packet: &[u8]) -> u16 {
     let words = packet.chunks(2).map(|pair| {
         let low = pair.get(1).copied().unwrap_or(0);
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn packets_are_summed_and_recognised() {
-        // The example of RFC 1071, section 3.
+        // The example from RFC 1071, section 3.
         assert_eq!(checksum(&[0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
         let reply = [0, 0, 0, 0, 1, 2, 0, 7];
         assert!(is_reply(&reply, IpFamily::V4, 7) && !is_reply(&reply, IpFamily::V4, 8));

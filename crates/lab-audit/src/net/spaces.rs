@@ -10,10 +10,13 @@ use std::time::{Duration, Instant};
 /// How long to wait until an address can be used.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Answers requests at two addresses of a namespace until the process ends. Returns the addresses with their ports.
+/// Responds to requests at two addresses of a namespace until the process exits.
+///
+/// Returns the addresses with their ports.
 ///
 /// # Errors
-/// No listener could be made; in words.
+///
+/// Returns a message if a listener cannot be created.
 pub fn listen(space: &Namespace, addresses: [&str; 2]) -> Result<[SocketAddr; 2], String> {
     let bind_all = || -> Result<Vec<TcpListener>, String> {
         let listeners = addresses.iter().map(|address| listener(address));

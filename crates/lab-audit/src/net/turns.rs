@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns on pinned addresses: connect, TLS, first byte; and whether large packets come through.
+//! Turns on pinned addresses: connect, TLS, first byte; and a check whether large packets arrive.
 
 use super::names;
 use super::path::{self, Path};
@@ -18,33 +18,33 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A step that takes longer has failed.
+/// A step that takes longer than this counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Connections that a listener of this machine answers at a time.
+/// The number of connections that a listener on this machine serves concurrently.
 const AT_ONCE: usize = 4;
-/// Between two turns, so that no server takes them for an attack.
+/// The pause between two turns, so that no server mistakes them for an attack.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Bytes of a segment that every path carries.
+/// A segment size in bytes that every path supports.
 const SMALL_SEGMENT: u32 = 500;
-/// Failures in a row after which an address is left out.
+/// The number of consecutive failures after which an address is skipped.
 const ENOUGH: u32 = 3;
 
 /// A timed step of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetStep {
-    /// The lookup of the family's addresses by name, as this system answers it.
+    /// A lookup of the family's addresses by name, through the system's resolver.
     Lookup,
-    /// An echo request of ICMP and its reply.
+    /// An ICMP echo request and its reply.
     Echo,
-    /// The connection.
+    /// The TCP connection.
     Connect,
-    /// The handshake of TLS.
+    /// The TLS handshake.
     Tls,
-    /// From the request to the first byte of the answer.
+    /// The time from the request to the first byte of the response.
     FirstByte,
 }
 
-/// A turn on an address. Times in ns; `None`: it failed, or was not made.
+/// A turn on an address, with times in ns; `None` means that a step failed or was not made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetTurn {
     /// The family of the address.
@@ -60,35 +60,35 @@ pub struct NetTurn {
 pub struct AddressTurns {
     pub family: IpFamily,
     pub address: SocketAddr,
-    /// The path's MTU in bytes, as the kernel knows it after a connection.
+    /// The path's MTU in bytes, as the kernel reports it after a connection.
     pub mtu: Option<u32>,
-    /// True if a request of more than one packet was answered; `None`: not tried.
+    /// Whether a request of more than one packet got a response; `None` if it was not tried.
     pub large_answered: Option<bool>,
-    /// True if that or the same in small packets was; `None`: not tried.
+    /// Whether that request, or the same request in small packets, got a response; `None` if it was not tried.
     pub small_answered: Option<bool>,
-    /// How large packets may be, as echo requests showed.
+    /// The maximum packet size, measured with echo requests.
     pub path: Option<Path>,
-    /// Echo requests that were sent, and those that were answered; or why there are none.
+    /// The number of echo requests and of replies, or the reason why there are none.
     pub echoes: Result<[u32; 2], String>,
-    /// Routers on the way back.
+    /// The number of routers on the way back.
     pub hops: Option<u8>,
     pinger: Option<Pinger>,
-    /// The failures in their order.
+    /// The failures, in order.
     failures: Vec<(NetStep, String)>,
-    /// How long the last connection that failed took to fail.
+    /// How long the last failed connection took to fail.
     pub failed_after: Option<Duration>,
-    /// True if the last failure was that this machine has no route to it.
+    /// Whether the last failure was that this machine has no route to the address.
     pub has_no_route: bool,
-    /// Connections that the other end refused.
+    /// The number of connections that the server refused.
     pub refused: u32,
-    /// Connections that failed otherwise.
+    /// The number of connections that failed otherwise.
     silent: u32,
     failures_in_a_row: u32,
     has_name: bool,
 }
 
 impl NetStep {
-    /// In words.
+    /// Returns the step's name in words.
     pub fn name(self) -> &'static str {
         match self {
             NetStep::Lookup => "name lookup",
@@ -112,7 +112,7 @@ impl NetTurn {
         }
     }
 
-    /// The time of a step, in ns.
+    /// Returns the time of a step, in ns.
     pub fn time(&self, step: NetStep) -> Option<f64> {
         match step {
             NetStep::Lookup => self.lookup,
@@ -123,7 +123,7 @@ impl NetTurn {
         }
     }
 
-    /// The first step that was not done, of a turn that failed.
+    /// Returns the step that failed, for a failed turn.
     fn failed_step(&self, tls: bool) -> NetStep {
         match (self.connect, self.tls) {
             (None, _) => NetStep::Connect,
@@ -134,7 +134,7 @@ impl NetTurn {
 }
 
 impl AddressTurns {
-    /// An address before its first turn.
+    /// Creates an address before its first turn.
     pub fn new(address: SocketAddr) -> AddressTurns {
         let (pinger, echoes) = match Pinger::to(address) {
             Ok(pinger) => (Some(pinger), Ok([0, 0])),
@@ -160,20 +160,22 @@ impl AddressTurns {
         }
     }
 
-    /// Has the name looked up in each turn, unless it is an address.
+    /// Enables a lookup of the name in each turn, unless the name is an address.
     pub fn with_lookups(mut self, name: &str) -> AddressTurns {
         self.has_name = name.parse::<IpAddr>().is_err();
         self
     }
 
-    /// One lookup. A resolver that failed or took long is asked no more.
+    /// Looks up the name once. A resolver that failed or was slow is not used again.
     fn lookup(&mut self, name: &str) -> Option<f64> {
         let time_ns = self.has_name.then(|| names::lookup(name, self.family))?;
         self.has_name = time_ns.is_some_and(|ns| ns < TIMEOUT.as_nanos() as f64);
         time_ns
     }
 
-    /// One echo request. After three without any answer no more are sent: many hosts do not answer them.
+    /// Sends one echo request.
+    ///
+    /// After three without a reply no more are sent, because many hosts do not reply to any.
     fn echo(&mut self) -> Option<f64> {
         let (pinger, Ok([sent, answered])) = (self.pinger.as_mut()?, &mut self.echoes) else {
             return None;
@@ -188,29 +190,29 @@ impl AddressTurns {
         Some(echo.ns)
     }
 
-    /// Sends large packets: in a request over TCP, and in echo requests.
+    /// Sends large packets, both in a TCP request and in echo requests.
     fn try_large(&mut self, name: &str, client: Option<&TlsClient>, round_trip: Duration) {
         let answers_at_all = self.failures_in_a_row == 0;
         let large = answers_large(self, name, client, None);
         let small = large || answers_large(self, name, client, Some(SMALL_SEGMENT));
-        // A server that answers nothing says nothing of the path.
+        // A server that does not respond at all says nothing about the path.
         if small || answers_at_all {
             (self.large_answered, self.small_answered) = (Some(large), Some(small));
         }
-        // A new connection has the MTU that a router reported for the large packets.
+        // A new connection uses the MTU that a router reported for the large packets.
         if let Ok(tcp) = TcpStream::connect_timeout(&self.address, TIMEOUT) {
             self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
         }
         let echoes_answered = matches!(self.echoes, Ok([_, answered]) if answered > 0);
         let pinger = self.pinger.as_mut().filter(|_| echoes_answered);
-        // There is no path to this machine itself.
+        // The path to this machine itself is not measured.
         let pinger = pinger.filter(|_| !self.address.ip().is_loopback());
         if let Some((pinger, mtu)) = pinger.zip(self.mtu) {
             self.path = path::probe(pinger, mtu, round_trip);
         }
     }
 
-    /// How its connections failed, most of them: who refuses costs a round trip, who is silent a time-out.
+    /// Returns how most connections failed: a refused connection costs a round trip, a silent one a timeout.
     pub fn failing(&self) -> &'static str {
         if self.refused >= self.silent {
             "refused"
@@ -219,19 +221,19 @@ impl AddressTurns {
         }
     }
 
-    /// How a step failed last.
+    /// Returns the reason of the last failure of a step.
     pub fn last_failure(&self, failed_step: NetStep) -> Option<&str> {
         let mut last = self.failures.iter().rev();
         let (_, reason) = last.find(|(step, _)| *step == failed_step)?;
         Some(reason)
     }
 
-    /// How the last step that failed did.
+    /// Returns the reason of the last failure of any step.
     pub fn failure(&self) -> Option<&str> {
         self.failures.last().map(|(_, reason)| reason.as_str())
     }
 
-    /// Counts a failure; `after`: how long the turn took.
+    /// Records a failure; `after` is the duration of the turn.
     fn add_failure(&mut self, step: NetStep, reason: &io::Error, after: Duration) {
         self.failures_in_a_row += 1;
         if step == NetStep::Connect {
@@ -253,7 +255,7 @@ impl AddressTurns {
     }
 }
 
-/// Rounds of four turns where there are two sides: one, the other, the other, the one.
+/// Runs rounds of turns; with two sides A and B, a round has four turns in the order A, B, B, A or the reverse.
 pub fn take_turns(
     sides: &mut [AddressTurns],
     name: &str,
@@ -262,7 +264,7 @@ pub fn take_turns(
     step: &mut dyn FnMut(u32),
 ) -> Vec<NetTurn> {
     let client = tls.then(TlsClient::new).and_then(Result::ok);
-    // The first packets wait until the neighbour's address is found (RFC 826, RFC 4861).
+    // The first packets wait until the neighbor's address is resolved (RFC 826, RFC 4861).
     for side in &*sides {
         let _ = TcpStream::connect_timeout(&side.address, TIMEOUT);
     }
@@ -313,8 +315,10 @@ fn turn(side: &mut AddressTurns, name: &str, client: Option<&TlsClient>) -> NetT
     round
 }
 
-/// True if a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow; or in
-/// segments of so many bytes.
+/// Returns true if a request with a head of 4,000 bytes gets a response.
+///
+/// The head takes three packets, the large ones of which a path may drop; with `segment`, it is sent in segments of
+/// that size in bytes.
 fn answers_large(
     side: &mut AddressTurns,
     name: &str,
@@ -362,7 +366,7 @@ fn take_steps(
     Ok(())
 }
 
-/// A connection whose packets carry so many bytes at most, in both directions.
+/// Opens a connection whose packets carry at most `bytes` bytes, in both directions.
 fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream> {
     let domain = match IpFamily::of(&address) {
         IpFamily::V4 => AddressFamily::Inet,
@@ -370,7 +374,7 @@ fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream>
     };
     let fd = socket(domain, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&fd, TcpMaxSeg, &bytes)?;
-    // connect(2) keeps to it too (socket(7)).
+    // The timeout applies to connect(2), too (socket(7)).
     setsockopt(&fd, SendTimeout, &TimeVal::new(TIMEOUT.as_secs() as i64, 0))?;
     connect(fd.as_raw_fd(), &SockaddrStorage::from(address))?;
     Ok(TcpStream::from(fd))
@@ -388,7 +392,7 @@ fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64
     }
 }
 
-/// IP_MTU and IPV6_MTU of a connected socket (ip(7), ipv6(7)).
+/// Returns IP_MTU or IPV6_MTU of a connected socket (ip(7), ipv6(7)).
 fn path_mtu(stream: &TcpStream, family: IpFamily) -> Option<u32> {
     let (level, name) = match family {
         IpFamily::V4 => (libc::IPPROTO_IP, libc::IP_MTU),
@@ -396,7 +400,7 @@ fn path_mtu(stream: &TcpStream, family: IpFamily) -> Option<u32> {
     };
     let mut mtu: libc::c_int = 0;
     let mut size = std::mem::size_of_val(&mtu) as libc::socklen_t;
-    // SAFETY: the descriptor is open, and `mtu` has the size that is told.
+    // SAFETY: the descriptor is open, and `mtu` has the given size.
     let status = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),
@@ -411,10 +415,10 @@ fn path_mtu(stream: &TcpStream, family: IpFamily) -> Option<u32> {
         .filter(|mtu| status == 0 && *mtu > 0)
 }
 
-/// Answers every request with one line, until the process ends.
+/// Responds to every request with one line, until the process exits.
 pub fn answer(listener: TcpListener) {
     let listener = Arc::new(listener);
-    // One connection may wait for a packet that never comes, while others are answered.
+    // While one connection waits for a packet that never arrives, the other threads still respond.
     for _ in 0..AT_ONCE {
         let listener = Arc::clone(&listener);
         thread::spawn(move || listener.incoming().flatten().for_each(answer_connection));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two audits of one kind: which findings changed their state, which figures moved, and what only one looked at.
+//! The report on two audits of one kind: findings that changed state, values that changed, and findings of only one
+//! audit.
 
 use super::{evidence, tone};
 use crate::wording;
@@ -10,24 +11,24 @@ use lab_model::audit::{Audit, AuditFinding, State};
 
 /// The input of a report on two audits.
 pub struct ChangedReport<'a> {
-    /// The runs that hold them, the earlier first.
+    /// The runs that contain the audits, the earlier one first.
     pub runs: [&'a Run; 2],
     /// The audits.
     pub audits: [&'a Audit; 2],
-    /// Where the files are.
+    /// The paths of the run files.
     pub files: [&'a str; 2],
 }
 
-/// Names that a sentence gives.
+/// The maximum number of names in a sentence.
 const NAMED: usize = 4;
 
-/// The findings of both audits by one rule about one thing.
+/// The findings of both audits by one rule about one object.
 struct JudgedInBoth<'a> {
     before: &'a AuditFinding,
     after: &'a AuditFinding,
 }
 
-/// The findings of both audits in pairs, and those of the first or the second alone.
+/// Pairs of findings of both audits, and the findings of only the first or only the second audit.
 struct ComparedAudits<'a> {
     pairs: Vec<JudgedInBoth<'a>>,
     alone: [Vec<&'a AuditFinding>; 2],
@@ -38,7 +39,7 @@ impl JudgedInBoth<'_> {
         [self.before.state, self.after.state]
     }
 
-    /// Better, worse, or only different.
+    /// Returns whether the finding became better, worse, or merely different.
     fn tone(&self) -> Tone {
         let rank = |state: State| match state {
             State::Bad => 2,
@@ -56,7 +57,7 @@ impl JudgedInBoth<'_> {
     }
 }
 
-/// The changes from the first audit to the second.
+/// Builds the document on the changes from the first audit to the second.
 pub fn document(report: &ChangedReport) -> Document {
     let [before, after] = report.audits;
     let compared = compare(before, after);
@@ -83,7 +84,7 @@ pub fn document(report: &ChangedReport) -> Document {
     document
 }
 
-/// Pairs findings by rule and thing, in the order of the second audit.
+/// Pairs findings by rule and object, in the order of the second audit.
 fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
     let [first, second] = [before, after].map(|audit| things(audit, [before, after]));
     let find = |all: &[Thing<'a>], (place, finding): Thing| {
@@ -104,11 +105,13 @@ fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
     }
 }
 
-/// A thing by its name, with what a rule says of it.
+/// The name of an object, with a finding about it.
 type Thing<'a> = (&'a str, &'a AuditFinding);
 
-/// An audit's findings about things; nameless: what the whole audit is about. Of a rule that tells several things at
-/// once in either audit, the worst alone: its list of names is another one in each.
+/// Returns an audit's findings about objects.
+///
+/// The name is empty if the finding is about the whole audit. If a rule has a finding about multiple objects in either
+/// audit, only the worst finding is returned, because the list of names differs between audits.
 fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
     let together = |rule: &str| {
         let mut all = audits.iter().flat_map(|audit| &audit.findings);
@@ -131,7 +134,7 @@ fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
     audit.findings.iter().filter_map(thing).collect()
 }
 
-/// True if a finding is about several things at once.
+/// Returns true if a finding is about multiple objects.
 fn is_list(finding: &AuditFinding) -> bool {
     let mut evidence = finding.evidence.iter();
     evidence.any(|evidence| evidence.name == "things")
@@ -183,7 +186,7 @@ fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
     })
 }
 
-/// How many findings only one audit has, with the names of their things: nothing is known of the other's.
+/// Describes the findings of only one audit, with the names of their objects; the other audit did not check them.
 fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
     let named = |(side, findings): (&str, &Vec<&AuditFinding>)| {
         let names = say::distinct(findings.iter().map(|f| f.place.as_str()));
@@ -239,7 +242,7 @@ fn figures_table(pairs: &[JudgedInBoth]) -> Table {
             let Some(then) = then.filter(|then| then.value != now.value) else {
                 continue;
             };
-            // Several rules look at one figure.
+            // Multiple rules can use the same value.
             if listed.contains(&(now.name.as_str(), after.place.as_str())) {
                 continue;
             }
@@ -255,7 +258,9 @@ fn figures_table(pairs: &[JudgedInBoth]) -> Table {
     table
 }
 
-/// All figures of both; of a thing that one alone looked at, with the parameter `looked-at`.
+/// Returns the rows of both audits.
+///
+/// Rows about objects that only one audit checked have the parameter `looked-at`.
 fn rows(report: &ChangedReport, alone: &[Vec<&AuditFinding>; 2]) -> Vec<Row> {
     let sides = report.audits.iter().zip(report.runs).zip(alone);
     let marked_rows = |((audit, run), alone): ((&&Audit, &Run), &Vec<&AuditFinding>)| {

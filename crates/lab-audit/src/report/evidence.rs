@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An audit's figures as rows, tables and charts.
+//! An audit's values as rows, tables and charts.
 
 use lab_document::{Axis, BarRow, Bars, Cell, Chart, Drawing, Quantity, Row, Scale, Table};
 use lab_model::audit::{Audit, AuditFinding, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Direction, Metric};
 
-/// A row for each finding's state, and one for each number that it looked at.
+/// Returns a row for the state of each finding, and a row for each number that the finding is based on.
 pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
     let finding_rows = |finding: &AuditFinding| {
         let state = super::row(audit, run, finding);
@@ -32,7 +32,7 @@ pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
     audit.findings.iter().flat_map(finding_rows).collect()
 }
 
-/// A table of figures.
+/// Converts a table of evidence.
 pub fn table(evidence: &EvidenceTable) -> Table {
     let mut table = Table::new("", evidence.columns.iter().cloned());
     table.caption = evidence.caption.clone();
@@ -42,7 +42,7 @@ pub fn table(evidence: &EvidenceTable) -> Table {
     table
 }
 
-/// A value in a cell.
+/// Converts a value to a cell.
 pub fn cell(value: &EvidenceValue) -> Cell {
     match value {
         EvidenceValue::Number(number, unit) => Quantity::exact(*number, unit.clone()).into(),
@@ -51,7 +51,7 @@ pub fn cell(value: &EvidenceValue) -> Cell {
     }
 }
 
-/// Bars, each of one colour.
+/// Converts bars of evidence to a chart with one color.
 pub fn chart(bars: &EvidenceBars) -> Chart {
     let row = |(name, length): &(String, f64)| {
         BarRow::new(name, 0, Quantity::exact(*length, bars.unit.clone()))

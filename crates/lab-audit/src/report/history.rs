@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Many audits of one kind, a row for each: how many findings were bad from time to time.
+//! The history of audits of one kind, with one row per audit: the number of bad findings over time.
 
 use super::summary::{AuditSummary, COUNTED};
 use crate::wording;
@@ -8,7 +8,7 @@ use lab_document::{Answer, Column, Document, Finding, Quantity, Row, Section, Ta
 use lab_model::audit::State;
 use lab_model::{Direction, Metric, Unit};
 
-/// The audits of one kind, the oldest first.
+/// Builds the history of audits of one kind, oldest first.
 pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     let mut document = Document {
         title: wording::history_title(name, audits.len()),
@@ -23,7 +23,7 @@ pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     document
 }
 
-/// What is bad in the latest, and what became so or was mended since the one before it.
+/// Returns the bad findings of the latest audit, and those that are new or fixed since the previous audit.
 fn answer(audits: &[AuditSummary]) -> Answer {
     let Some(last) = audits.last() else {
         return Answer::default();
@@ -35,7 +35,7 @@ fn answer(audits: &[AuditSummary]) -> Answer {
         .skip(1)
         .find(|audit| audit.targets == last.targets);
     if let Some(before) = before {
-        // What the other audit did not look at is neither new nor mended.
+        // Rules that the other audit did not check are neither new nor fixed.
         let only = |audit: &AuditSummary, other: &AuditSummary| -> Vec<String> {
             let new = |rule: &&String| !other.bad.contains(rule) && other.applied.contains(rule);
             audit.bad.iter().filter(new).cloned().collect()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report of an audit, the changes from one audit to another, and the history of audits.
+//! The reports on an audit, on the changes between two audits, and on the history of audits.
 
 mod changed;
 mod evidence;
@@ -27,19 +27,21 @@ pub struct AuditReport<'a> {
     pub audit: &'a Audit,
     /// The run's name; may be empty.
     pub run: &'a str,
-    /// When it began, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub made_unix_s: f64,
-    /// The version of the lab that made it.
+    /// The benchlab version that made the audit.
     pub lab_version: &'a str,
-    /// Where it is kept; `None`: nowhere.
+    /// The run file, or `None` if the audit was not saved.
     pub file: Option<&'a str>,
 }
 
-/// An audit whose texts neither move a terminal's cursor nor turn its writing, in whatever format they are shown: what
-/// servers and files say comes from outside.
+/// Sanitizes all texts of an audit, which come from servers and files.
+///
+/// In no format do the texts then move a terminal's cursor or change the direction of writing.
 ///
 /// # Errors
-/// A figure is no number.
+///
+/// Returns an error if a number is not finite.
 pub fn harmless(audit: &Audit) -> serde_json::Result<Audit> {
     fn harmless(json: &mut Json) {
         match json {
@@ -54,7 +56,7 @@ pub fn harmless(audit: &Audit) -> serde_json::Result<Audit> {
     serde_json::from_value(json)
 }
 
-/// The document of an audit.
+/// Builds the document of an audit.
 pub fn document(report: &AuditReport) -> Document {
     let audit = report.audit;
     let mut document = Document {
@@ -94,10 +96,10 @@ pub fn document(report: &AuditReport) -> Document {
     document
 }
 
-/// Findings that the answer gives in full; of the others it gives the names.
+/// The number of rules that the answer describes in full; it lists the others by name.
 const IN_FULL: usize = 2;
 
-/// How many findings of each state there are, and the worst of them.
+/// Builds the answer: the number of findings in each state, and the worst findings.
 fn answer(audit: &Audit) -> Answer {
     let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
     let (first, others) = rules.split_at(rules.len().min(IN_FULL));
@@ -120,7 +122,7 @@ fn answer(audit: &Audit) -> Answer {
     }
 }
 
-/// Bad ones, then advice; those that matter most first.
+/// Returns bad findings, then advice, the most important first.
 fn worst(audit: &Audit) -> Vec<&AuditFinding> {
     let is_problem = |f: &&AuditFinding| matches!(f.state, State::Bad | State::Advice);
     let mut worst: Vec<&AuditFinding> = audit.findings.iter().filter(is_problem).collect();
@@ -128,20 +130,23 @@ fn worst(audit: &Audit) -> Vec<&AuditFinding> {
     worst
 }
 
-/// `Bad, disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do: echo …`
+/// Describes a finding: `Bad, disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do:
+/// echo …`
 fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
     let first = same[0];
     let same = same.iter().filter(|f| f.state == first.state);
     let more = same.count() - 1;
     let parts = [first.seen.clone(), first.cost.clone(), to_do(&first.fixes)];
     let parts: Vec<String> = parts.into_iter().filter(|text| !text.is_empty()).collect();
-    // The audit's title names what all findings are about.
+    // The audit's title names the object that all findings are about.
     let is_known = first.seen.contains(&first.place) || audit.targets == [first.place.as_str()];
     let label = wording::label(first, is_known, more);
     Finding::new(label, parts.join(" "), tone(first.state))
 }
 
-/// The first command or line, and which servers there are lines for; empty where there is only advice in words.
+/// Returns the first command or line, and the servers for which there are lines.
+///
+/// Empty if there is only advice in words.
 fn to_do(fixes: &[Fix]) -> String {
     let (for_all, servers): (Vec<&Fix>, Vec<&Fix>) = fixes.iter().partition(|f| f.of.is_empty());
     let mut commands: Vec<String> = for_all.into_iter().map(first_line).collect();
@@ -181,7 +186,7 @@ fn unknown_findings(audit: &Audit) -> Option<String> {
     }))
 }
 
-/// The audit's own chart, or how the rules came out in each area.
+/// Returns the audit's own chart, or a chart of the findings in each area.
 fn chart(audit: &Audit) -> Option<Chart> {
     let chart = audit.chart.as_ref().map(evidence::chart);
     chart.or_else(|| areas(audit))
@@ -227,18 +232,18 @@ fn areas(audit: &Audit) -> Option<Chart> {
     })
 }
 
-/// All findings of a state, with what they cost and what to do.
+/// Returns all findings of a state, with their costs and fixes.
 fn findings(title: &str, audit: &Audit, state: State) -> Section {
     let mut section = Section::new(title);
     let ranked = worst(audit).into_iter().filter(|f| f.state == state);
-    // A rule that several things break has one section, with the fixes of all.
+    // A rule that multiple objects violate has one section, with the fixes for all of them.
     for (_, same) in say::grouped(ranked.map(|f| (f.rule.as_str(), f))) {
         section.section(rule_section(&same));
     }
     section
 }
 
-/// What a rule says of several things.
+/// Describes the findings of one rule about multiple objects.
 fn rule_section(same: &[&AuditFinding]) -> Section {
     let first = same[0];
     let mut section = Section::new(first.title.clone());
@@ -297,7 +302,7 @@ fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
     table
 }
 
-/// A row of data about a finding.
+/// Returns a data row about a finding.
 fn row(audit: &Audit, run: &str, finding: &AuditFinding) -> Row {
     let metric = lab_model::Metric::new(
         "state",

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a history shows of an audit.
+//! Summaries of audits for a history.
 
 use lab_model::audit::{AuditFinding, State};
 use lab_model::{Content, Run};
 use std::collections::BTreeSet;
 
-/// The states that are counted.
+/// The states that a history counts.
 pub const COUNTED: [State; 4] = [State::Bad, State::Advice, State::Unknown, State::Good];
 
-/// What a history shows of an audit.
+/// A summary of an audit for a history.
 #[derive(Clone, Debug)]
 pub struct AuditSummary {
     /// The run's name.
     pub run: String,
-    /// When it began, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
-    /// Of what.
+    /// The targets of the audit.
     pub targets: String,
-    /// How many findings are in each state, in the order of [`COUNTED`].
+    /// The number of findings in each state, in the order of [`COUNTED`].
     pub counts: [usize; 4],
-    /// Rules that were bad, each once.
+    /// The rules with bad findings, without duplicates.
     pub bad: Vec<String>,
-    /// Rules that had something to judge, each once.
+    /// The rules that had something to judge, without duplicates.
     pub applied: Vec<String>,
 }
 
 impl AuditSummary {
-    /// Of a run; `None`: it is no audit.
+    /// Summarizes a run. Returns `None` if it is not an audit.
     pub fn new(run: &Run) -> Option<AuditSummary> {
         let Content::Audit(audit) = &run.content else {
             return None;

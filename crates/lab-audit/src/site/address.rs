@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! URLs as they are shown and kept: without passwords, and without what a query may tell of a user.
+//! URLs as they are shown and saved, without passwords and without the values of queries, which may identify a user.
 
 use url::{Position, Url};
 
-/// A URL without its user, its fragment and the values of its query: `https://a.example/x?token=…`.
+/// Returns a URL without its user, its fragment and the values of its query: `https://a.example/x?token=…`.
 pub fn redacted(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
@@ -11,7 +11,7 @@ pub fn redacted(url: &Url) -> String {
     format!("{}{}", &url[..Position::AfterPath], redacted_query(&url))
 }
 
-/// Path and query in the same way, cut if they are long.
+/// Returns the path and the redacted query, cut if they are long.
 pub fn name(url: &Url) -> String {
     let name = format!("{}{}", url.path(), redacted_query(url));
     match name.char_indices().nth(60) {
@@ -20,7 +20,9 @@ pub fn name(url: &Url) -> String {
     }
 }
 
-/// As a word of a command, whatever a server put into it. VALUE stands for what its query says: the reader knows it.
+/// Returns a URL as one shell word, safe for any URL that a server sends.
+///
+/// VALUE replaces the values of the query, which the user knows.
 pub fn shell_word(url: &Url) -> String {
     let text = redacted(url).replace('…', "VALUE");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);

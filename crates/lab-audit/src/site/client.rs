@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! GET and HEAD over HTTP/1.1, one connection each, at a polite rate, to the hosts that were named and no other.
+//! A client for GET and HEAD over HTTP/1.1, with one connection per request, at a limited rate, to named hosts only.
 
 use super::tls::{TlsClient, TlsObservation, is_timeout};
 use lab_load::IpFamily;
@@ -9,23 +9,23 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// A connection that takes longer is given up.
+/// The timeout of a connection attempt.
 const CONNECT: Duration = Duration::from_secs(5);
-/// An exchange that takes longer is given up.
+/// The timeout of an exchange.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a body that are read.
+/// The maximum number of bytes of a body that are read.
 pub const MAX_BODY: usize = 4 << 20;
-/// An exchange that takes no longer is not slow.
+/// An exchange that takes longer than this is slow.
 const USUAL: Duration = Duration::from_secs(1);
-/// The total time beyond that for slow exchanges.
+/// The maximum total time beyond [`USUAL`] for slow exchanges.
 const SLOW: Duration = Duration::from_secs(30);
 
 /// The methods that an audit uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// With the body.
+    /// GET, with the body.
     Get,
-    /// Without it.
+    /// HEAD, without the body.
     Head,
 }
 
@@ -34,65 +34,67 @@ pub struct Client {
     hosts: Vec<String>,
     pause: Duration,
     last_request: Option<Instant>,
-    /// The time of slow exchanges beyond [`USUAL`].
+    /// The total time of slow exchanges beyond [`USUAL`].
     excess: Duration,
     tls: TlsClient,
     /// The address that accepted the last connection.
     reachable: Option<IpAddr>,
-    /// Requests that were made.
+    /// The number of requests made.
     pub requests: usize,
 }
 
-/// A request's answer.
+/// The response to a request.
 #[derive(Clone, Debug, Default)]
 pub struct PageResponse {
-    /// Its status code.
+    /// The status code.
     pub status: u16,
-    /// The version of HTTP, such as `1.1`; empty: not known.
+    /// The HTTP version, such as `1.1`; empty if unknown.
     pub version: String,
-    /// Names in small letters and values, in their order.
+    /// The fields in order, with names in lowercase.
     pub fields: Vec<(String, String)>,
-    /// Bytes of the head.
+    /// The size of the head in bytes.
     pub head_bytes: usize,
     /// The body that was read, as received.
     pub body: Vec<u8>,
-    /// It came from a browser, which undid its encoding.
+    /// Whether the response came from a browser, which already decoded the body.
     pub is_decoded: bool,
-    /// A field of it goes on over several lines.
+    /// Whether a field continues over multiple lines.
     pub is_folded: bool,
-    /// It is longer than what is read, or did not end in time.
+    /// Whether the response was longer than the limit, or did not end in time.
     pub is_truncated: bool,
     /// The TLS observations.
     pub tls: Option<TlsObservation>,
-    /// Over which family of addresses it came; `None`: not known.
+    /// The address family of the connection; `None` if unknown.
     pub family: Option<IpFamily>,
-    /// Why it cannot be read as HTTP/1.1, though it begins so; it has no fields then.
+    /// Why the response is not valid HTTP/1.1 although it begins like it. In that case there are no fields.
     pub malformed: Option<String>,
 }
 
-/// Why nothing could be read of an answer.
+/// Why no response could be read.
 enum ReadFailure {
-    /// It begins as HTTP/1.1 does, and is not.
+    /// The response begins like HTTP/1.1 but is invalid.
     Malformed(String),
-    /// There is none.
+    /// There is no response.
     None(String),
 }
 
 impl PageResponse {
-    /// Where a redirect leads that answers a request for this URL: it needs a status for that and an http(s) Location.
+    /// Returns the target of a redirect that responds to a request for this URL.
+    ///
+    /// A redirect has a redirect status and a Location with http or https.
     pub fn redirect_target(&self, url: &Url) -> Option<Url> {
         let to = self.field("location").and_then(|to| url.join(to).ok());
         let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
         to.filter(|_| matches!(self.status, 301 | 302 | 303 | 307 | 308))
     }
 
-    /// A field's value; of several, the first.
+    /// Returns a field's value, or the first value if there are multiple.
     pub fn field(&self, name: &str) -> Option<&str> {
         let field = self.fields.iter().find(|(n, _)| n == name);
         field.map(|(_, value)| value.as_str())
     }
 
-    /// The values of all fields of that name.
+    /// Returns the values of all fields with the given name.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.fields
             .iter()
@@ -102,10 +104,11 @@ impl PageResponse {
 }
 
 impl Client {
-    /// A client for these hosts, with at most `rate` requests per second.
+    /// Creates a client for the given hosts, with at most `rate` requests per second.
     ///
     /// # Errors
-    /// TLS cannot be set up.
+    ///
+    /// Returns an error if TLS cannot be set up.
     pub fn new(hosts: Vec<String>, rate: f64) -> Result<Client, String> {
         Ok(Client {
             hosts,
@@ -118,21 +121,22 @@ impl Client {
         })
     }
 
-    /// True if a URL's host was named.
+    /// Returns true if a URL's host was named.
     pub fn may_ask(&self, url: &Url) -> bool {
         let named = |host: &str| self.hosts.iter().any(|h| h.eq_ignore_ascii_case(host));
         matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(named)
     }
 
-    /// True if nothing more is asked, because answers were slow.
+    /// Returns true if the client stops making requests because responses were slow.
     pub fn is_too_slow(&self) -> bool {
         self.excess >= SLOW
     }
 
-    /// Sends one request. `fields`: further header fields, each with its CRLF.
+    /// Sends one request. `fields` are additional header fields, each with its CRLF.
     ///
     /// # Errors
-    /// Why there is no answer that can be read, in words.
+    ///
+    /// Returns a message if there is no response that can be read.
     pub fn request(
         &mut self,
         method: Method,
@@ -146,10 +150,11 @@ impl Client {
         }
     }
 
-    /// [`Client::request`], but an answer that is not HTTP/1.1 is no error.
+    /// Sends one request as [`Client::request`] does, but does not reject a response that is not HTTP/1.1.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    ///
+    /// Returns a message if there is no response.
     pub fn request_any(
         &mut self,
         method: Method,
@@ -173,10 +178,13 @@ impl Client {
         answer
     }
 
-    /// The addresses of a URL's host, first that which accepted the last connection: others may be dead.
+    /// Returns the addresses of a URL's host.
+    ///
+    /// The address that accepted the last connection comes first, because others may be unreachable.
     ///
     /// # Errors
-    /// The name cannot be looked up.
+    ///
+    /// Returns an error if the lookup fails.
     pub fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let port = url.port_or_known_default().unwrap_or(80);
@@ -188,7 +196,7 @@ impl Client {
     fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<(IpFamily, TcpStream)> {
         let (address, stream) = connect(&self.addresses(url)?, deadline)?;
         stream.set_write_timeout(Some(CONNECT))?;
-        // Short, so that the deadline of the whole exchange is kept.
+        // The timeout is short, so that the deadline of the whole exchange is met.
         stream.set_read_timeout(Some(Duration::from_millis(500)))?;
         self.reachable = Some(address.ip());
         Ok((IpFamily::of(&address), stream))
@@ -230,7 +238,7 @@ impl Client {
     }
 }
 
-/// A connection to the first of these addresses that takes one. After the deadline no further one is tried.
+/// Connects to the first address that accepts a connection. No further address is tried after the deadline.
 pub fn connect(addresses: &[SocketAddr], deadline: Instant) -> io::Result<(SocketAddr, TcpStream)> {
     let mut reason = io::Error::other("the host has no address");
     for address in addresses {
@@ -279,7 +287,7 @@ fn exchange(
         let n = match stream.read(&mut buffer) {
             Ok(n) => n,
             Err(e) if is_timeout(&e) => continue,
-            // Some servers end TLS without saying so.
+            // Some servers close a TLS connection without a closing alert.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
             Err(e) => return ended_early(head, answer, &e.to_string()),
         };
@@ -316,7 +324,7 @@ fn exchange(
     }
 }
 
-/// The answer of an exchange that did not end, if its head is complete.
+/// Returns the response of an exchange that did not end, if its head is complete.
 fn ended_early(
     head: Vec<u8>,
     mut answer: PageResponse,
@@ -352,7 +360,7 @@ fn finished(head: Vec<u8>, mut answer: PageResponse) -> Result<PageResponse, Rea
         answer.head_bytes = used;
         let is_folded = |field: &httparse::Header| field.value.contains(&b'\n');
         answer.is_folded = parsed.headers.iter().any(is_folded);
-        // A user agent replaces each fold by a blank (RFC 9112, section 5.2).
+        // A user agent replaces each fold with a space (RFC 9112, section 5.2).
         let field = |field: &httparse::Header| {
             let value = String::from_utf8_lossy(field.value);
             let lines: Vec<&str> = value.lines().map(str::trim).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A site as a browser saved it (HTTP Archive 1.2): its resources, without asking anybody.
+//! A site as saved by a browser (HTTP Archive 1.2), which is read without any request.
 
 use super::client::{MAX_BODY, PageResponse};
 use super::server::{Redirects, recorded};
@@ -14,16 +14,17 @@ use serde_json::Value as Json;
 use std::net::IpAddr;
 use url::Url;
 
-/// More entries are not looked at.
+/// The maximum number of entries that are examined.
 const MOST: usize = 2000;
 
-/// An entry with its URL and its answer.
+/// An entry with its URL and its response.
 type AnsweredEntry<'a> = (Url, PageResponse, &'a Json);
 
-/// The site in a HAR, and its first URL.
+/// Reads the site in a HAR, and its first URL.
 ///
 /// # Errors
-/// It is no HAR, or holds no answer.
+///
+/// Returns an error if the text is not a HAR, or contains no response.
 pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|e| wording::not_json(&e))?;
@@ -42,7 +43,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let redirect_count = redirects.count as usize;
     let (url, page, entry) = answers.get(redirect_count).ok_or(wording::NO_RESPONSE)?;
     let entries_after = answers[redirect_count..].iter();
-    // A redirect that leads to nothing in the file is no page.
+    // A redirect whose target is not in the file is not a page.
     let loaded = entries_after.skip(usize::from(page.redirect_target(url).is_some()));
     let of_page = |(other, ..): &&AnsweredEntry| other.host_str() == url.host_str();
     let (own_entries, other_entries): (Vec<&AnsweredEntry>, Vec<&AnsweredEntry>) =
@@ -72,7 +73,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     Ok((answers[0].0.clone(), site))
 }
 
-/// The answer of an entry that has one.
+/// Reads the response of an entry, if there is one.
 fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
@@ -91,7 +92,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
         version: version.to_ascii_lowercase().replace("http/", ""),
         status: u16::try_from(status?).ok()?,
         fields: headers.filter_map(fields).flatten().collect(),
-        // -1: not known.
+        // -1 means unknown.
         head_bytes: response["headersSize"].as_u64().unwrap_or(0) as usize,
         body,
         is_decoded: true,
@@ -100,7 +101,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     Some((url, answer, entry))
 }
 
-/// A recorded header as the fields that were sent: an exporter may have joined those that set cookies.
+/// Converts a recorded header to the fields that were sent, because an exporter may have joined `Set-Cookie` fields.
 fn fields(header: &Json) -> Option<Vec<(String, String)>> {
     let name = header["name"].as_str()?.to_ascii_lowercase();
     let value = header["value"].as_str()?;
@@ -114,7 +115,7 @@ fn fields(header: &Json) -> Option<Vec<(String, String)>> {
 
 fn resource((url, answer, entry): &AnsweredEntry) -> Resource {
     let mut resource = Resource::new(url, answer);
-    // The size as it was sent; -1: not known.
+    // The size as sent; -1 means unknown.
     let response = &entry["response"];
     let sent_bytes = response["bodySize"]
         .as_u64()
@@ -125,7 +126,7 @@ fn resource((url, answer, entry): &AnsweredEntry) -> Resource {
     resource
 }
 
-/// On the way to the page.
+/// Returns the redirects before the page.
 fn redirects(answers: &[AnsweredEntry]) -> Redirects {
     let mut redirects = Redirects::default();
     let target_of = |(url, answer, _): &AnsweredEntry| answer.redirect_target(url);
@@ -145,7 +146,7 @@ fn redirects(answers: &[AnsweredEntry]) -> Redirects {
     redirects
 }
 
-/// The server of the page; `None`: its fields were left out of the file.
+/// Describes the server of the page. Returns `None` if the file does not contain the response's fields.
 fn server(
     (url, answer, entry): (&Url, &PageResponse, &Json),
     redirects: &Redirects,
@@ -154,7 +155,7 @@ fn server(
         return None;
     }
     let mut thing = recorded(url, answer, redirects);
-    // What the browser spoke, and where to: only that it was so is known, not that it could not be.
+    // The protocol and the address that the browser used are known, but not which others the server supports.
     let version = entry["response"]["httpVersion"]
         .as_str()
         .unwrap_or_default();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit site`: a page, what it loads, and the server behind it. GET and HEAD only, to the hosts that were named.
+//! `audit site`: audits a page, the files that it loads, and its server, with GET and HEAD requests to named hosts
+//! only.
 
 mod address;
 pub mod client;
@@ -28,7 +29,7 @@ use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceVa
 use resource::Resource;
 use server::Redirects;
 
-/// The classes of things that a site has, its cookies among them.
+/// The classes of things in a site audit, including those of its cookies.
 pub const CLASSES: [Class; 6] = [
     resource::RESOURCE,
     server::SERVER,
@@ -38,46 +39,47 @@ pub const CLASSES: [Class; 6] = [
     jar::INPUT,
 ];
 
-/// Redirects that are followed.
+/// The maximum number of redirects that are followed.
 const REDIRECTS: u64 = 10;
 
-/// The permissions of a site audit.
+/// The limits of a site audit.
 #[derive(Clone, Debug)]
 pub struct SiteOptions {
-    /// Requests per second at most.
+    /// The maximum number of requests per second.
     pub rate: f64,
-    /// Resources of the page that are asked for.
+    /// The maximum number of the page's resources that are requested.
     pub resources: usize,
-    /// The port of AJP.
+    /// The port to probe for AJP.
     pub ajp_port: u16,
 }
 
-/// A site as it was seen.
+/// The observations of a site.
 #[derive(Default)]
 pub struct Site {
     resources: Vec<Resource>,
     things: Vec<Thing>,
-    /// `Set-Cookie` fields of redirects on the way to the page.
+    /// The `Set-Cookie` fields of redirects before the page.
     set_before: Vec<(Url, Vec<String>)>,
     others: Vec<String>,
     notes: Vec<String>,
-    /// Cookies that could not be observed, a sentence each.
+    /// Cookies that could not be observed, one sentence each.
     gaps: Vec<String>,
     cookies: CookieObservation,
     requests: usize,
 }
 
-/// The rules that are built in. Error: one is wrong, which a test rules out.
+/// Returns the built-in rules, or an error if one is invalid, which a test rules out.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
     let mut rules = rule::built_in("site", &CLASSES)?;
     rules.extend(jar::rules()?);
     Ok(rules)
 }
 
-/// Looks at a page, its resources and its server. `step` gets the URL that is asked for.
+/// Examines a page, its resources and its server. `step` receives the URL of each request.
 ///
 /// # Errors
-/// The page cannot be had at all.
+///
+/// Returns an error if there is no response for the page.
 pub fn inspect(
     url: &Url,
     options: &SiteOptions,
@@ -97,10 +99,11 @@ pub fn inspect(
     visit.done()
 }
 
-/// Loads a page and its files for an audit of cookies, each once, and nothing else.
+/// Loads a page and each of its files once, for an audit of cookies.
 ///
 /// # Errors
-/// The page cannot be had at all.
+///
+/// Returns an error if there is no response for the page.
 pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
     let mut visit = SiteVisit::new(url, options, step)?;
     let (url, page, redirects) = visit.load(url)?;
@@ -134,7 +137,7 @@ pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Res
     visit.done()
 }
 
-/// A site while it is loaded.
+/// A site that is being loaded.
 struct SiteVisit<'a> {
     client: Client,
     options: &'a SiteOptions,
@@ -157,7 +160,7 @@ impl<'a> SiteVisit<'a> {
         })
     }
 
-    /// Asks for the page and for what it loads.
+    /// Requests the page and the files that it loads.
     fn load(&mut self, url: &Url) -> Result<(Url, PageResponse, Redirects), String> {
         (self.step)(url.as_str());
         let (url, page, redirects) = self.follow(url)?;
@@ -168,7 +171,7 @@ impl<'a> SiteVisit<'a> {
         Ok((url, page, redirects))
     }
 
-    /// The page behind redirects.
+    /// Requests the page, following redirects.
     fn follow(&mut self, url: &Url) -> Result<(Url, PageResponse, Redirects), String> {
         let (mut url, mut redirects) = (url.clone(), Redirects::default());
         let mut visited = vec![url.clone()];
@@ -232,7 +235,7 @@ impl<'a> SiteVisit<'a> {
         }
     }
 
-    /// Sends a conditional request for each resource, as a browser that has it would.
+    /// Sends a conditional request for each resource, as a browser with a cached copy would.
     fn revalidate_all(&mut self) {
         for resource in &mut self.site.resources {
             (self.step)(resource.url.as_str());
@@ -255,7 +258,9 @@ impl<'a> SiteVisit<'a> {
     }
 }
 
-/// The status of a conditional request, or why there is none; `None`: it has no validator, or was not there.
+/// Returns the status of a conditional request, or the reason why it failed.
+///
+/// Returns `None` if the resource has no validator, or its status was not 200.
 fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, String>> {
     let validator = match (resource.etag.as_str(), resource.last_modified.as_str()) {
         ("", "") => return None,
@@ -265,7 +270,7 @@ fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, St
     if resource.status != 200 {
         return None;
     }
-    // What a server sent goes back to it only as one line.
+    // A server's text may be sent back only if it is a single line.
     if validator.trim_end().contains(char::is_control) {
         let reason =
             "The ETag or the date that it is to be asked again with has a control character";
@@ -279,7 +284,7 @@ fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, St
     )
 }
 
-/// The audit of a site.
+/// Builds the audit of a site.
 pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     let mut things: Vec<Thing> = site.resources.iter().map(Resource::thing).collect();
     things.extend(site.things.iter().cloned());
@@ -292,7 +297,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     let of_cookies = jar::figures(&site.cookies, 1.0);
     things.extend(of_cookies.things);
     if !site.cookies.cookies.is_empty() {
-        // What a day costs takes a rate: `audit cookies` has one.
+        // The cost per day requires a request rate, which only `audit cookies` has.
         tables.extend(of_cookies.tables.into_iter().take(3));
     }
     Audit {
@@ -305,7 +310,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     }
 }
 
-/// The site's cookies, as its answers set them, and what could not be seen of them.
+/// Adds the cookies that the site's responses set, and the gaps in the observation.
 pub fn cookies(site: &Site, collector: &mut Collector) {
     add_cookies(site, collector);
     site.notes.iter().for_each(|note| collector.add_note(note));
@@ -371,7 +376,7 @@ fn resource_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// A word that a server may have left out.
+/// Converts a text that a server may have omitted.
 fn word_or_nothing(text: &str) -> EvidenceValue {
     if text.is_empty() {
         EvidenceValue::Nothing
@@ -380,7 +385,7 @@ fn word_or_nothing(text: &str) -> EvidenceValue {
     }
 }
 
-/// The caching fields of each response.
+/// Builds a table of the caching fields of each response.
 fn caching_table(site: &Site) -> EvidenceTable {
     let row = |resource: &Resource| {
         let lifetime_ns = resource.lifetime_s.map(|seconds| seconds * 1e9);
@@ -415,7 +420,7 @@ fn caching_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// The observations of the server.
+/// Builds a table of the observations of the server.
 fn server_table(site: &Site) -> EvidenceTable {
     const SHOWN: [(&str, &str); 19] = [
         ("served_by", "the page was served by"),
@@ -455,7 +460,7 @@ fn server_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// Resources that the page loads from hosts that were not named.
+/// Builds a table of the resources that the page loads from hosts that were not named.
 fn others_table(site: &Site) -> EvidenceTable {
     EvidenceTable {
         title: "On other hosts, not asked".into(),

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Probes for TLS 1.0 and 1.1: sends a ClientHello that offers nothing newer, and reads the first record of
-//! the response (RFC 2246, 6.2 and 7.4; RFC 5246, appendix A).
+//! Probes for TLS 1.0 and 1.1.
+//!
+//! Sends a ClientHello that offers nothing newer, and reads the first record of the response (RFC 2246, 6.2 and 7.4;
+//! RFC 5246, appendix A).
 
 use std::io::{Read, Write};
 
-/// Suites that servers of that time have: with and without forward secrecy, AES and 3DES.
+/// Cipher suites that servers of that time support: with and without forward secrecy, AES and 3DES.
 const SUITES: [u16; 8] = [
     0xc014, 0xc013, 0xc00a, 0xc009, 0x0039, 0x0033, 0x0035, 0x002f,
 ];
 
-/// True if the server goes on with this version, 0x0301 or 0x0302. Error: its answer does not tell, in words.
+/// Returns true if the server accepts this version, 0x0301 or 0x0302.
+///
+/// Returns a message if the response does not show that.
 pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Result<bool, String> {
     let no_answer = |e: std::io::Error| format!("no answer to it: {e}");
     stream
@@ -17,7 +21,7 @@ pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Res
         .map_err(no_answer)?;
     let mut head = [0; 5];
     match stream.read_exact(&mut head) {
-        // Some servers close at once on a version that they do not speak.
+        // Some servers immediately close the connection if they do not support the version.
         Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
         Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return Ok(false),
         other => other.map_err(no_answer)?,
@@ -28,7 +32,7 @@ pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Res
 fn answer(head: [u8; 5], stream: &mut impl Read, version: u16) -> Result<bool, String> {
     let no_tls = || "it answers with something else than TLS".to_owned();
     let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
-    // RFC 8446, 5.1: a record holds 2^14 bytes at most.
+    // RFC 8446, 5.1: a record contains at most 2^14 bytes.
     if head[1] != 3 || length == 0 || length > 1 << 14 {
         return Err(no_tls());
     }
@@ -47,7 +51,7 @@ fn answer(head: [u8; 5], stream: &mut impl Read, version: u16) -> Result<bool, S
 
 fn client_hello(host: &str, version: u16) -> Vec<u8> {
     let mut body = version.to_be_bytes().to_vec();
-    // The random number protects nothing here: the handshake is never finished.
+    // The random number protects nothing, because the handshake is never finished.
     body.extend([0x5a; 32]);
     body.push(0);
     with_length(&mut body, &SUITES.map(u16::to_be_bytes).concat());
@@ -73,7 +77,7 @@ fn client_hello(host: &str, version: u16) -> Vec<u8> {
     record
 }
 
-/// Appends bytes with their length in two bytes before them.
+/// Appends bytes, preceded by their length in two bytes.
 fn with_length(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend((bytes.len() as u16).to_be_bytes());
     to.extend(bytes);
@@ -83,7 +87,7 @@ fn with_length(to: &mut Vec<u8>, bytes: &[u8]) {
 mod tests {
     use super::*;
 
-    /// Answers with these bytes.
+    /// A server that responds with the given bytes.
     struct CannedServer(std::io::Cursor<Vec<u8>>);
 
     impl Read for CannedServer {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The resources that a page refers to and a browser would load.
+//! The resources that a page refers to and that a browser would load.
 
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 use std::collections::HashSet;
 use url::Url;
 
-/// The safety settings in a page's HTML.
+/// The security settings in a page's HTML.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Safety {
-    /// The policy of `<meta http-equiv=Content-Security-Policy>`; empty: none.
+    /// The policy of `<meta http-equiv=Content-Security-Policy>`; empty if there is none.
     pub policy: String,
-    /// Scripts and styles of other hosts whose content no hash pins (W3C, Subresource Integrity).
+    /// Scripts and style sheets from other hosts without an integrity hash (W3C, Subresource Integrity).
     pub unpinned: Vec<Url>,
 }
 
-/// More references are not looked at.
+/// The maximum number of references that are examined.
 const MOST: usize = 100_000;
 
-/// Reads what the HTML of a page says of its safety.
+/// Extracts the security settings from a page's HTML.
 pub fn safety(html: &str, page: &Url) -> Safety {
     let mut safety = Safety::default();
     for tag in tags(html) {
@@ -45,10 +45,10 @@ pub fn safety(html: &str, page: &Url) -> Safety {
     safety
 }
 
-/// The tags that begin elements.
+/// Returns the start tags.
 fn tags(html: &str) -> impl Iterator<Item = StartTag<()>> {
     let mut emitter = DefaultEmitter::default();
-    // What is between <script> and </script> is no HTML.
+    // The text between <script> and </script> is not HTML.
     emitter.naively_switch_states(true);
     let tokens = Tokenizer::new_with_emitter(html, emitter).flatten();
     tokens.filter_map(|token| match token {
@@ -63,7 +63,7 @@ fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
     matching.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
 }
 
-/// The URLs that a page's HTML makes a browser load, each once, in their order.
+/// Returns the URLs that a page's HTML makes a browser load, in order, without duplicates.
 pub fn references(html: &str, page: &Url) -> Vec<Url> {
     let mut base = page.clone();
     let (mut urls, mut known) = (Vec::new(), HashSet::new());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A page or one of the files that it loads.
+//! A page, or one of the files that it loads.
 
 use super::address;
 use super::client::{MAX_BODY, PageResponse};
@@ -55,36 +55,36 @@ pub const RESOURCE: Class = Class {
     ],
 };
 
-/// A page or file as it was answered.
+/// A page or a file, from its response.
 pub struct Resource {
     pub url: Url,
     pub status: u16,
-    /// The HTTP version; empty: unknown.
+    /// The HTTP version; empty if unknown.
     pub version: String,
     pub served_by: String,
     pub media: String,
     pub encoding: String,
     pub bytes: usize,
-    /// Bytes that gzip would save; `None`: it was compressed, is no text, or was not there.
+    /// The number of bytes that gzip would save; `None` if the file was compressed, is not text, or was missing.
     pub saved: Option<usize>,
     pub cache: String,
-    /// `Expires`, the validators and `Vary`, as they were sent.
+    /// `Expires`, the validators and `Vary`, as sent.
     pub expires: String,
     pub etag: String,
     pub last_modified: String,
     pub vary: String,
-    /// Where a redirect leads.
+    /// The target of a redirect.
     pub leads_to: Option<Url>,
-    /// Why the answer cannot be read.
+    /// Why the response cannot be read.
     pub malformed: Option<String>,
-    /// A header field goes on over several lines.
+    /// Whether a header field continues over multiple lines.
     pub is_folded: bool,
-    /// Status of a conditional request, or why there is none.
+    /// The status of a conditional request, or why there is none.
     pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,
     has_charset: bool,
     varies_by_encoding: bool,
-    /// For how long caches may keep it; `None`: not said.
+    /// The lifetime in caches, in seconds; `None` if not specified.
     pub lifetime_s: Option<f64>,
 }
 
@@ -134,12 +134,12 @@ impl Resource {
         }
     }
 
-    /// Its name in findings and tables.
+    /// Returns the name for findings and tables.
     pub fn name(&self) -> String {
         address::name(&self.url)
     }
 
-    /// For rules.
+    /// Describes the resource for rules.
     pub fn thing(&self) -> Thing {
         let mut thing = Thing::new("resource", self.name());
         thing.set("readable", Value::Flag(self.malformed.is_none()));
@@ -154,7 +154,7 @@ impl Resource {
         let target = self.leads_to.as_ref().map(address::redacted);
         let is_redirect = target.is_some();
         thing.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
-        // Browsers use nothing else of a redirect.
+        // Browsers use no other fields of a redirect.
         if is_redirect {
             return thing;
         }
@@ -169,7 +169,7 @@ impl Resource {
         thing
     }
 
-    /// Sets the kind of document, its encoding and what compression would save.
+    /// Sets the kind of document, its encoding and the savings of compression.
     fn set_content(&self, thing: &mut Thing) {
         thing.set("page", Value::Flag(self.media.contains("html")));
         if self.media.starts_with("text/") {
@@ -191,7 +191,7 @@ impl Resource {
         thing.set("sets_cookies", Value::count(cookies, "cookies"));
     }
 
-    /// Sets what the answer says to caches.
+    /// Sets the response's instructions to caches.
     fn set_caching(&self, thing: &mut Thing) {
         let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
         thing.set(
@@ -215,7 +215,7 @@ impl Resource {
         }
     }
 
-    /// The result of a conditional request: the body, or "not modified".
+    /// Returns the result of a conditional request: the body, or "not modified".
     fn revalidation(&self) -> Value {
         match &self.revalidated {
             Ok(status @ (200 | 304)) => Value::count((*status).into(), ""),
@@ -225,7 +225,7 @@ impl Resource {
     }
 }
 
-/// A file that was asked for and not answered.
+/// Describes a file whose request got no response.
 pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
     let mut thing = Thing::new("resource", address::name(url));
     thing.set(
@@ -235,10 +235,11 @@ pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
     thing
 }
 
-/// The text of an answer's body.
+/// Returns the text of a response's body.
 ///
 /// # Errors
-/// It is in an encoding that is not known, or not in the one that is told; in words.
+///
+/// Returns a message if the encoding is unknown, or the body does not match it.
 pub fn text(answer: &PageResponse) -> Result<String, String> {
     let body = &answer.body[..];
     let encoded = answer
@@ -249,7 +250,7 @@ pub fn text(answer: &PageResponse) -> Result<String, String> {
     let decoded = coding
         .decode(body, MAX_BODY as u64)
         .ok_or_else(|| format!("it is in the encoding `{encoding}`, which is not known"))?;
-    // A body that was cut is decoded as far as it goes.
+    // A truncated body is decoded as far as possible.
     if !decoded.is_complete && decoded.bytes.is_empty() && !body.is_empty() {
         return Err(format!("it cannot be decoded as `{encoding}`"));
     }
@@ -271,20 +272,20 @@ fn is_compressible(media: &str) -> bool {
     media.starts_with("text/") || WORTH.contains(&media)
 }
 
-/// Bytes that gzip saves at its usual level.
+/// Returns the number of bytes that gzip saves at its default level.
 fn gzip_savings(body: &[u8]) -> usize {
     let mut packed = Vec::new();
     let result = GzEncoder::new(body, Compression::default()).read_to_end(&mut packed);
     result.map_or(0, |_| body.len().saturating_sub(packed.len()))
 }
 
-/// Delta-seconds (RFC 9111, 1.2.2): the most that counts is 2^31.
+/// Parses delta-seconds (RFC 9111, 1.2.2), with a maximum of 2^31.
 pub fn seconds(text: &str) -> Option<f64> {
     let seconds = text.parse::<f64>().ok()?;
     (seconds >= 0.0).then(|| seconds.min(2_147_483_648.0))
 }
 
-/// Seconds for which a cache may keep it (RFC 9111, 4.2.1); `None`: not said.
+/// Returns the lifetime in caches in seconds (RFC 9111, 4.2.1), or `None` if not specified.
 fn lifetime(answer: &PageResponse) -> Option<f64> {
     let directives = answer
         .all("cache-control")
@@ -301,7 +302,7 @@ fn lifetime(answer: &PageResponse) -> Option<f64> {
     })
 }
 
-/// A number of eight digits and letters or more in its name, or `?v=`.
+/// Returns true if the name contains a hash of eight or more hexadecimal digits, or the query has `v=`.
 fn is_versioned(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     let has_hash = name.split(['.', '-', '_']).any(|part| {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The origin of a response, as far as its fields show: a cache, a server that reads files, or an application
-//! behind it.
+//! The origin of a response, as far as its fields show: a cache, a server that reads files, or an application behind
+//! it.
 
 use super::client::PageResponse;
 use crate::cookies::cookie::{Hasher, set_cookie};
 use crate::date::now;
 
-/// Fields that say what an application is made with.
+/// Fields that reveal the software of an application.
 pub const MADE_WITH: [&str; 4] = [
     "x-powered-by",
     "x-aspnet-version",
@@ -14,7 +14,7 @@ pub const MADE_WITH: [&str; 4] = [
     "x-runtime",
 ];
 
-/// Servers that stand in front of applications, as `Server` names them.
+/// Servers that run in front of applications, as named in `Server`.
 const FRONTS: [&str; 12] = [
     "nginx",
     "openresty",
@@ -36,7 +36,7 @@ const APPLICATIONS: [&str; 11] = [
     "WEBrick", "Express",
 ];
 
-/// The origin of a response, in a few words.
+/// Describes the origin of a response in a few words.
 pub fn served_by(answer: &PageResponse) -> String {
     let server = answer.field("server").unwrap_or_default();
     let first_named = |names: &[&'static str]| {
@@ -45,7 +45,7 @@ pub fn served_by(answer: &PageResponse) -> String {
         names.find(|name| lower.contains(&name.to_ascii_lowercase()))
     };
     let inner = first_named(&APPLICATIONS);
-    // `Apache-Coyote` is Tomcat's own.
+    // `Apache-Coyote` is Tomcat.
     let front = first_named(&FRONTS).filter(|_| inner.is_none());
     let has_framework_field = MADE_WITH.iter().any(|name| answer.field(name).is_some());
     let is_application = inner.is_some() || has_framework_field || sets_session(answer);
@@ -63,7 +63,7 @@ pub fn served_by(answer: &PageResponse) -> String {
     }
 }
 
-/// True if a cache answered, by `Cache-Status` (RFC 9211) or the fields that were usual before it.
+/// Returns true if a cache served the response, according to `Cache-Status` (RFC 9211) or its predecessors.
 fn is_cached(answer: &PageResponse) -> bool {
     let is_hit = |name: &str| {
         let mut fields = answer.all(name);

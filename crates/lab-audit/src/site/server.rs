@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server of a site: what it tells of itself, how it speaks, what it should not answer.
+//! The server of a site: what it reveals about itself, its protocols, and paths that it should not serve.
 
 use super::client::{self, Client, Method, PageResponse};
 use super::page::{Safety, safety};
@@ -78,35 +78,35 @@ pub const SERVER: Class = Class {
     ],
 };
 
-/// How long a probe of a port waits.
+/// The timeout for probing a port.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// Addresses of a name that a probe tries.
+/// The maximum number of a name's addresses that a probe tries.
 const MAX_ADDRESSES: usize = 4;
 
-/// Redirects on the way to the page.
+/// The redirects before the page.
 #[derive(Clone, Debug, Default)]
 pub struct Redirects {
-    /// How many.
+    /// The number of redirects.
     pub count: u64,
-    /// The URLs that they lead to.
+    /// The URLs of the redirects.
     pub path: Vec<String>,
-    /// True if one leads to a URL that was asked before, or there are too many.
+    /// Whether a redirect leads to a URL that was already requested, or there are too many redirects.
     pub is_loop: bool,
-    /// True if one leads from http to https.
+    /// Whether a redirect leads from http to https.
     pub to_https: bool,
-    /// Where the last leads, if that is a host that was not named.
+    /// The target of the last redirect, if its host was not named.
     pub elsewhere: Option<Url>,
 }
 
-/// The page's response, its redirects, and the means to probe the server.
+/// The page's response, its redirects, and the AJP port to probe.
 pub struct ServerContext<'a> {
-    /// The page.
+    /// The page's URL.
     pub url: &'a Url,
-    /// Its answer.
+    /// The page's response.
     pub page: &'a PageResponse,
-    /// On the way to it.
+    /// The redirects before the page.
     pub redirects: Redirects,
-    /// Where AJP would be.
+    /// The port to probe for AJP.
     pub ajp_port: u16,
 }
 
@@ -124,12 +124,12 @@ struct ExposedPath {
 }
 
 impl ServerContext<'_> {
-    /// For rules, by asking the server what its answer does not tell.
+    /// Describes the server for rules, with requests for what the page's response does not show.
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
         let addresses = addresses.map_err(|e| format!("Its name was looked up again: {e}."));
-        // First: a server may ban a client that asks for paths that should not exist.
+        // This probe comes first, because a server may ban a client that requests paths that should not exist.
         self.set_families(&addresses, &mut thing);
         self.set_head(client, &mut thing);
         self.set_tls(client, &mut thing);
@@ -138,7 +138,7 @@ impl ServerContext<'_> {
         thing
     }
 
-    /// HEAD must say what GET says (RFC 9110, 9.3.2).
+    /// Checks that HEAD gives the same fields as GET (RFC 9110, 9.3.2).
     fn set_head(&self, client: &mut Client, thing: &mut Thing) {
         let unreadable = self.page.malformed.as_deref().map(unreadable_text);
         match unreadable.map_or_else(|| client.request(Method::Head, self.url, ""), Err) {
@@ -193,7 +193,7 @@ impl ServerContext<'_> {
         thing.set("to_https", self.plain_leads_to_tls(client));
     }
 
-    /// Checks that plain HTTP on its usual port leads to TLS, for a page that came over TLS.
+    /// Returns whether plain HTTP on its default port leads to TLS, for a page that came over TLS.
     fn plain_leads_to_tls(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
@@ -267,8 +267,9 @@ impl ServerContext<'_> {
         thing.set("exposed_what", what);
     }
 
-    /// True if a path is answered with the content of such a file. Error: it is not answered, or the server asks to
-    /// wait.
+    /// Returns true if the response for a path has the content of such a file.
+    ///
+    /// Returns an error if there is no response, or if the server asks to wait.
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
         let answer = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
@@ -291,7 +292,7 @@ impl ServerContext<'_> {
         Value::Flag(tried.any(|address| answers_ajp(SocketAddr::new(address.ip(), self.ajp_port))))
     }
 
-    /// Over which families its name is reached: over that of the page it was.
+    /// Sets the families over which the name is reachable; the family of the page's connection is.
     fn set_families(&self, addresses: &Result<Vec<SocketAddr>, String>, thing: &mut Thing) {
         if !matches!(self.url.host(), Some(url::Host::Domain(_))) {
             return;
@@ -322,7 +323,7 @@ impl ServerContext<'_> {
     }
 }
 
-/// The addresses of a family, as many as are tried.
+/// Returns the addresses of a family, at most as many as are tried.
 fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
     let in_family = all.iter().filter(|address| IpFamily::of(address) == family);
     in_family.copied().take(MAX_ADDRESSES).collect()
@@ -342,7 +343,7 @@ fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     }
 }
 
-/// The facts about the server in the response to the request for the page, without a further request.
+/// Describes the server from the response to the request for the page, without further requests.
 pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
@@ -359,12 +360,12 @@ pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing 
     thing
 }
 
-/// The reason of values that are unknown because the page's answer cannot be read.
+/// Returns the reason for values that are unknown because the page's response cannot be read.
 fn unreadable_text(reason: &str) -> String {
     format!("The page's answer cannot be read: {reason}")
 }
 
-/// Sets where redirects lead.
+/// Sets the targets of redirects.
 fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("redirects", Value::count(redirects.count, "redirects"));
     thing.set("redirect_loop", Value::Flag(redirects.is_loop));
@@ -382,7 +383,7 @@ fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("elsewhere_word", word(address::shell_word));
 }
 
-/// Sets what the answer tells of the server; a redirect tells nothing of the page.
+/// Sets what the response shows about the server; a redirect shows nothing about the page.
 fn set_answer(url: &Url, page: &PageResponse, thing: &mut Thing) {
     set_fields(page, thing);
     if url.scheme() == "https" {
@@ -446,7 +447,7 @@ fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     }
 }
 
-/// For how long browsers use TLS without asking; 0: it does not say so.
+/// Returns how long browsers use TLS for the host without trying plain HTTP; 0 if not specified.
 fn hsts_lifetime(page: &PageResponse) -> Value {
     let hsts = page.field("strict-transport-security").unwrap_or_default();
     let hsts = hsts.to_ascii_lowercase();
@@ -478,7 +479,7 @@ fn set_security(page: &PageResponse, thing: &mut Thing) {
     thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
 }
 
-/// Records the protection against scripts by the page's policy and its HTML, which may be unreadable.
+/// Sets the protection against scripts by the page's policy and its HTML, which may be unreadable.
 fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thing) {
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
@@ -486,7 +487,7 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
     let policies = page.all("content-security-policy").chain([html_policy]);
     let policies: Vec<String> = policies.map(str::to_ascii_lowercase).collect();
     let csp = match (script_policy(&policies), html) {
-        // What the page adds can only restrict more.
+        // The policy in the page can only add restrictions.
         (csp @ "restricts scripts", _) | (csp, Ok(_)) => Value::word(csp),
         (_, Err(reason)) => unreadable(reason),
     };
@@ -512,8 +513,8 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
     thing.set("unpinned_word", first(address::shell_word));
 }
 
-/// The effect of policies on scripts: the strictest of them counts (CSP Level 3; as Mozilla's Observatory
-/// scores it).
+/// Returns the effect of policies on scripts; the strictest policy counts (CSP Level 3; as scored by Mozilla's
+/// Observatory).
 fn script_policy(policies: &[String]) -> &'static str {
     let restricts_scripts = |policy: &String| {
         let directives = policy
@@ -522,7 +523,7 @@ fn script_policy(policies: &[String]) -> &'static str {
         let mut directives: Vec<(&str, Vec<&str>)> = directives
             .filter_map(|mut words| Some((words.next()?, words.collect())))
             .collect();
-        // default-src holds for scripts where there is no script-src.
+        // default-src applies to scripts if there is no script-src.
         directives.sort_by_key(|(name, _)| *name != "script-src");
         let relevant = directives.into_iter();
         let mut relevant =
@@ -560,7 +561,9 @@ fn connect(address: SocketAddr) -> Option<Timed> {
     Some(Timed::new(stream, Instant::now() + TIMEOUT))
 }
 
-/// True if this machine has a route to the family's Internet; nothing is sent (no host has these: RFC 5737, RFC 3849).
+/// Returns true if this machine has a route to the Internet over the family.
+///
+/// Nothing is sent, and no host has these addresses (RFC 5737, RFC 3849).
 fn has_route(family: IpFamily) -> bool {
     let (local, remote) = match family {
         IpFamily::V4 => ("0.0.0.0:0", "198.51.100.1:9"),
@@ -569,7 +572,7 @@ fn has_route(family: IpFamily) -> bool {
     std::net::UdpSocket::bind(local).is_ok_and(|socket| socket.connect(remote).is_ok())
 }
 
-/// CPing, which a server of AJP answers with CPong (AJPv13 reference).
+/// Sends CPing, to which an AJP server responds with CPong (AJPv13 reference).
 fn answers_ajp(address: SocketAddr) -> bool {
     const PING: [u8; 5] = [0x12, 0x34, 0x00, 0x01, 0x0a];
     const PONG: [u8; 5] = [0x41, 0x42, 0x00, 0x01, 0x09];

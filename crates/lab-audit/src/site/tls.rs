@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! TLS as an audit needs it: every certificate is taken, and what is wrong with it is kept.
+//! A TLS client for audits, which accepts every certificate and records its problems.
 
 use crate::timed::Timed;
 use lab_load::certificates::{AnyCertificate, PresentedCertificate, system_roots};
@@ -19,35 +19,37 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 pub struct TlsObservation {
     /// `TLSv1.3` or `TLSv1.2`.
     pub version: String,
-    /// The protocol that both agreed on, such as `h2`; empty: none.
+    /// The negotiated protocol, such as `h2`; empty if there is none.
     pub alpn: String,
-    /// The fault in the certificate; `None`: it is valid.
+    /// The problem with the certificate; `None` if it is valid.
     pub wrong: Option<String>,
-    /// Seconds since 1970 from which and until which the certificate holds; `None`: it cannot be read.
+    /// The validity period of the certificate, in seconds since 1970; `None` if the certificate cannot be parsed.
     pub valid: Option<(f64, f64)>,
 }
 
-/// Begins connections.
+/// Opens connections.
 pub struct TlsClient {
     provider: Arc<CryptoProvider>,
     verifier: Arc<dyn ServerCertVerifier>,
     last: Arc<Mutex<Verdict>>,
 }
 
-/// A connection.
 pub struct TlsStream {
     stream: StreamOwned<ClientConnection, Timed>,
     last: Arc<Mutex<Verdict>>,
 }
 
-/// The fault in the certificate that was presented last, and its period of validity.
+/// The problem with the last presented certificate, and its validity period.
 type Verdict = (Option<String>, Option<(f64, f64)>);
 
 impl TlsClient {
-    /// With the system's authorities. Every certificate is taken: the server's configuration is what is looked at.
+    /// Creates a client that uses the system's certificate authorities.
+    ///
+    /// Every certificate is accepted, because the audit examines the server's configuration.
     ///
     /// # Errors
-    /// rustls cannot be set up.
+    ///
+    /// Returns an error if rustls cannot be set up.
     pub fn new() -> Result<TlsClient, String> {
         let provider = Arc::new(ring::default_provider());
         let last_verdict = Arc::new(Mutex::new(Verdict::default()));
@@ -69,10 +71,11 @@ impl TlsClient {
         })
     }
 
-    /// A connection that offers HTTP/1.1, and is read until the deadline.
+    /// Begins a connection that offers HTTP/1.1, with a deadline for reading.
     ///
     /// # Errors
-    /// There is no handshake, in words.
+    ///
+    /// Returns a message if the handshake cannot be prepared.
     pub fn begin(
         &self,
         host: &str,
@@ -87,10 +90,13 @@ impl TlsClient {
         )
     }
 
-    /// The result of a handshake with these versions and protocols; `None`: the server refuses them.
+    /// Tries a handshake with the given versions and protocols.
+    ///
+    /// Returns `None` if the server refuses them.
     ///
     /// # Errors
-    /// There is no answer to it, in words.
+    ///
+    /// Returns a message if the server does not respond.
     pub fn offers(
         &self,
         host: &str,
@@ -132,7 +138,7 @@ impl TlsClient {
     }
 }
 
-/// True if the server refused: by an alert, or by closing the connection.
+/// Returns true if the server refused, with an alert or by closing the connection.
 fn is_refusal(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -144,26 +150,26 @@ fn is_refusal(e: &io::Error) -> bool {
 }
 
 impl TlsStream {
-    /// Sets another deadline.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.stream.sock.set_deadline(deadline);
     }
 
-    /// Goes on until both have agreed.
+    /// Performs the handshake.
     ///
     /// # Errors
-    /// They have not, or it is too late.
+    ///
+    /// Returns an error if the handshake fails or the deadline passes.
     pub fn handshake(&mut self) -> io::Result<()> {
         let TlsStream { stream, .. } = self;
         stream.conn.complete_io(&mut stream.sock)?;
-        // complete_io returns Ok after a part of a message and a time-out.
+        // complete_io returns Ok after a partial message and a timeout.
         if stream.conn.is_handshaking() {
             return Err(io::Error::from(io::ErrorKind::TimedOut));
         }
         Ok(())
     }
 
-    /// The observations, once there was a handshake.
+    /// Returns the observations, if the handshake has finished.
     pub fn observation(&self) -> Option<TlsObservation> {
         let connection = &self.stream.conn;
         let version = connection.protocol_version()?;
@@ -195,7 +201,7 @@ impl Write for TlsStream {
     }
 }
 
-/// Judges by the authorities of this system; inner error: it has none.
+/// Verifies certificates against this system's authorities; the inner error means that the system has none.
 type Judge = Result<Arc<WebPkiServerVerifier>, String>;
 
 fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
@@ -209,7 +215,7 @@ fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
         .map_err(|e| format!("TLS cannot be set up: {e}"))
 }
 
-/// From when until when a certificate holds.
+/// Returns the validity period of a certificate.
 fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
     let validity = parsed.validity();
@@ -219,7 +225,7 @@ fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
     ))
 }
 
-/// True if an error is a time-out of the socket, or an interruption.
+/// Returns true if an error is a timeout of the socket, or an interruption.
 pub fn is_timeout(e: &io::Error) -> bool {
     matches!(
         e.kind(),

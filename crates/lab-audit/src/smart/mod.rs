@@ -1,52 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A disk's own data (SMART): its health, its wear, and the bytes written in its life.
+//! A disk's own data (SMART): health, wear and the bytes written in the disk's lifetime.
 
 mod nvme;
 
 use lab_host::Root;
 use serde_json::Value as Json;
 
-/// Bytes that flash endures for each byte of its size where no disk tells: 0.3 of it a day for five years, as makers
-/// promise (JESD218 and data sheets).
+/// The assumed endurance in bytes per byte of capacity, if the disk does not report it.
+///
+/// Manufacturers promise 0.3 drive writes per day for five years (JESD218 and data sheets).
 const ASSUMED: f64 = 0.3 * 365.0 * 5.0;
-/// Below this part, whole percents are too coarse to compute the endurance from.
+/// Below this fraction of wear, whole percentages are too coarse to compute the endurance from.
 const COARSE: f64 = 0.02;
-/// Messages of smartctl beyond so many are left out.
+/// The maximum number of messages of smartctl that are shown.
 const MAX_MESSAGES: usize = 3;
-/// Characters of each that are shown.
+/// The maximum length of a message that is shown, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
 
-/// A disk's data; `None`: not reported.
+/// A disk's data; `None` means not reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
-    /// True if it says that it fails.
+    /// Whether the disk reports that it is failing.
     pub failing: Option<bool>,
-    /// The part of its endurance that is used; can exceed 1.
+    /// The fraction of the endurance that is used; can exceed 1.
     pub worn: Option<f64>,
-    /// The part of its spare blocks that is left.
+    /// The fraction of the spare blocks that is left.
     pub spare: Option<f64>,
-    /// Sectors that were taken out of use or cannot be read.
+    /// The number of sectors that were reallocated or cannot be read.
     pub bad_sectors: Option<u64>,
-    /// Bytes written in its life.
+    /// The number of bytes written in the disk's lifetime.
     pub written: Option<f64>,
-    /// Smartctl does not know the model, so its attributes have no certain meaning and none was read.
+    /// Whether smartctl does not know the model, so the meaning of its attributes is uncertain and none were read.
     pub unnamed: bool,
 }
 
-/// How much can still be written to a disk.
+/// The remaining endurance of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Endurance {
-    /// Bytes.
+    /// The number of bytes that can still be written.
     pub left: f64,
-    /// How that is known, in words.
+    /// How the endurance was determined, in words.
     pub by: &'static str,
 }
 
 impl Smart {
-    /// Reads SMART of a disk such as `sda`: from its driver (NVMe), or by smartctl(8).
+    /// Reads the SMART data of a disk such as `sda`, from its driver (NVMe) or with smartctl(8).
     ///
     /// # Errors
-    /// Neither tells; why, in words.
+    ///
+    /// Returns a message if neither provides data.
     pub fn of(root: &Root, disk: &str) -> Result<Smart, String> {
         let from_driver = if root.is_live() && disk.starts_with("nvme") {
             nvme::smart(disk)
@@ -56,7 +58,7 @@ impl Smart {
         from_driver.map_or_else(|| by_smartctl(root, disk), Ok)
     }
 
-    /// The remaining endurance of a disk of `size` bytes.
+    /// Returns the remaining endurance of a disk of `size` bytes.
     pub fn endurance(&self, size: f64) -> Endurance {
         let worn = self.worn.unwrap_or(0.0);
         let computed_total = self.written.filter(|_| worn >= COARSE).map(|w| w / worn);
@@ -103,7 +105,7 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
     }
 }
 
-/// Smartctl's own messages, which say why it shows nothing.
+/// Returns smartctl's own messages, which explain why it shows no data.
 fn smartctl_error(json: &Json) -> String {
     let messages = json["smartctl"]["messages"]
         .as_array()
@@ -132,7 +134,8 @@ fn smartctl_error(json: &Json) -> String {
 fn parse_smartctl(json: &Json) -> Smart {
     let nvme = &json["nvme_smart_health_information_log"];
     let percent = |value: &Json| value.as_f64().map(|percent| percent / 100.0);
-    // Of an ATA disk smartctl guesses this from any attribute that is called so, also in models that it does not know.
+    // For an ATA disk, smartctl derives this from any attribute with a matching name, even for models that it does not
+    // know.
     let reported = Some(&json["endurance_used"]["current_percent"])
         .filter(|_| json.get("ata_smart_attributes").is_none());
     let worn = [
@@ -163,15 +166,17 @@ fn is_amount(number: &f64) -> bool {
     number.is_finite() && *number >= 0.0
 }
 
-/// True if smartctl knows what this model's attributes mean: it then has the model in its database. Hard disks agree on the
-/// few attributes that are read of them. Elsewhere the names are only those that are most usual.
+/// Returns true if smartctl knows the meaning of this model's attributes, because the model is in its database.
+///
+/// Hard disks agree on the few attributes that are used. For other unknown models, smartctl shows only the most common
+/// names.
 fn has_known_names(json: &Json) -> bool {
     let in_database = json["in_smartctl_database"].as_bool();
     let spins = json["rotation_rate"].as_u64().is_some_and(|rate| rate > 0);
     spins || in_database.unwrap_or(json.get("model_family").is_some())
 }
 
-/// The attributes with their names; none where the names are guesses.
+/// Returns the attributes with their names, or none if the names are guesses.
 fn named_attributes(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
     let table = json["ata_smart_attributes"]["table"].as_array();
     let table = table.filter(|_| has_known_names(json));
@@ -179,7 +184,9 @@ fn named_attributes(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
     attributes.filter_map(|attribute| Some((attribute["name"].as_str()?, attribute)))
 }
 
-/// An attribute's raw value as smartctl shows it: some models pack several numbers into it, and the first one is meant.
+/// Returns an attribute's raw value as smartctl shows it.
+///
+/// Some models pack multiple numbers into the value; the first one is used.
 fn raw(attribute: &Json) -> Option<u64> {
     let shown = attribute["raw"]["string"].as_str().unwrap_or_default();
     let digits = shown.bytes().take_while(u8::is_ascii_digit).count();
@@ -189,10 +196,11 @@ fn raw(attribute: &Json) -> Option<u64> {
     }
 }
 
-/// The fraction of its life that an SSD has used, by the names that smartmontools' drivedb.h gives to such attributes.
-/// Other attributes have the same numbers in other models (177: Wear_Range_Delta; 233: Flash_Writes_GiB).
+/// Returns the fraction of its life that an SSD has used, from attributes with the names in smartmontools' drivedb.h.
+///
+/// In other models the same attribute IDs have other meanings (177: Wear_Range_Delta; 233: Flash_Writes_GiB).
 fn worn_by_attribute(json: &Json) -> Option<f64> {
-    // Where it is there, other normalized values can stay at 100 for good (177 of Silicon Motion's controllers).
+    // If this attribute exists, other normalized values can stay at 100 forever (177 in Silicon Motion's controllers).
     let mut attributes = named_attributes(json);
     if let Some((_, attribute)) = attributes.find(|(name, _)| *name == "Remaining_Lifetime_Perc") {
         let left = remaining_lifetime(attribute)?;
@@ -202,7 +210,7 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
         let percent_used = match name {
             // The normalized value counts down from 100.
             "SSD_Life_Left" | "Wear_Leveling_Count" => 100 - normalized(attribute)?,
-            // Here the raw value can be the percentage, and the normalized one stay at 100.
+            // The raw value can be the percentage while the normalized value stays at 100.
             "SSD_Life_Left_Perc"
             | "SSD_Remaining_Life_Perc"
             | "Percent_Lifetime_Remain"
@@ -219,7 +227,7 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
                 let is_open = left == 100 && matches!(raw(attribute), Some(1..=99));
                 (!is_open).then_some(100 - left)?
             }
-            // Intel's counts down; what SanDisk calls so (230) counts up, and in other units.
+            // Intel's attribute counts down; SanDisk's attribute of that name (230) counts up, in other units.
             "Media_Wearout_Indicator" if attribute["id"].as_u64() == Some(233) => {
                 100 - normalized(attribute)?
             }
@@ -234,28 +242,30 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
     })
 }
 
-/// A normalized value that is a percentage.
+/// Returns a normalized value if it is a percentage.
 fn normalized(attribute: &Json) -> Option<u64> {
     attribute["value"]
         .as_u64()
         .filter(|percent| *percent <= 100)
 }
 
-/// The percentage of its life that a disk has left, by `Remaining_Lifetime_Perc`: the raw value has it. The normalized one
-/// is the same, or stays at 100 (some of Silicon Motion's controllers); of Indilinx's (209) it is a part of the raw value.
+/// Returns the percentage of its life that a disk has left, from the raw value of `Remaining_Lifetime_Perc`.
+///
+/// The normalized value is the same, or stays at 100 (some of Silicon Motion's controllers); for Indilinx (209) it
+/// consists of digits of the raw value.
 fn remaining_lifetime(attribute: &Json) -> Option<u64> {
     let left = raw(attribute).filter(|percent| *percent <= 100)?;
     let has_no_other = attribute["id"].as_u64() == Some(209) || attribute["value"].is_null();
     let fits = match normalized(attribute) {
         Some(normalized) if normalized == left => true,
-        // With 0 nobody knows whether the disk is worn out or does not count.
+        // With a raw value of 0, the disk may be worn out or may not count.
         Some(100) => left > 0,
         _ => false,
     };
     (has_no_other || fits).then_some(left)
 }
 
-/// Sectors that were taken out of use, or cannot be read.
+/// Returns the number of sectors that were reallocated or cannot be read.
 fn bad_sectors(json: &Json) -> Option<u64> {
     const NAMES: [&str; 9] = [
         "Reallocated_Sector_Ct",
@@ -274,7 +284,7 @@ fn bad_sectors(json: &Json) -> Option<u64> {
         .reduce(|a, b| a.saturating_add(b))
 }
 
-/// Bytes that the host wrote. The name says in which unit a model counts (smartmontools' drivedb.h).
+/// Returns the number of bytes that the host wrote. The attribute's name implies the unit (smartmontools' drivedb.h).
 fn written_by_attribute(json: &Json) -> Option<f64> {
     named_attributes(json).find_map(|(name, attribute)| {
         let unit = match name {
@@ -293,7 +303,7 @@ fn sector(json: &Json) -> f64 {
     json["logical_block_size"].as_f64().unwrap_or(512.0)
 }
 
-/// A value of the log of device statistics (ATA Command Set 4, General Purpose Log 04h).
+/// Returns a value from the log of device statistics (ATA Command Set 4, General Purpose Log 04h).
 fn statistic(json: &Json, name: &str) -> Option<f64> {
     let pages = json["ata_device_statistics"]["pages"].as_array()?;
     let rows = pages.iter().filter_map(|page| page["table"].as_array());
@@ -338,7 +348,8 @@ mod tests {
         }
     }
 
-    /// SMART of an SSD that smartctl knows, with these attributes: number, name, normalized value, raw value.
+    /// Returns SMART data of an SSD that smartctl knows, with the given attributes: ID, name, normalized value, raw
+    /// value.
     fn known_ssd(attributes: &[(u64, &str, u64, &str)]) -> Json {
         let table: Vec<Json> = attributes
             .iter()
@@ -365,7 +376,7 @@ mod tests {
         let smart = parse_smartctl(&samsung);
         assert_eq!((smart.written, smart.bad_sectors), (Some(2048.0), Some(5)));
         assert!((smart.worn.unwrap() - 0.05).abs() < 1e-9);
-        // The same numbers with other names are something else.
+        // The same IDs with other names have other meanings.
         assert_eq!(
             worn(&[
                 (177, "Wear_Range_Delta", 0, "1"),
@@ -412,21 +423,21 @@ mod tests {
             worn.map(|worn| (worn * 100.0).round())
         };
         let remaining = |value, raw| worn(&[(169, "Remaining_Lifetime_Perc", value, raw)]);
-        // Silicon Motion's, Kingston's and Innodisk's.
+        // Silicon Motion, Kingston and Innodisk.
         assert_eq!(remaining(100, "92"), Some(8.0));
         assert_eq!(remaining(93, "93"), Some(7.0));
         assert_eq!(remaining(0, "0"), Some(100.0));
         assert_eq!(remaining(100, "100"), Some(0.0));
-        // Values that do not fit each other.
+        // Inconsistent values.
         for (value, raw) in [(100, "0"), (93, "7"), (50, "100"), (100, "5000")] {
             assert_eq!(remaining(value, raw), None, "{value} {raw}");
         }
-        // Indilinx's normalized values are digits of the raw one.
+        // Indilinx's normalized value consists of digits of the raw value.
         assert_eq!(
             worn(&[(209, "Remaining_Lifetime_Perc", 0, "97")]),
             Some(3.0)
         );
-        // No other attribute stands for it, for those can stay at 100.
+        // No other attribute replaces this one, because the others can stay at 100.
         let frozen = (177, "Wear_Leveling_Count", 100, "12");
         assert_eq!(
             worn(&[(169, "Remaining_Lifetime_Perc", 100, "41"), frozen]),
@@ -437,7 +448,7 @@ mod tests {
             None
         );
         assert_eq!(worn(&[frozen]), Some(0.0));
-        // Other percentages likewise.
+        // Other percentages behave the same.
         assert_eq!(worn(&[(248, "Remaining_Life", 100, "97")]), None);
         assert_eq!(worn(&[(248, "Remaining_Life", 97, "97")]), Some(3.0));
         assert_eq!(
@@ -465,10 +476,10 @@ mod tests {
             (smart.worn, smart.bad_sectors, smart.written),
             (None, None, None)
         );
-        // Hard disks agree on what a reallocated sector is.
+        // Hard disks agree on the meaning of a reallocated sector.
         json["rotation_rate"] = json!(5400);
         assert_eq!(parse_smartctl(&json).bad_sectors, Some(2));
-        // What the standard defines needs no database.
+        // Values defined by the standard need no database.
         json["rotation_rate"] = json!(0);
         json["ata_device_statistics"] = json!({"pages": [{"table": [{"name": "Percentage Used Endurance Indicator", "value": 7}]}]});
         assert_eq!(parse_smartctl(&json).worn, Some(0.07));
@@ -507,7 +518,7 @@ mod tests {
             ..Smart::default()
         };
         let size = 1e12;
-        // A tenth is used by 51.2 TB: nine times as much is left.
+        // 51.2 TB have used one tenth, so nine times as much is left.
         let computed = smart(Some(0.1), Some(51.2e12)).endurance(size);
         assert!((computed.left - 460.8e12).abs() < 1e6 && computed.by.starts_with("from SMART"));
         let half_worn = smart(Some(0.5), None).endurance(size);

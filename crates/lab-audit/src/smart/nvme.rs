@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SMART log of an NVMe disk, which its driver hands out to root.
+//! The SMART log of an NVMe disk, which its driver provides to root.
 
 use super::Smart;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-/// Bytes of a data unit: a thousand blocks of 512 (NVM Express Base Specification 2.0, figure 207).
+/// The size of a data unit in bytes: a thousand blocks of 512 (NVM Express Base Specification 2.0, figure 207).
 pub const DATA_UNIT: f64 = 512_000.0;
-/// Bytes of the log.
+/// The size of the log in bytes.
 const LOG: usize = 512;
 /// `_IOWR('N', 0x41, struct nvme_passthru_cmd)` of linux/nvme_ioctl.h.
 const ADMIN_COMMAND: u64 = 0xc048_4e41;
-/// Get Log Page, the SMART log, for the whole controller.
+/// Get Log Page: the SMART log, for the whole controller.
 const GET_LOG_PAGE: u8 = 0x02;
 const SMART_LOG: u32 = 0x02;
 const ALL_NAMESPACES: u32 = u32::MAX;
-/// A disk that takes longer does not answer.
+/// The timeout, after which a disk counts as not responding.
 const TIMEOUT_MS: u32 = 1000;
 
 /// `struct nvme_passthru_cmd`.
@@ -38,7 +38,7 @@ struct NvmeCommand {
 
 const _: () = assert!(size_of::<NvmeCommand>() == 72);
 
-/// Reads the data of a disk of this machine; `None`: not permitted, or no response.
+/// Reads the log of a disk of this machine. Returns `None` if that is not permitted or the disk does not respond.
 pub fn smart(disk: &str) -> Option<Smart> {
     let device = File::open(format!("/dev/{disk}")).ok()?;
     read_log(&device).map(|log| parse_log(&log))
@@ -56,12 +56,12 @@ fn read_log(device: &File) -> Option<[u8; LOG]> {
         timeout_ms: TIMEOUT_MS,
         ..NvmeCommand::default()
     };
-    // SAFETY: the command is as linux/nvme_ioctl.h wants it, and the log has the length that it tells.
+    // SAFETY: the command has the layout of linux/nvme_ioctl.h, and the log has the length given in the command.
     let status = unsafe { libc::ioctl(device.as_raw_fd(), ADMIN_COMMAND as _, &raw mut command) };
     (status == 0).then_some(log)
 }
 
-/// NVM Express Base Specification 2.0, figure 207.
+/// Parses a log (NVM Express Base Specification 2.0, figure 207).
 fn parse_log(log: &[u8; LOG]) -> Smart {
     let number = |at: usize| {
         let bytes: Vec<u8> = log[at..at + 16].to_vec();
@@ -69,7 +69,8 @@ fn parse_log(log: &[u8; LOG]) -> Smart {
     };
     let percent = |at: usize| Some(f64::from(log[at]) / 100.0);
     Smart {
-        // Spare blocks, reliability, read only, or the cache's backup; temperature (bit 1) passes.
+        // Bits for spare blocks, reliability, read-only mode and the cache's backup; a high temperature (bit 1) is not
+        // a failure.
         failing: Some(log[0] & 0b1_1101 != 0),
         spare: percent(3),
         worn: percent(5),
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn a_log_is_read_as_the_specification_has_it() {
         let mut page = [0; LOG];
-        page[0] = 0b10; // It is too warm.
+        page[0] = 0b10; // The temperature is too high.
         (page[3], page[4], page[5]) = (100, 10, 10);
         page[48..56].copy_from_slice(&100_000_000_u64.to_le_bytes());
         page[160] = 2;

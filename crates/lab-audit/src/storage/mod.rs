@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit host --measure`: how fast disks are, by direct I/O, several of them in turns.
+//! `audit host --measure`: measures the speed of disks with direct I/O, multiple disks in turns.
 
 mod target;
 mod turns;
@@ -15,11 +15,11 @@ use lab_stats::order::median_interval;
 use lab_stats::signed_rank::centre;
 use turns::{DEPTH, Round, StorageWork};
 
-/// Rounds; six are the fewest for an interval at 95 %.
+/// The number of rounds; a 95 % interval requires at least six.
 pub const ROUNDS: u64 = 12;
-/// Flash answers a read of a block no faster, ns (data sheets of NAND: 40 to 100 µs for a page).
+/// The minimum time in which flash reads a block, in ns (NAND data sheets: 40 to 100 µs for a page).
 const FLASH_NS: f64 = 40e3;
-/// A platter's half turn at 15,000 rpm, ns.
+/// The time of half a rotation at 15,000 rpm, in ns.
 const PLATTER_NS: f64 = 2e6;
 
 /// The measurements of a disk, for rules.
@@ -72,16 +72,19 @@ pub const STORAGE: Class = Class {
 /// The measurements of a target.
 pub struct StorageFigures {
     target: StorageTarget,
-    /// The rounds of each work, in the order of [`StorageWork::ALL`].
+    /// The rounds of each kind of work, in the order of [`StorageWork::ALL`].
     rounds: Vec<Vec<Round>>,
-    /// Medians of first and second reads of the same blocks, ns.
+    /// The medians of first and second reads of the same blocks, in ns.
     rereads: [f64; 2],
 }
 
-/// Takes rounds of all works on all targets. `step` gets the number of rounds that are done.
+/// Runs rounds of all kinds of work on all targets.
+///
+/// `step` receives the number of completed rounds.
 ///
 /// # Errors
-/// A target failed.
+///
+/// Returns an error if a target fails.
 pub fn measure(
     targets: Vec<StorageTarget>,
     rounds: u64,
@@ -113,7 +116,7 @@ pub fn measure(
     Ok(pairs.map(to_measured).collect())
 }
 
-/// The things, facts, tables and the chart of an audit.
+/// Returns the things, facts, tables and chart for an audit.
 pub fn extra(results: &[StorageFigures]) -> Extra {
     let mut tables = vec![speeds(results)];
     if results.len() > 1 {
@@ -192,7 +195,7 @@ impl StorageFigures {
     }
 }
 
-/// The cache below this system, as far as latencies show one.
+/// Returns what a cache below this system serves, as far as latencies show one.
 pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 2]) -> Value {
     let fastest_ns = match medium {
         "memory" => 0.0,
@@ -211,7 +214,7 @@ pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 
     }
 }
 
-/// True if it is a loop device that reads its file by way of the page cache (/sys/block/loopN/loop/dio).
+/// Returns true for a loop device that reads its file through the page cache (/sys/block/loopN/loop/dio).
 fn page_cache_below(disk: &str) -> bool {
     let root = Root::live();
     let of_file = matches!(Medium::of(&root, disk), Medium::File(_));
@@ -226,7 +229,7 @@ fn word(text: &str) -> EvidenceValue {
     EvidenceValue::Word(text.into())
 }
 
-/// Each figure with its interval.
+/// Builds a table of all results with their intervals.
 fn speeds(results: &[StorageFigures]) -> EvidenceTable {
     let mut rows = Vec::new();
     for measured in results {
@@ -276,7 +279,7 @@ fn speeds(results: &[StorageFigures]) -> EvidenceTable {
     }
 }
 
-/// Rates as multiples of the first target's.
+/// Builds a table of rates relative to the first target.
 fn ratios(results: &[StorageFigures]) -> EvidenceTable {
     let mut rows = Vec::new();
     for measured in &results[1..] {
@@ -330,11 +333,13 @@ fn chart(results: &[StorageFigures]) -> Option<EvidenceBars> {
     })
 }
 
-/// Letters of a target's name in a chart, which has room for some 24 with the work's.
+/// The maximum length of a target's name in a chart, which has room for about 24 characters including the work's name.
 const SHOWN: usize = 14;
 
-/// Names of several targets, short enough for a chart: without the folder that all are in, and of what is still long
-/// the end. Where that does not tell them apart, their numbers do.
+/// Shortens the names of multiple targets for a chart.
+///
+/// The common directory is removed, and of a name that is still too long, only the end is kept. Names that are then
+/// equal become numbers.
 fn short_names(names: &[&str]) -> Vec<String> {
     let first = names.first().copied().unwrap_or_default();
     let folders = first.match_indices('/').map(|(index, _)| &first[..=index]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The measured target: a scratch file in a directory, or a device or file, which is only read.
+//! The measured target: a scratch file in a directory, or a device or file that is only read.
 
 use crate::wording;
 use lab_host::disk::disk_of;
@@ -12,29 +12,29 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Bytes of the scratch file: more than the caches of most disks.
+/// The size of the scratch file in bytes, larger than the caches of most disks.
 pub const SCRATCH: u64 = 512 << 20;
-/// Blocks of sequential reading and of filling.
+/// The block size of sequential reads and of filling the file, in bytes.
 pub const LARGE: usize = 1 << 20;
-/// Blocks of random reading and of writing.
+/// The block size of random reads and of writes, in bytes.
 pub const SMALL: usize = 4096;
 
 /// A file or device that is open for direct I/O.
 pub struct StorageTarget {
-    /// As the reader named it.
+    /// The name as given by the user.
     pub name: String,
-    /// The disk below, such as `sda`; `None`: it cannot be told.
+    /// The underlying disk, such as `sda`; `None` if it cannot be determined.
     pub disk: Option<String>,
     /// `nvme`, `flash`, `spinning`, `virtual`, `file`, `memory`, or `unknown`.
     pub medium: String,
-    /// True if it is a file of the lab's own, which may be written.
+    /// Whether the target is benchlab's own scratch file, which may be written.
     pub scratch: bool,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
     pub(super) file: File,
 }
 
-/// Memory at a boundary that direct I/O accepts.
+/// Memory aligned as direct I/O requires.
 pub struct Aligned {
     bytes: Vec<u8>,
     begin: usize,
@@ -42,7 +42,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// Memory of `length` bytes.
+    /// Allocates `length` bytes.
     pub fn new(length: usize) -> Aligned {
         let bytes = vec![0; length + SMALL];
         let begin = bytes.as_ptr().align_offset(SMALL);
@@ -59,10 +59,14 @@ impl Aligned {
 }
 
 impl StorageTarget {
-    /// A folder gets a scratch file of so many bytes, which is gone when the process is; all else is opened to be read.
+    /// Opens a target.
+    ///
+    /// In a directory, this creates a scratch file of `scratch_bytes` bytes that disappears when the process exits; any
+    /// other target is opened read-only.
     ///
     /// # Errors
-    /// It cannot be opened, does no direct I/O, or has too little room; in words.
+    ///
+    /// Returns a message if the target cannot be opened, does not support direct I/O, or has too little room.
     pub fn open(path: &Path, scratch_bytes: u64) -> Result<StorageTarget, String> {
         let error_at_path = |e: io::Error| format!("{}: {}", path.display(), error_text(&e));
         let metadata = path.metadata().map_err(error_at_path)?;
@@ -111,10 +115,10 @@ fn error_text(e: &io::Error) -> String {
     }
 }
 
-/// A file without a name (O_TMPFILE), filled with what cannot be compressed.
+/// Creates an unnamed file (O_TMPFILE), filled with incompressible data.
 fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
     let error_at_path = |e: io::Error| format!("{}: {}", folder.display(), error_text(&e));
-    // A filesystem without files of one's own, such as /proc, says that there is no such file.
+    // A filesystem that does not support user files, such as /proc, reports that the file does not exist.
     let unwritable =
         |e: io::Error| wording::unusable(&folder.display().to_string(), &wording::unwritable(&e));
     let unnamed = tempfile::tempfile_in(folder).map_err(unwritable)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns on the targets: each kind of work on one, the others, and back.
+//! Turns on the targets: each kind of work runs on all targets in order, then in reverse order.
 
 use super::target::{Aligned, LARGE, SMALL, StorageTarget};
 use lab_stats::order::median;
@@ -9,42 +9,41 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// How long a turn lasts.
+/// The duration of a turn.
 const TURN: Duration = Duration::from_millis(60);
-/// The fewest operations of a turn, however long they take.
+/// The minimum number of operations in a turn, however long they take.
 const FEWEST: usize = 8;
-/// Requests at a time, of the work that has many.
+/// The number of concurrent requests of the deep work.
 pub const DEPTH: usize = 32;
-/// Fewer latencies have no 99th percentile.
+/// The minimum number of latencies for a 99th percentile.
 const ENOUGH: usize = 100;
 
-/// The operation of a turn.
+/// The kind of work in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageWork {
-    /// Reads of 1 MiB, one behind the other.
+    /// Sequential reads of 1 MiB.
     Sequential,
-    /// Reads of 4 KiB anywhere, one at a time.
+    /// Random reads of 4 KiB, one at a time.
     Random,
-    /// The same, 32 at a time.
+    /// Random reads of 4 KiB, 32 at a time.
     RandomDeep,
-    /// Writes of 4 KiB anywhere in the scratch file.
+    /// Random writes of 4 KiB in the scratch file.
     Write,
-    /// A write of 4 KiB, and the wait until the disk has it.
+    /// Writes of 4 KiB, each followed by fsync.
     Sync,
 }
 
-/// A round of one work on one target: two turns.
+/// A round of one kind of work on one target: two turns.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// Operations per second.
+    /// The rate in operations per second.
     pub rate: f64,
-    /// Median latency in ns.
+    /// The median latency in ns.
     pub p50: f64,
-    /// 99th percentile in ns; `None`: too few operations.
+    /// The 99th percentile of the latency in ns; `None` if there were too few operations.
     pub p99: Option<f64>,
 }
 
-/// A turn.
 #[derive(Default)]
 struct StorageTurn {
     latencies: Vec<f64>,
@@ -60,7 +59,7 @@ impl StorageWork {
         StorageWork::Sync,
     ];
 
-    /// In words.
+    /// Returns the name in words.
     pub fn name(self) -> &'static str {
         match self {
             StorageWork::Sequential => "sequential read",
@@ -71,7 +70,7 @@ impl StorageWork {
         }
     }
 
-    /// The same beside a target's name.
+    /// Returns a short name, for use after a target's name.
     pub fn short(self) -> &'static str {
         match self {
             StorageWork::Sequential => "sequential",
@@ -86,16 +85,17 @@ impl StorageWork {
         matches!(self, StorageWork::Write | StorageWork::Sync)
     }
 
-    /// True if it is done there: what is not the lab's own is never written.
+    /// Returns true if the work may run on a target; only benchlab's own file is ever written.
     pub fn fits(self, target: &StorageTarget) -> bool {
         target.scratch || !self.writes()
     }
 }
 
-/// One round of a work: each target once, and once more in the reverse order.
+/// Runs one round of a kind of work: all targets once, then once more in reverse order.
 ///
 /// # Errors
-/// A read or a write failed, with the target's name.
+///
+/// Returns an error with the target's name if a read or a write fails.
 pub fn round(
     targets: &[StorageTarget],
     work: StorageWork,
@@ -113,10 +113,11 @@ pub fn round(
     Ok(turns.into_iter().map(merge_turns).collect())
 }
 
-/// Medians of the latencies of 200 blocks anywhere, read for the first time and once more.
+/// Measures the median latencies of first and second reads of 200 random blocks.
 ///
 /// # Errors
-/// A read failed.
+///
+/// Returns an error if a read fails.
 pub fn first_and_second_reads(target: &StorageTarget, seed: u64) -> io::Result<[f64; 2]> {
     let mut random = SmallRng::seed_from_u64(seed);
     let places: Vec<u64> = (0..200).map(|_| place(&mut random, target)).collect();
@@ -157,7 +158,7 @@ fn turn(target: &StorageTarget, work: StorageWork, seed: u64) -> io::Result<Stor
     })
 }
 
-/// A thread for each request that is under way.
+/// Runs random reads with one thread per concurrent request.
 fn at_depth(target: &StorageTarget, seed: u64) -> io::Result<Vec<f64>> {
     std::thread::scope(|scope| {
         let start = |i: usize| {
@@ -214,7 +215,7 @@ fn one_by_one(
     Ok(latencies)
 }
 
-/// Where a small block begins.
+/// Returns the random position of a small block.
 fn place(random: &mut SmallRng, target: &StorageTarget) -> u64 {
     random.random_range(0..target.size / SMALL as u64) * SMALL as u64
 }
