@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The load that is put on a server at a point, and the parameters that say so in words.
+//! The load on a server at a point, and the parameters that define it.
 
 use serde::{Deserialize, Serialize};
 
-/// The parameter that says over how many connections.
+/// The parameter for the number of connections.
 pub const CONNECTIONS: &str = "connections";
 
-/// The parameter that says whether a connection serves one request after the other: `yes` or `no`.
+/// The parameter that defines whether connections are reused: `yes` or `no`.
 pub const KEEP_ALIVE: &str = "keep_alive";
 
-/// The parameter that says when requests are sent.
+/// The parameter that defines when requests are sent.
 pub const LOAD: &str = "load";
 
-/// The value of [`LOAD`] at which requests are sent as fast as they are answered; the others are parts of
-/// what a subject served then at the most, such as `25%`, or rates that are the same for all, such as `500/s`.
+/// The value of [`LOAD`] for a closed loop, in which each response triggers the next request.
+///
+/// The other values are fractions of a subject's peak throughput in the closed loop, such as `25%`, or rates
+/// that are equal for all subjects, such as `500/s`.
 pub const CLOSED: &str = "closed";
 
-/// The load that is put on a server at a point.
+/// The load on a server at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointLoad {
-    /// Connections, at least 1.
+    /// The number of connections, at least 1.
     pub connections: u32,
-    /// A connection serves one request after the other; else each request opens one of its own.
+    /// True if connections are reused. Otherwise each request opens its own connection.
     pub keep_alive: bool,
-    /// When requests are sent.
+    /// The time at which requests are sent.
     pub traffic: Traffic,
 }
 
-/// When requests are sent at a point.
+/// The time at which requests are sent at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {
     /// As [`crate::Load::arrivals`] says.
     Planned,
-    /// As soon as the connection's last one is answered.
+    /// As soon as the previous response on the connection has arrived.
     Closed,
-    /// When they are due, at this part of what the subject serves in a closed loop at the most, 0 to 1.
+    /// On a fixed schedule, at this fraction (0 to 1) of the subject's peak throughput in a closed loop.
     PartOfPeak(f64),
-    /// When they are due, so many a second for every subject.
+    /// On a fixed schedule, at this rate in requests per second for every subject.
     Rate(f64),
 }
 
 impl Traffic {
-    /// The value of [`LOAD`]; `None`: it is none.
+    /// Parses the value of [`LOAD`]; returns `None` if it is invalid.
     pub fn read(word: &str) -> Option<Traffic> {
         if word == CLOSED {
             return Some(Traffic::Closed);
@@ -59,7 +61,7 @@ impl Traffic {
     }
 }
 
-/// The value of [`KEEP_ALIVE`]; `None`: it is none.
+/// Parses the value of [`KEEP_ALIVE`]; returns `None` if it is invalid.
 pub fn read_keep_alive(word: &str) -> Option<bool> {
     match word {
         "yes" => Some(true),
@@ -69,8 +71,11 @@ pub fn read_keep_alive(word: &str) -> Option<bool> {
 }
 
 impl PointLoad {
-    /// Reads the load from the parameters of a point; `keep_alive` is the default for points without one.
-    /// Error: an invalid value.
+    /// Reads the load from the parameters of a point; `keep_alive` is the default for points without this
+    /// parameter.
+    ///
+    /// # Errors
+    /// Returns an error if a value is invalid.
     pub fn read(params: &[(String, String)], keep_alive: bool) -> Result<PointLoad, String> {
         let mut load = PointLoad {
             connections: 1,
@@ -78,7 +83,7 @@ impl PointLoad {
             traffic: Traffic::Planned,
         };
         for (name, word) in params {
-            let unknown = || format!("`{name}={word}` is no parameter of a load");
+            let unknown = || format!("`{name}={word}` is not a valid parameter of a load");
             match name.as_str() {
                 CONNECTIONS => load.connections = word.parse().map_err(|_| unknown())?,
                 KEEP_ALIVE => load.keep_alive = read_keep_alive(word).ok_or_else(unknown)?,

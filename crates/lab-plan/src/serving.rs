@@ -12,23 +12,28 @@ use lab_model::{
 use std::io;
 use toml::Spanned;
 
-/// The length of a visit, ns. It is short, so that servers take turns often and changes of the machine's speed affect
-/// all alike.
+/// The length of a visit, in ns.
+///
+/// Visits are short, so that servers take turns often and changes of the machine's speed affect all servers
+/// equally.
 const VISIT_NS: u64 = 50_000_000;
 
-/// The timeout of a request, ns.
+/// The timeout of a request, in ns.
 const TIMEOUT_NS: u64 = 10_000_000_000;
 
-/// The largest file of a server, bytes.
+/// The maximum size of a server's file, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The greatest value of `workers`, `warm_up_s` and `budget_s`.
+/// The maximum value of `workers`, `warm_up_s` and `budget_s`.
 const MAX_WORKERS: u32 = 1024;
 
-/// Reads a file of the experiment's folder.
+/// Reads a file in the experiment's directory.
 type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// The servers that the file describes. Errors: keys of servers without `[server]`, or a missing or wrong key with it.
+/// Validates the settings and requests of servers.
+///
+/// # Errors
+/// Returns an error if there are keys of servers without `[server]`, or if a key is missing or invalid with it.
 pub fn understand(
     file: &File,
     cases: &[Case],
@@ -41,7 +46,7 @@ pub fn understand(
             None => Ok(None),
             Some(request) => Err(at(
                 request.span(),
-                "a request needs `[server]`, which says that the subjects are servers".into(),
+                "a request needs `[server]`, which declares that the subjects are servers".into(),
             )),
         };
     };
@@ -57,7 +62,8 @@ pub fn understand(
         let requests = written.request.iter().map(|r| asking.example(r));
         let requests: Vec<Example> = requests.collect::<Result<_, _>>()?;
         if requests.is_empty() {
-            let reason = "a case of servers needs a `[[case.request]]`, which load is put on with";
+            let reason =
+                "a case of servers needs a `[[case.request]]`, with the requests of the load";
             return Err(at(written.name.span(), reason.into()));
         }
         examples.push(requests);
@@ -79,7 +85,7 @@ pub fn understand(
     }))
 }
 
-/// Servers that are subjects, and the load on them.
+/// Returns the servers that are subjects, and the load on them.
 pub fn servers(serving: Serving) -> Servers {
     Servers {
         load: Load {
@@ -94,7 +100,7 @@ pub fn servers(serving: Serving) -> Servers {
     }
 }
 
-/// Error: a part of a peak is requested without the load that finds the peak.
+/// Returns an error if a fraction of a peak is requested without the load that measures the peak.
 pub fn check(plan: &Plan) -> Result<(), PlanError> {
     let has_no_peak = |&point: &usize| {
         plan.part_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
@@ -102,8 +108,8 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
     match (0..plan.points.len()).find(has_no_peak) {
         None => Ok(()),
         Some(point) => Err(PlanError::of_request(format!(
-            "{}: a part of what a server serves at the most needs the load that finds it: ask for \
-             `{LOAD}={CLOSED}` over as many connections too",
+            "{}: a fraction of a server's peak requires the load that measures the peak: also request \
+             `{LOAD}={CLOSED}` with the same number of connections",
             plan.label(point)
         ))),
     }
@@ -142,14 +148,16 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
     {
         None => Ok(()),
         Some((name, _)) => wrong(format!(
-            "`files.{name}`: a name without folder, of letters, digits, `-`, `_` and `.`, and at most \
+            "`files.{name}`: expected a name without a directory, of letters, digits, `-`, `_` and `.`, and at most \
              {MAX_BYTES} bytes"
         )),
     }
 }
 
-/// Checks the parameters of a case: servers are swept over connections, know two factors, and take any other in the
-/// path of the first request.
+/// Checks the parameters of a case of servers.
+///
+/// The sweep must be over connections. There are two factors with a fixed meaning; any other factor must be
+/// used in the path of the first request.
 fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), PlanError> {
     let wrong = |reason: String| Err(at(written.name.span(), reason));
     if case
@@ -176,8 +184,8 @@ fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), Plan
         };
         if let Some(value) = factor.values.iter().find(|v| !is_valid(v)) {
             return wrong(format!(
-                "`factor.{}`: `{value}` is not known of servers, only {KEEP_ALIVE} = [\"yes\", \"no\"], \
-                 {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …], and what stands in the first request's path as \
+                "`factor.{}`: `{value}` is not valid for servers; valid are {KEEP_ALIVE} = [\"yes\", \"no\"], \
+                 {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …], and a factor in the first request's path as \
                  `{{{}}}`, of letters, digits, `-`, `_`, `.` and `~`",
                 factor.name, factor.name
             ));
@@ -190,7 +198,7 @@ fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), Plan
         if let Some(word) =
             braced.find(|word| !word.split_once('}').is_some_and(|(w, _)| is_factor(w)))
         {
-            let reason = format!("`{{{word}`: no factor of this case stands in these braces");
+            let reason = format!("`{{{word}`: expected a factor of this case in braces");
             return Err(at(line.span(), reason));
         }
     }
@@ -201,7 +209,7 @@ fn is_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// The server and the functions that requests are parsed with.
+/// The server and the functions for parsing requests.
 struct RequestContext<'a> {
     server: &'a file::Server,
     read: Read<'a>,
@@ -237,7 +245,7 @@ impl RequestContext<'_> {
         })
     }
 
-    /// Checks `Name: value`. Headers that say where a message begins and ends are the lab's own.
+    /// Checks a header `Name: value`. Headers that delimit messages are set by benchlab.
     fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
         let is_valid = header
             .get_ref()
@@ -257,7 +265,7 @@ impl RequestContext<'_> {
                     && value.bytes().all(|b| (b' '..=b'~').contains(&b))
             });
         let reason = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, \
-            Content-Length, Content-Type and Transfer-Encoding are the lab's own";
+            Content-Length, Content-Type and Transfer-Encoding are set by benchlab";
         if is_valid {
             Ok(header.get_ref().clone())
         } else {
@@ -307,11 +315,11 @@ impl RequestContext<'_> {
         match (contents.next(), contents.next()) {
             (Some(_), Some(_)) => Err((self.at)(
                 written.span(),
-                "one of `text`, `json`, `file` and `echo` says what the answer is".into(),
+                "specify the response with only one of `text`, `json`, `file` and `echo`".into(),
             )),
             (None, _) if request.echo => Err((self.at)(
                 written.span(),
-                "`echo` needs `body`, a file of the experiment's folder".into(),
+                "`echo` needs `body`, a file in the experiment's directory".into(),
             )),
             (contents, _) => Ok(contents.unwrap_or_default()),
         }

@@ -160,7 +160,7 @@ fn shapes_and_cases_that_cannot_be() {
         (
             "[target.link]",
             "[target.link]\ntable = \"x\"",
-            "a link have none",
+            "link targets must not have one",
         ),
         (
             "sweep.bytes = [0",

@@ -501,7 +501,7 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
     let swept = |more: &str| with(&format!("sweep.connections = [1]\n{more}{get}"));
     assert_refused(
         swept("factor.load = [\"closed\", \"fast\"]\n"),
-        "`fast` is not known of servers",
+        "`fast` is not valid for servers",
     );
     assert_refused(swept("") + "json = '{'\n", "not JSON");
     assert_refused(
@@ -522,11 +522,11 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
     );
     assert_refused(
         swept("factor.n = [\"1\", \"2\"]\n"),
-        "what stands in the first request's path as `{n}`",
+        "a factor in the first request's path as `{n}`",
     );
     assert_refused(
         swept("").replace("/api", "/api?n={n}"),
-        "no factor of this case stands in these braces",
+        "expected a factor of this case in braces",
     );
     assert_refused(
         swept("") + "headers = [\"Host: elsewhere\"]\n",
@@ -542,7 +542,7 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
     );
     assert_refused(
         HEAD.replace("some.bin", "../some.bin") + case + "sweep.connections = [1]\n" + get,
-        "a name without folder",
+        "a name without a directory",
     );
 }
 

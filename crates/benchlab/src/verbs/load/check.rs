@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One request before the load: whether the servers answer, and as expected.
+//! Sends one request before the load to check that the servers respond as expected.
 
 use crate::exit::Exit;
 use lab_bench::LoadedServers;
 use lab_many::load::LoadAgents;
 use lab_model::{ErrorKind, Plan};
 
-/// Sends one request to each server. An unexpected response is reported, and the load starts all the same:
-/// each such response will be an error. Error: a server does not respond.
+/// Sends one request to each server.
+///
+/// An unexpected response is reported, but the load starts anyway: each such response will count as an error.
+///
+/// # Errors
+/// Returns an error if a server does not respond.
 pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     for (id, subject) in plan.subjects.iter().enumerate() {
         let name = &subject.name;
@@ -34,7 +38,7 @@ pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
 
 fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
     let note = judge_answer(errors).map_err(|reason| {
-        let message = format!("{server} does not answer: {reason}; nothing was loaded");
+        let message = format!("{server} does not respond: {reason}; nothing was loaded");
         Exit::failed(message)
     });
     if let Some(note) = note? {
@@ -43,7 +47,10 @@ fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<
     Ok(())
 }
 
-/// A note for the user about an unexpected response. Error: there was no response; why, and what to do.
+/// Returns a note for the user about an unexpected response.
+///
+/// # Errors
+/// If there was no response, returns the reason and advice.
 fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
     let Some((kind, words)) = errors.first() else {
         return Ok(None);
@@ -54,26 +61,26 @@ fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>
         .unwrap_or_default();
     let advice = match kind {
         ErrorKind::Timeout | ErrorKind::Unfinished => {
-            return Err("timeout: no answer in time; --timeout gives it more".into());
+            return Err("timeout: no response in time; --timeout sets the limit".into());
         }
-        // It says itself what to do.
+        // The message already contains advice.
         ErrorKind::Connect if words.contains(lab_load::TLS_FAILURE) => {
             return Err(words.trim_start_matches([':', ' ']).to_owned());
         }
-        ErrorKind::Connect => "is it running, and is this its address?",
-        ErrorKind::Reset => "does it speak this protocol on this port?",
+        ErrorKind::Connect => "is it running, and is this address correct?",
+        ErrorKind::Reset => "does it support this protocol on this port?",
         ErrorKind::Malformed => {
             return Ok(Some(format!(
-                "its first answer is not HTTP{words}; the load goes on"
+                "its first response is not HTTP{words}; the load continues"
             )));
         }
-        ErrorKind::Status => "--expect-status names those that are right",
-        ErrorKind::Body => "--expect-body and --expect-json say what is right",
+        ErrorKind::Status => "--expect-status specifies the expected ones",
+        ErrorKind::Body => "--expect-body and --expect-json specify the expected body",
     };
     let description = format!("{}{words}; {advice}", kind.name());
     match kind {
         ErrorKind::Status | ErrorKind::Body => Ok(Some(format!(
-            "its first answer is not as expected, and such answers count as errors: {description}"
+            "its first response is unexpected, and such responses count as errors: {description}"
         ))),
         _ => Err(description),
     }

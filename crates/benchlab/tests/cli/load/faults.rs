@@ -86,15 +86,15 @@ fn who_does_not_answer_at_all_is_not_loaded() {
     let place = Place::new();
     let url = format!("http://{closed_address}/");
     place.load(&[&url], &[]).expect(1).says(&[
-        "does not answer: connect",
-        "is it running, and is this its address?; nothing was loaded",
+        "does not respond: connect",
+        "is it running, and is this address correct?; nothing was loaded",
     ]);
     for (manner, kind) in [(Manner::Resets, "reset"), (Manner::Hangs, "timeout")] {
         let web = Web::new(manner);
         let outcome = place.load(&[&web.url("/")], &[]);
         outcome
             .expect(1)
-            .says(&[&format!("does not answer: {kind}"), "nothing was loaded"]);
+            .says(&[&format!("does not respond: {kind}"), "nothing was loaded"]);
         assert_eq!(web.requests(), 1);
     }
     assert_eq!(place.0.files().len(), 0);
@@ -107,7 +107,7 @@ fn answers_that_are_all_wrong_are_told_before_and_after() {
             Manner::Refuses,
             &[][..],
             ErrorKind::Status,
-            "--expect-status names those that are right",
+            "--expect-status specifies the expected ones",
         ),
         (
             Manner::Lies,
@@ -119,7 +119,7 @@ fn answers_that_are_all_wrong_are_told_before_and_after() {
             Manner::Garbage,
             &[],
             ErrorKind::Malformed,
-            "its first answer is not HTTP",
+            "its first response is not HTTP",
         ),
     ] {
         let (place, web) = (Place::new(), Web::new(manner));

@@ -12,38 +12,38 @@ use std::time::Duration;
 /// The server's reaction to a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Manner {
-    /// Answers `{"ok":true}`.
+    /// Responds with `{"ok":true}`.
     Honest,
-    /// The same in chunks.
+    /// Sends the same response in chunks.
     Chunked,
-    /// The same after this many ms.
+    /// Sends the same response after this many ms.
     Slow(u64),
-    /// The same, and closes the connection.
+    /// Sends the same response and closes the connection.
     Closes,
-    /// Ends the connection by a reset.
+    /// Closes the connection with a reset.
     Resets,
-    /// Reads, and says nothing.
+    /// Reads the request and never responds.
     Hangs,
     /// Sends bytes that are not HTTP.
     Garbage,
-    /// Answers 503.
+    /// Responds with status 503.
     Refuses,
-    /// Answers `{"ok":false}`.
+    /// Responds with `{"ok":false}`.
     Lies,
-    /// Announces more than it sends, and closes the connection.
+    /// Announces more bytes than it sends, and closes the connection.
     Truncates,
-    /// Ends, with all connections.
+    /// Closes all connections and stops listening.
     Dies,
 }
 
-/// The server. It is gone when this is dropped.
+/// The server, which stops when this is dropped.
 pub struct Web {
     pub address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    /// Number of honest answers before it behaves so.
+    /// The number of honest responses before the reaction changes.
     after: usize,
     manner: Manner,
     requests: AtomicUsize,
@@ -53,12 +53,12 @@ struct Shared {
 }
 
 impl Web {
-    /// On a free port of 127.0.0.1.
+    /// Starts a server on a free port of 127.0.0.1.
     pub fn new(manner: Manner) -> Web {
         Web::after(0, manner)
     }
 
-    /// A server that is honest for the first `requests` requests.
+    /// Starts a server that is honest for the first `requests` requests.
     pub fn after(requests: usize, manner: Manner) -> Web {
         Web::on("127.0.0.1:0", requests, manner).expect("a free port")
     }
@@ -84,7 +84,7 @@ impl Web {
         format!("http://{}{path}", self.address)
     }
 
-    /// Requests that it has read.
+    /// Returns the number of requests that the server has read.
     pub fn requests(&self) -> usize {
         self.shared.requests.load(Ordering::SeqCst)
     }
@@ -123,7 +123,7 @@ impl Shared {
         }
     }
 
-    /// Until the connection ends.
+    /// Serves requests until the connection closes.
     fn serve(&self, stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
         let mut stream = stream;
@@ -144,7 +144,7 @@ impl Shared {
         let _ = stream.shutdown(Shutdown::Both);
     }
 
-    /// True if the connection goes on.
+    /// Sends a response and returns true if the connection stays open.
     fn answer(&self, stream: &mut TcpStream, manner: Manner) -> io::Result<bool> {
         let with_length = |status: &str, body: &str| {
             format!(
@@ -188,13 +188,13 @@ impl Shared {
     }
 }
 
-/// A connection that lingers for no time at all is ended by a reset (socket(7)).
+/// Makes the connection end with a reset, which happens if it lingers for no time (socket(7)).
 fn reset_at_close(stream: &TcpStream) {
     let linger = nix::libc::linger {
         l_onoff: 1,
         l_linger: 0,
     };
-    // SAFETY: the option's value is a linger, of its size.
+    // SAFETY: the option's value is a linger structure, with its size.
     unsafe {
         nix::libc::setsockopt(
             stream.as_raw_fd(),
@@ -206,7 +206,7 @@ fn reset_at_close(stream: &TcpStream) {
     }
 }
 
-/// The head of a request and its body; none at the end of the connection.
+/// Reads the head and body of a request; `None` at the end of the connection.
 fn request(reader: &mut BufReader<TcpStream>) -> Option<String> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -248,7 +248,7 @@ fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
     let refused = place.load(&[&url, "--on", "local:2"]);
     refused.expect(1).says(&[
         "local 1: ",
-        "does not answer: connect",
+        "does not respond: connect",
         "nothing was loaded",
     ]);
     assert!(place.0.files().is_empty());

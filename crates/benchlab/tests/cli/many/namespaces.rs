@@ -143,7 +143,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let outcome = place.0.call(&limited);
     outcome
         .expect(1)
-        .says(&[name, "does not answer", "nothing was loaded"]);
+        .says(&[name, "does not respond", "nothing was loaded"]);
 }
 
 /// Agents communicate over pipes: an agent whose link to the server is cut is not lost, but its requests fail.
