@@ -552,7 +552,7 @@ fn a_part_of_a_peak_needs_the_load_that_finds_it() {
     let outcome = project.run_blocks("1", "1", &["--cases", "json", "--set", "load=50%"]);
     outcome
         .expect(2)
-        .says(&["ask for `load=closed` over as many connections too"]);
+        .says(&["also request `load=closed` with the same number of connections"]);
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn answers_that_are_all_wrong_are_told_before_and_after() {
             Manner::Lies,
             &["--expect-json", "ok=true"],
             ErrorKind::Body,
-            "--expect-body and --expect-json say",
+            "--expect-body and --expect-json specify",
         ),
         (
             Manner::Garbage,
