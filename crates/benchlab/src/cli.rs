@@ -329,8 +329,8 @@ pub struct CompareArgs {
     /// Treat ratios within ± this percentage as equivalent
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
-    /// Time limit for measuring, such as 10s; stops earlier if the result is known [default: 30s, 120s with
-    /// --precision, or as long as the blocks that the confidence level requires take]
+    /// Time limit for measuring, such as 10s; stops earlier if the result is known [default: 30s, or 120s with
+    /// --precision; longer if the confidence level requires more blocks]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
     /// Stop when every ratio is known to within ± this percentage
@@ -462,7 +462,7 @@ pub struct LoadArgs {
 /// The requests of a load: their schedule, how they are sent, and the expected responses.
 #[derive(Args, Default)]
 pub struct Sending {
-    /// Send this many requests per second on a fixed schedule, regardless of earlier requests (open loop)
+    /// Send this many requests per second when they are due, regardless of earlier requests (open loop)
     #[arg(long, value_name = "N", value_parser = rate, conflicts_with = "stages")]
     pub rate: Option<f64>,
     /// Request rates that change linearly, in consecutive stages, such as 0:1000:5s,1000:1000:20s
@@ -647,7 +647,7 @@ pub struct ExplainArgs {
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Operations in the smaller batch; the larger batch has twice as many [default: as many as take about 50
-    /// ms, 2 to 200]
+    /// ms, between 2 and 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub operations: Option<u64>,
     /// Seed for the inputs [default: a new one, or the run's]

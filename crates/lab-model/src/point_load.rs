@@ -37,9 +37,10 @@ pub enum Traffic {
     Planned,
     /// As soon as the previous response on the connection has arrived.
     Closed,
-    /// On a fixed schedule, at this fraction (0 to 1) of the subject's peak throughput in a closed loop.
+    /// When they are due (open loop), at this fraction (0 to 1) of the subject's peak throughput in a closed
+    /// loop.
     PartOfPeak(f64),
-    /// On a fixed schedule, at this rate in requests per second for every subject.
+    /// When they are due (open loop), at this rate in requests per second for every subject.
     Rate(f64),
 }
 
