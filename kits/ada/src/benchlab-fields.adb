@@ -18,7 +18,7 @@ package body Benchlab.Fields is
       raise Usage_Error with "the argument " & Key & " is missing";
    end Text;
 
-   --  Longest number: 2 ** 64 - 1
+   --  The longest number is 2 ** 64 - 1
 
    Max_Digits : constant := 20;
 

@@ -6,7 +6,7 @@ package body Benchlab.Kernel is
 
    use Interfaces.C;
 
-   --  clock_gettime(2) of Linux, 64 bits
+   --  clock_gettime(2) of 64-bit Linux
 
    type Timespec is record
       Seconds : long;

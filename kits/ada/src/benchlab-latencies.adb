@@ -8,7 +8,7 @@ package body Benchlab.Latencies is
 
    use type Kernel.Nanoseconds;
 
-   --  GCC's, one instruction: the zeros before a value's first bit
+   --  Counts the leading zero bits, with one instruction (a GCC built-in)
 
    function Leading_Zeros (Value : Interfaces.Unsigned_64) return Interfaces.C.int
      with Import, Convention => Intrinsic, External_Name => "__builtin_clzll";

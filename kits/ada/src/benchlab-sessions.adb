@@ -109,7 +109,7 @@ package body Benchlab.Sessions is
       Units       : Unit_Count;
    end record;
 
-   --  Only the dispatching call lies between the two readings of the clock
+   --  Only the dispatching call is between the two readings of the clock
 
    function Perform (Self : Session; Operations : Unsigned_64) return Batch is
    begin
@@ -159,7 +159,7 @@ package body Benchlab.Sessions is
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
       Result   : Batch := Perform (Self, Arguments.Number ("operations", 1, Max_Operations));
-      Recorder : Latencies.Recorder; --  has no operations if the case tells none
+      Recorder : Latencies.Recorder; --  empty if the case reports no latencies
    begin
       if Self.Current.all in Cases.Concurrent_Case'Class then
          Recorder     := Cases.Concurrent_Case'Class (Self.Current.all).Measured;

@@ -54,7 +54,7 @@ package body Benchlab.Worker_Groups is
       end loop;
    end Start;
 
-   --  A task may only be freed when it has ended
+   --  A task must not be freed before it has terminated
 
    overriding procedure Finalize (Self : in out Group) is
    begin

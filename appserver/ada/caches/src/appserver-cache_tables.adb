@@ -20,7 +20,8 @@ package body Appserver.Cache_Tables is
 
    Min_Buckets : constant := 16;
 
-   --  Callers' hashes may be equal in their low bits (Knuth, TAOCP 3, 6.4: multiplicative hashing)
+   --  The application's hashes may be equal in their low bits, so this multiplies them (Knuth,
+   --  TAOCP 3, 6.4: multiplicative hashing)
 
    function Mixed_Hash (Key : Key_Type) return Hash_Type is
       Product : constant Hash_Type := Hash (Key) * 16#9E37_79B1#;
@@ -33,9 +34,9 @@ package body Appserver.Cache_Tables is
    -- Storing --
    -------------
 
-   --  A task that sees the value sees all that was stored before it. Ada's assignment would be
-   --  sequentially consistent, which writers do not need since they have a lock, and which costs as
-   --  much as the lock.
+   --  A task that sees the value also sees everything that was stored before it. Ada's atomic
+   --  assignment would be sequentially consistent, which is as expensive as the lock. Writers do
+   --  not need that, since they hold the lock.
 
    procedure Atomic_Store
      (Target : System.Address; Value : Interfaces.Unsigned_32; Order : Integer)
@@ -45,7 +46,7 @@ package body Appserver.Cache_Tables is
      with Import, Convention => Intrinsic, External_Name => "__atomic_store_8";
 
    Release_Order : constant := 3;
-   --  A memory order of GCC's built-in functions
+   --  The memory order __ATOMIC_RELEASE of GCC
 
    function To_Word is new Ada.Unchecked_Conversion (Node_Access, Interfaces.Unsigned_64);
 
@@ -60,7 +61,8 @@ package body Appserver.Cache_Tables is
    -- Node --
    ----------
 
-   --  Assigned component by component: an allocator whose value raises an exception would leak
+   --  Components are assigned one at a time, since an allocator would leak memory if the evaluation
+   --  of its initial value raised an exception
 
    function New_Node
      (Key : Key_Type; Element : Element_Type; Hash : Hash_Type; Expires : Time)
@@ -162,8 +164,8 @@ package body Appserver.Cache_Tables is
       Move_Some (From, To, Nodes => Natural'Last);
    end Move;
 
-   --  No task pins a node that is not in the table. So the count of a node that is not pinned stays
-   --  1.
+   --  Tasks only pin nodes that are in the table. So the count of an unlinked node that is not
+   --  pinned stays 1.
 
    procedure Free (Self : in out Garbage) is
       Node        : Node_Access;
@@ -215,7 +217,7 @@ package body Appserver.Cache_Tables is
    function Find (Self : Table; Key : Key_Type) return Node_Access is
      (Find_Hashed (Self, Key, Mixed_Hash (Key)));
 
-   --  A node that is linked after Seen was read has a larger number
+   --  A node that is linked after Seen was read has a larger number than Seen
 
    procedure Find (Self : Table; Key : Key_Type; Found : in out Search) is
    begin
@@ -244,8 +246,8 @@ package body Appserver.Cache_Tables is
       end loop;
    end Find_Next;
 
-   --  The number of a linked node is looked at first: one that was freed since the search may be at
-   --  the same address
+   --  Checks the numbers of the linked nodes first, since a new node may have the address of a node
+   --  that was freed after the search
 
    procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean) is
       Buckets  : Buckets_Access := Self.Buckets;
@@ -275,7 +277,8 @@ package body Appserver.Cache_Tables is
    -- Linking --
    -------------
 
-   --  After the node is linked or unlinked: a search that sees the number sees the change
+   --  Must be called after the node is linked or unlinked: a search that sees the number also sees
+   --  the change
 
    procedure Count_Change (Self : in out Table) is
    begin
@@ -283,7 +286,7 @@ package body Appserver.Cache_Tables is
         (Self.Changes'Address, Interfaces.Unsigned_64 (Self.Changes) + 1, Release_Order);
    end Count_Change;
 
-   --  Readers that are at a node which is unlinked go on from there: it keeps its Next
+   --  Readers that are at the unlinked node can continue from there, since its Next does not change
 
    procedure Unlink_From_Bucket
      (Node      : not null Node_Access;
@@ -406,8 +409,9 @@ package body Appserver.Cache_Tables is
       Add_All (Removed, Old);
    end Clear;
 
-   --  Each node has a link for either array: readers go on in the old one, whose links stay as they
-   --  are (Herbert Xu's resizing, in Paul McKenney, "Is Parallel Programming Hard", 10.4)
+   --  Each node has one link for each of the two arrays. So readers can continue in the old array,
+   --  whose links do not change (Herbert Xu's resizing, in Paul McKenney, "Is Parallel Programming
+   --  Hard", 10.4).
 
    procedure Install (Self : in out Table; Larger : in out Buckets_Access; Removed : in out Garbage)
    is
@@ -426,9 +430,10 @@ package body Appserver.Cache_Tables is
       Add_All (Removed, Old);
    end Install;
 
-   --  While readers use replaced arrays, both links of each node are in use. So the nodes stay
-   --  where they are, and the larger array is for later ones. Each array is at least twice as large
-   --  as the one below it, so there are few, and about half of the nodes are soon in the first one.
+   --  While readers use replaced arrays, both links of each node are in use. So the existing nodes
+   --  stay in their arrays, and the larger array is used for later nodes. Each array is at least
+   --  twice as large as the next smaller one. So there are few arrays, and about half of the nodes
+   --  are soon in the largest.
 
    procedure Install_Above (Self : in out Table; Larger : in out Buckets_Access) is
    begin

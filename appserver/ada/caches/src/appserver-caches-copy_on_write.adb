@@ -38,7 +38,7 @@ package body Appserver.Caches.Copy_On_Write is
 
    procedure Free is new Ada.Unchecked_Deallocation (Snapshot, Element_Access);
 
-   --  A changed copy, which is freed if the change raises an exception
+   --  Returns a modified copy, which is freed if the change raises an exception
 
    function Changed_Copy
      (Old    : Snapshots.Reference;
@@ -93,8 +93,8 @@ package body Appserver.Caches.Copy_On_Write is
          Is_Put := Change.Node = null;
       end Put;
 
-      --  A task that forgets the load after this also replaces the snapshot; then this is called
-      --  again
+      --  If another task marks the load as outdated after this check, that task also replaces the
+      --  snapshot, so this function is called again
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
       begin
@@ -148,7 +148,8 @@ package body Appserver.Caches.Copy_On_Write is
          Perform (Change, Key, Table, Self.Capacity);
       end Remove;
 
-      --  While it was loading, a snapshot without Key is replaced too: the load may be about to put
+      --  If Key was being loaded, a snapshot without Key is replaced, too, since the load may be
+      --  about to put the element
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
         (if Was_Loading
@@ -161,7 +162,7 @@ package body Appserver.Caches.Copy_On_Write is
       Self.Current.Update (Changed'Access);
    end Remove;
 
-   --  While something was loading, an empty snapshot is replaced too, as in Remove
+   --  If a load was in progress, an empty snapshot is replaced, too, as in Remove
 
    overriding procedure Clear (Self : in out Cache) is
 
@@ -179,7 +180,7 @@ package body Appserver.Caches.Copy_On_Write is
 
    overriding procedure Remove_Expired (Self : in out Cache) is
 
-      procedure Keep (Table : in out Tables.Table) is null;  --  copying leaves the expired ones
+      procedure Keep (Table : in out Tables.Table) is null;  --  copying omits expired nodes
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
         (if Old.Is_Null or else not Tables.Has_Expired (Old.Value.Table)

@@ -35,8 +35,8 @@ package body Appserver.Caches.Locked is
    -- Reading --
    -------------
 
-   --  The pin is forgotten first: if the finalization of what is freed raises an exception, the
-   --  handlers below have nothing to release again
+   --  Found.Node is cleared first: if the finalization of the node raises an exception, the
+   --  handlers below must not release the node again
 
    procedure Release (Found : in out Tables.Search) is
       Node : Tables.Node_Access := Found.Node;
@@ -45,7 +45,7 @@ package body Appserver.Caches.Locked is
       Tables.Release (Node);
    end Release;
 
-   --  Pins the node that is found
+   --  Finds a node and pins it
 
    procedure Find (Self : Cache; Key : Key_Type; Found : in out Tables.Search) with Inline;
 
@@ -88,7 +88,7 @@ package body Appserver.Caches.Locked is
    -- Writing --
    -------------
 
-   --  Afterwards the node is not pinned any more: it is only searched for in the table
+   --  Releases the pin at the end: the node is only used to find it in the table again
 
    overriding procedure Search
      (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search)

@@ -11,12 +11,13 @@ package body Appserver.Caches.Wait_Free is
    Batch_Writes : constant := 64;
 
    Freed_By_Write : constant := 2;
-   --  Nodes: one more than most writes unlink. Freed one by one as others are allocated, they stay
-   --  in the thread's own part of the heap, which needs no lock.
+   --  The number of nodes to free per write, one more than most writes unlink. If nodes are freed
+   --  one at a time while others are allocated, they stay in the thread's own heap arena, which
+   --  needs no lock.
 
    protected body Writer is
 
-      --  Finds what no reader sees any more
+      --  Finds garbage that readers can no longer see
 
       procedure Reclaim is
       begin
@@ -90,8 +91,9 @@ package body Appserver.Caches.Wait_Free is
    -- Get --
    ---------
 
-   --  With GNAT on Linux a task is aborted in calls of the run-time library only (s-taprop,
-   --  Abort_Handler): the handlers are enough, and deferring it would take as long as the read.
+   --  With GNAT on Linux, a task is aborted only in calls of the run-time library (s-taprop,
+   --  Abort_Handler). So the exception handlers are sufficient. Deferring aborts would take as long
+   --  as the read itself.
 
    procedure Read
      (Self     : Cache;
@@ -145,7 +147,7 @@ package body Appserver.Caches.Wait_Free is
    function Is_Likely (Condition : Boolean) return Boolean
      with Import, Convention => Intrinsic, External_Name => "__builtin_likely";
 
-   --  Few instructions, so that a processor can have multiple reads in flight
+   --  Uses few instructions, so that a processor can have multiple reads in flight
 
    overriding procedure Get
      (Self     : in out Cache;

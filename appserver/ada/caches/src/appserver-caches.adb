@@ -123,8 +123,8 @@ package body Appserver.Caches is
 
    package Counting is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
 
-   --  Counted before it joins. So a task that changes a key and then sees no caller has made its
-   --  change before the load begins.
+   --  The participant is counted before it joins. So if a task changes a key and then sees no
+   --  callers, the change was made before the load begins.
 
    overriding procedure Initialize (Self : in out Participant) is
    begin
@@ -142,7 +142,7 @@ package body Appserver.Caches is
       Counting.Atomic_Subtract (Self.List.Callers, 1);
    end Finalize;
 
-   --  Loads that are listed later begin after the change: they are not forgotten
+   --  Loads that are listed later begin after the change, so they stay valid
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean) is
       Hash   : Ada.Containers.Hash_Type;
@@ -205,12 +205,12 @@ package body Appserver.Caches is
       Is_Found : Boolean;
       Is_Put   : Boolean;
    begin
-      Self.Get (Pending.Key, Element, Is_Found);  --  it may have been loaded since the first look
+      Self.Get (Pending.Key, Element, Is_Found);  --  may have been loaded since the first check
       if not Is_Found then
          Element := Load (Pending.Key);
          Self.Put_Loaded (Pending.Key, Element, Pending'Access, Is_Put);
          if not Is_Put then
-            Self.Get (Pending.Key, Element, Is_Found);  --  what was put since is newer
+            Self.Get (Pending.Key, Element, Is_Found);  --  an element put since then is newer
          end if;
       end if;
       Pending.Element := Element;
@@ -222,7 +222,7 @@ package body Appserver.Caches is
          raise;
    end Load_For;
 
-   --  Lists Caller as loading Key, or finds the task that does
+   --  Lists Caller as the task that loads Key, or finds the task that already loads it
 
    procedure Join
      (Caller : aliased in out Participant;
@@ -349,7 +349,7 @@ package body Appserver.Caches is
             else Clock + Ada.Real_Time.Milliseconds (Integer (Time_To_Live))));
    end Start;
 
-   --  The node that was found is linked, since the search is current
+   --  The found node is still linked, since the search is current
 
    function Is_Overtaken (Change : Caches.Change'Class) return Boolean is
      (Change.Load /= null
@@ -431,7 +431,7 @@ package body Appserver.Caches is
       end loop;
    end Perform;
 
-   --  An abort would lose what is to be freed
+   --  Aborts are deferred, since an abort would leak the nodes to be freed
 
    overriding procedure Put (Self : in out Table_Cache; Key : Key_Type; Element : Element_Type) is
       Change : Caches.Change (Put);

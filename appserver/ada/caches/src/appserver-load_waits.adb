@@ -16,7 +16,7 @@ package body Appserver.Load_Waits is
 
    protected body Waits is
 
-      --  A wait whose load has ended is over, even if its task has not been resumed yet
+      --  A wait is over when its load has ended, even if the waiting task has not resumed yet
 
       function Is_Blocked_By (Loader, Waiter : Task_Id) return Boolean is
          Current : Task_Id := Loader;

@@ -22,21 +22,22 @@ package body Appserver.Reader_Slots is
    package Heads is new System.Atomic_Operations.Exchange (Atomic_Slot);
 
    Tables : aliased Stamp := 0;
-   --  How many there were
+   --  The number of tables created so far
 
    Slots  : aliased Atomic_Slot := null;
-   --  A list to which slots are only added
+   --  A list of slots, from which slots are never removed
 
    Thread_Slot   : Slot_Access := null with Thread_Local_Storage;
    Unfenced_Slot : Slot_Access := null with Thread_Local_Storage;
-   --  The same, unless readers need a barrier
+   --  Equal to Thread_Slot, but null if readers need a barrier
 
    ------------
    -- Stamps --
    ------------
 
    Epoch_Unit : constant Stamp := 2 ** 16;
-   --  So 2 ** 48 epochs, each of 64 writes: at ten million writes a second they last for 57 years
+   --  This leaves 2 ** 48 epochs of 64 writes each. At ten million writes per second, they last 57
+   --  years.
 
    function Number_Of (Table : Stamp) return Stamp is (Table mod Epoch_Unit);
 
@@ -47,7 +48,7 @@ package body Appserver.Reader_Slots is
    -- Membarrier --
    ----------------
 
-   --  membarrier(2) of the whole process; 0 if it took place
+   --  Call membarrier(2) for the whole process; return 0 on success
 
    function C_Register return int
      with Import, Convention => C, External_Name => "appserver_register_membarrier";
@@ -55,7 +56,7 @@ package body Appserver.Reader_Slots is
      with Import, Convention => C, External_Name => "appserver_membarrier";
 
    Readers_Need_Barrier : constant Boolean := C_Register /= 0;
-   --  Where the kernel has no membarrier, or does not allow it
+   --  True if the kernel does not support membarrier, or does not permit it
 
    ------------------
    -- Thread's end --
@@ -113,7 +114,7 @@ package body Appserver.Reader_Slots is
    procedure Take_Slot is
       Found : Slot_Access;
    begin
-      pragma Abort_Defer;  --  a slot would be lost
+      pragma Abort_Defer;  --  an abort would leak the slot
       Found := Free_Slot;
       Thread_Slot := (if Found = null then Added_Slot else Found);
       Unfenced_Slot := (if Readers_Need_Barrier then null else Thread_Slot);
@@ -129,7 +130,7 @@ package body Appserver.Reader_Slots is
    Relaxed : constant := 0;
    Release : constant := 3;
    Total   : constant := 5;
-   --  Sequentially consistent: the memory orders of GCC's built-in functions
+   --  Sequentially consistent. These are memory orders of GCC's built-in functions.
 
    procedure Atomic_Store (Place : System.Address; Value : Unsigned_64; Order : Integer)
      with Import, Convention => Intrinsic, External_Name => "__atomic_store_8";
@@ -142,9 +143,9 @@ package body Appserver.Reader_Slots is
       return (if Slot = null or else Slot.Entered /= Not_Reading then null else Slot);
    end Quick_Slot;
 
-   --  Writer: unlink, membarrier, look at slots. A slot that was written before the reader's part
-   --  of the barrier is seen; a reader that reads after it finds nothing unlinked (Desnoyers et
-   --  al., IEEE TPDS 23 (2), 2012).
+   --  A writer unlinks nodes, calls membarrier, and then reads the slots. It sees each slot that
+   --  was written before the barrier took effect in the reader's thread. A reader that reads after
+   --  that does not find unlinked nodes (Desnoyers et al., IEEE TPDS 23 (2), 2012).
 
    procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) is
    begin
@@ -152,8 +153,9 @@ package body Appserver.Reader_Slots is
       Compiler_Barrier (Total);
    end Enter_Quickly;
 
-   --  Without membarrier the assignment is the barrier: it is sequentially consistent. A read of
-   --  another table within a read counts as one of all tables until the outer one has ended.
+   --  Without membarrier, the sequentially consistent assignment is the barrier. If a read of
+   --  another table is nested in a read, the thread counts as a reader of all tables until the
+   --  outer read ends.
 
    function Enter (Table : Stamp) return Slot_Access is
    begin
@@ -169,7 +171,7 @@ package body Appserver.Reader_Slots is
       return Thread_Slot;
    end Enter;
 
-   --  Release: reading comes before it
+   --  A release store: all reads of the table come before it
 
    procedure Leave (Slot : Slot_Access) is
    begin
@@ -187,7 +189,7 @@ package body Appserver.Reader_Slots is
       Current := Current + Epoch_Unit;
    end Begin_Epoch;
 
-   --  Tables that have the same number only keep each other's memory for longer
+   --  If two tables have the same ID, each only delays freeing the other's memory
 
    function New_Table_Stamp return Stamp is
      (Epoch_Unit + 1 + Numbers.Atomic_Fetch_And_Add (Tables, 1) mod (Epoch_Unit - 1));
@@ -198,7 +200,7 @@ package body Appserver.Reader_Slots is
       Since  : Stamp;
    begin
       if not Readers_Need_Barrier and then C_Membarrier /= 0 then
-         return Stamp'First;  --  forbidden since the start (seccomp): readers may be unseen
+         return Stamp'First;  --  now forbidden (seccomp): readers may be missed
       end if;
       while Slot /= null loop
          Since := Slot.Entered;

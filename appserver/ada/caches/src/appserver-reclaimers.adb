@@ -12,22 +12,22 @@ package body Appserver.Reclaimers is
    protected Requests is
 
       procedure Add (Self : not null Owner_Access; Is_To_Wake : out Boolean);
-      --  Is_To_Wake: the task is resting
+      --  Sets Is_To_Wake to True if the background task is resting
 
       procedure Remove (Self : not null Owner_Access; Is_In_Use : out Boolean);
 
       entry Await_Use;
-      --  Until the task uses no owner
+      --  Waits until the background task uses no owner
 
       procedure Begin_Round;
       procedure Take (Next : out Owner_Access);
-      --  The next one of this round; null at its end
+      --  Takes the next owner of this round; null at the end of the round
 
       procedure Give_Back (Is_Done : Boolean);
 
       procedure Rest (Is_Ending : Boolean; Is_Resting : out Boolean);
-      --  False if there are requests. If Is_Ending, those are dropped, and the next one of each
-      --  owner wakes the task again.
+      --  Sets Is_Resting to False if there are requests. If Is_Ending is True, the requests are
+      --  dropped, and the next request of each owner wakes the task again.
    private
       First   : Owner_Access := null;
       Round   : Owner_Access := null;
@@ -134,14 +134,15 @@ package body Appserver.Reclaimers is
          begin
             Current.Reclaim (Is_Done);
          exception
-            when others => Is_Done := True;  --  a finalization failed
+            when others => Is_Done := True;  --  a finalization raised an exception
          end;
          Requests.Give_Back (Is_Done);
       end loop;
    end Visit_All;
 
-   --  True once the main program has ended. The program then waits for the task, but readers that
-   --  stay, or a kernel that refuses membarrier, may let it finish with no owner.
+   --  Returns True once the main program has ended. The program then waits for the background task,
+   --  but the task may be unable to finish with any owner, if readers remain active or the kernel
+   --  refuses membarrier.
 
    function Is_Ending return Boolean is
      (not Ada.Task_Identification.Is_Callable (Ada.Task_Identification.Environment_Task));
@@ -172,7 +173,7 @@ package body Appserver.Reclaimers is
          Reclaimer.Wake;
       end if;
    exception
-      when Tasking_Error => null;  --  the program ends
+      when Tasking_Error => null;  --  the program is exiting
    end Add;
 
    procedure Request (Self : in out Owner'Class) is

@@ -10,7 +10,7 @@ package body Appserver.Counters.Striped is
    use Interfaces;
    use Words;
 
-   --  Threads are numbered as they come, so that those of one pool have different stripes
+   --  Threads are numbered consecutively, so that the threads of one pool have different stripes
 
    Threads : aliased Word := 0;
 
@@ -27,7 +27,7 @@ package body Appserver.Counters.Striped is
       return Thread;
    end New_Number;
 
-   --  A mask, since a division would cost more than the addition
+   --  Uses a mask, since a division would cost more than the addition
 
    function Stripe (Self : Counter) return Positive is
      (1 + Natural
@@ -50,7 +50,7 @@ package body Appserver.Counters.Striped is
    end Add;
 
    overriding function Value (Self : Counter) return Integer_64 is
-      Sum : Unsigned_64 := 0; --  no Word: each of its assignments would be an exchange
+      Sum : Unsigned_64 := 0; --  not Word: each assignment would be an atomic exchange
    begin
       for Total of Self.Totals loop
          Sum := Sum + Unsigned_64 (Total.Word);

@@ -55,7 +55,7 @@ package body Appserver.Folded_Names is
       Append (Self, Method);
       Append (Self, " ");
       while First <= Path'Last loop
-         --  At a slash: the segment behind it
+         --  First is at a slash, which is followed by a segment
          declare
             Last : Natural   := First;
             Has  : Class_Set := [others => False];
@@ -78,8 +78,8 @@ package body Appserver.Folded_Names is
    -- Hashes --
    ------------
 
-   --  Eight bytes at a time, those behind the end as zeros; the multiplier is 2 ** 64 divided by
-   --  the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
+   --  Hashes eight bytes at a time, padded with zeros after the end. The multiplier is 2 ** 64
+   --  divided by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4).
 
    procedure Mix (Hash : in out Unsigned_64; Bytes : Unsigned_64) with Inline;
    procedure Mix (Hash : in out Unsigned_64; Bytes : Unsigned_64) is
@@ -132,7 +132,8 @@ package body Appserver.Folded_Names is
      with Static_Predicate => Word_Character in 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_'
        | Character'Val (128) .. Character'Val (255);
 
-   --  The text is read from left to right: each step takes one token and appends what stands for it
+   --  The text is read from left to right: each step takes one token and appends its normalized
+   --  form
 
    type Folding (Length : Natural) is record
       Text    : String (1 .. Length);
@@ -182,7 +183,8 @@ package body Appserver.Folded_Names is
       end if;
    end Put_Value;
 
-   --  Behind the mark that ends the quotation; one that is doubled is a part of it
+   --  Moves to the position after the closing quotation mark. A doubled mark is part of the
+   --  quotation.
 
    procedure Skip_Quotation (Self : in out Folding; Keeps : Boolean) is
       Mark : constant Character := Self.Text (Self.Next);
@@ -269,7 +271,7 @@ package body Appserver.Folded_Names is
    end Skip_Token;
 
    function Query (Text : String) return String is
-      --  Later characters do not change the name
+      --  Later characters cannot change the name
       Length : constant Natural := Natural'Min (Text'Length, 8 * Max_Query_Length);
       Self   : Folding (Length);
    begin

@@ -45,7 +45,7 @@ package body Appserver.Histograms is
       return Sum;
    end Count;
 
-   --  The rank is rounded up, as HdrHistogram does; the smallest value has rank 1
+   --  The rank is rounded up, as in HdrHistogram. The smallest value has rank 1.
 
    function Percentile (Self : Histogram; Percent : Percentage) return Word is
       Rank      : constant Word := Word'Max

@@ -31,7 +31,7 @@ package body Appserver.HTTP.Monitoring is
       Patch      => Patch_Name'Access,
       Options    => Options_Name'Access];
 
-   --  The path where it is, without a copy
+   --  Starts a request without copying the path
 
    procedure Start (Timed : aliased in out Monitors.Timed_Request; Request : HTTP.Request) is
    begin
@@ -55,7 +55,7 @@ package body Appserver.HTTP.Monitoring is
 
    procedure Free is new Ada.Unchecked_Deallocation (String, Text_Access);
 
-   --  Text that grows, and is sent then
+   --  A growing text buffer, which is also the source of the response
 
    type Growing_Text is limited new Text_Sinks.Text_Sink and Content_Source with record
       Text   : Text_Access := new String (1 .. 65_536);
@@ -149,7 +149,7 @@ package body Appserver.HTTP.Monitoring is
          raise;
    end Response_In;
 
-   --  Subpath is the path behind that of the monitor
+   --  Subpath is the rest of the path after the monitor's path
 
    function Is_Subpath (Subpath : String) return Boolean is
      (Subpath in "" | "/page" | "/metrics" | "/json");
@@ -176,7 +176,7 @@ package body Appserver.HTTP.Monitoring is
       return In_Format (Format_For (Request.Field ("Accept")));
    end Metrics_Response;
 
-   --  Behind the path of the monitor: 0 if it is another path
+   --  Returns the position after the monitor's path, or 0 for other paths
 
    function Subpath_First (Self : Monitor_Filter'Class; Request : HTTP.Request) return Natural is
       Path : String renames Self.Path.all;
@@ -196,7 +196,7 @@ package body Appserver.HTTP.Monitoring is
    -- Who may see them --
    ----------------------
 
-   --  In a time that does not depend on where they differ
+   --  Compares in constant time, independent of where the texts differ
 
    function Is_Equal (Left, Right : String) return Boolean is
       Difference : Natural := 0;
@@ -211,7 +211,7 @@ package body Appserver.HTTP.Monitoring is
       return Difference = 0;
    end Is_Equal;
 
-   --  RFC 4648, 4
+   --  See RFC 4648, section 4
 
    function In_Base_64 (Text : String) return String is
       Digit  : constant String :=
@@ -219,7 +219,7 @@ package body Appserver.HTTP.Monitoring is
       Result : String (1 .. (Text'Length + 2) / 3 * 4) := [others => '='];
       Bits   : Natural := 0;
       Held   : Natural := 0;
-      --  Bits of Text that have no digit yet, and their number
+      --  The bits of Text that have not been written yet, and their number
       Last   : Natural := 0;
    begin
       for C of Text loop
@@ -238,7 +238,7 @@ package body Appserver.HTTP.Monitoring is
       return Result;
    end In_Base_64;
 
-   --  What browsers say of the page that asks (W3C, Fetch Metadata Request Headers)
+   --  Checks the origin that browsers report (W3C, Fetch Metadata Request Headers)
 
    function Asks_From_Here (Request : HTTP.Request) return Boolean is
      (Request.Field ("Sec-Fetch-Site", Default => "none") in "none" | "same-origin");
@@ -264,8 +264,8 @@ package body Appserver.HTTP.Monitoring is
       or else (IP_Addresses.Is_Address (Host)
                and then IP_Addresses.Contains (Loopback, IP_Addresses.Value (Host))));
 
-   --  With a name that only this machine knows: another one may be a page's of another site, whose
-   --  name means this machine by now (DNS rebinding)
+   --  Returns True if Host is a name that always means the local machine. Any other name may belong
+   --  to a page of another site whose name now resolves to this machine (DNS rebinding).
 
    function Is_Named_As_This (Host : String) return Boolean is
       Last : Natural := Host'Last;
@@ -311,7 +311,8 @@ package body Appserver.HTTP.Monitoring is
    -- Responses --
    ---------------
 
-   --  Metrics are not counted. Has_Response is False if the request is the next service's.
+   --  Responds to requests for metrics, which are not recorded. Sets Has_Response to False if the
+   --  next service must handle the request.
 
    procedure Try_Metrics
      (Self         : in out Monitor_Filter'Class;

@@ -20,7 +20,8 @@ package body Appserver.Monitors.HTML is
 
    Place : constant String := "@FIGURES@";
 
-   --  No "<", so that no name ends the element that the metrics are in: JSON has it in strings only
+   --  Escapes "<", so that a name cannot end the element that contains the metrics. In JSON, "<"
+   --  occurs only in strings.
 
    type Escaped_Sink (To : not null access Text_Sink'Class) is
      limited new Text_Sink with null record;

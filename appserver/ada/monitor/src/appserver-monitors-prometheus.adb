@@ -14,12 +14,12 @@ package body Appserver.Monitors.Prometheus is
 
    First_Bound : constant := 14;
    Last_Bound  : constant := 36;
-   --  Of powers of two, in ns
+   --  The exponents of the powers of two, in nanoseconds
 
    function Image (Value : Word) return String is
      (Ada.Strings.Fixed.Trim (Value'Image, Ada.Strings.Left));
 
-   --  Exact: nine decimals
+   --  Formats nanoseconds as seconds, exactly, with nine decimals
 
    function Seconds (Value : Word) return String is
       Fraction : constant String := Image (10 ** 9 + Value mod 10 ** 9);
@@ -29,7 +29,7 @@ package body Appserver.Monitors.Prometheus is
 
    function ASCII_Only (C : Character) return Character is (if C > '~' then '?' else C);
 
-   --  A page that is not UTF-8 would make the whole text unreadable
+   --  One page name that is not valid UTF-8 would make the whole text unreadable
 
    function Printable (Text : String) return String is
      (if UTF_8.Is_Valid (Text) then Text

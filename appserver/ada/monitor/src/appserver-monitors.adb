@@ -114,7 +114,7 @@ package body Appserver.Monitors is
       end if;
    end Count;
 
-   --  CPU_Time counts for each request since the latest measured one
+   --  CPU_Time is added for each request since the last measured request
 
    procedure Count_CPU (Into : in out Counted; CPU_Time : Word) with No_Inline;
    procedure Count_CPU (Into : in out Counted; CPU_Time : Word) is
@@ -150,9 +150,9 @@ package body Appserver.Monitors is
       end return;
    end Start_Of;
 
-   --  The first request of an hour begins it. The clock of the day is looked at each minute, in
-   --  case it was set; if it was set back, its hour goes on. The examples are compared anew each
-   --  hour: some are too old.
+   --  The first request of an hour begins the hour. The system clock is read once per minute, in
+   --  case it was set. If it was set back, the current hour continues. The threshold of the
+   --  examples is computed again each hour, since some examples become too old.
 
    procedure Look_At_Clock (Self : in out Page; Now : Word) with No_Inline;
    procedure Look_At_Clock (Self : in out Page; Now : Word) is
@@ -216,7 +216,7 @@ package body Appserver.Monitors is
    function Counts_As (Slot : Example_Slot; Second : Word) return Word is
      (if Load (Slot.At_Second) + Keep_Example_For < Second then 0 else Load (Slot.Elapsed));
 
-   --  The fastest of those that nobody claims; 0 if there is none
+   --  Returns the slot of the fastest example that no task has claimed; 0 if there is none
 
    function Fastest (Slots : Example_Slots; Second : Word) return Natural is
       Best : Natural := 0;
@@ -257,8 +257,8 @@ package body Appserver.Monitors is
       Into.Parts (1 .. Request.Sum_Count) := Request.Sums (1 .. Request.Sum_Count);
    end Fill;
 
-   --  Replaces the fastest example. Slots that other tasks have claimed are skipped: there are more
-   --  slots than tasks that stay here for long at the same time.
+   --  Replaces the fastest example. Skips slots that other tasks have claimed, since the number of
+   --  tasks that hold a slot for long at the same time is smaller than the number of slots.
 
    procedure Keep_Example
      (Self : in out Page; Request : Timed_Request; Elapsed, CPU : Word;

@@ -38,14 +38,14 @@ package body Appserver.Thread_Clocks is
 
    function Unix_Milliseconds return Word is (Time_Of (Real_Time_Clock) / 1_000_000);
 
-   --  Threads are numbered as they come, so that those of one server have different stripes
+   --  Threads are numbered consecutively, so that the threads of one server have different stripes
 
    Threads    : aliased Word := 0;
    Unnumbered : constant Unsigned_32 := Unsigned_32'Last;
    Number     : Unsigned_32 := Unnumbered with Thread_Local_Storage;
 
    Next_Sample : Word := 0 with Thread_Local_Storage;
-   --  On Monotonic
+   --  A time of Monotonic
 
    Randomness : Word := 0 with Thread_Local_Storage;
 
@@ -65,7 +65,7 @@ package body Appserver.Thread_Clocks is
       return 1 + Natural (Number and Unsigned_32 (Stripes - 1));
    end Stripe;
 
-   --  Marsaglia, Xorshift RNGs (2003)
+   --  See Marsaglia, "Xorshift RNGs", 2003
 
    procedure Plan_Sample (Now : Word) with No_Inline;
    procedure Plan_Sample (Now : Word) is

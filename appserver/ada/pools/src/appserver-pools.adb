@@ -12,8 +12,9 @@ package body Appserver.Pools is
 
    use Ada.Real_Time;
 
-   --  Sequentially consistent: who pushes a slot and then sees no Attention, and who asks for
-   --  Attention and then sees no slot, cannot miss each other.
+   --  These operations are sequentially consistent. So a task that pushes a slot and then sees no
+   --  Attention, and a task that increments Attention and then sees no slot, cannot miss each
+   --  other.
 
    package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
    package Exchange is new System.Atomic_Operations.Exchange (Stack_Word);
@@ -78,7 +79,7 @@ package body Appserver.Pools is
       end if;
    exception
       when others =>
-         null;  --  the contract of Close; the slot can be opened again
+         null;  --  Close must not raise exceptions; the slot can be reopened
    end Close_Item;
 
    -------------
@@ -316,7 +317,7 @@ package body Appserver.Pools is
       Self.Control.Await_Openings;
    end Finalize;
 
-   --  Retires slots that are too many, and serves those that wait
+   --  Retires excess slots, and serves waiting tasks
 
    procedure Finish_Changes (Self : in out Pool) is
       Slot : Slot_Count;
@@ -375,15 +376,16 @@ package body Appserver.Pools is
    -- Opening --
    -------------
 
-   --  A resource that another task opens, because the one that leases may not wait for long. The
-   --  slot is of the opening meanwhile. The last task that leaves the opening frees it.
+   --  A resource that another task opens, because the leasing task must not wait beyond its
+   --  timeout. In the meantime the slot belongs to the Opening. The last task that leaves the
+   --  Opening frees it.
 
    protected type Progress is
       procedure Finish;
       procedure Fail (Error : Ada.Exceptions.Exception_Occurrence);
       entry Wait;
       procedure Raise_Failure;
-      --  If it failed
+      --  Raises the exception of Open if it failed
 
       procedure Leave (Is_Last : out Boolean);
    private
@@ -433,7 +435,7 @@ package body Appserver.Pools is
 
    procedure Free is new Ada.Unchecked_Deallocation (Opening, Opening_Access);
 
-   --  No task waits, or the one that waited has left: the slot serves another lease
+   --  If no task waits any longer, the slot can serve another lease
 
    procedure Leave (Self : in out Opening_Access) is
       Is_Last : Boolean;
@@ -461,7 +463,7 @@ package body Appserver.Pools is
       Runs : Opening_Task (Opener'Access);
    end record;
 
-   --  Those that have nothing to do. There are never more than were opening at once.
+   --  The idle opener tasks. Their number never exceeds the maximum number of concurrent openings.
 
    protected Openers is
       procedure Take (First : out Opener_Access);
@@ -530,7 +532,7 @@ package body Appserver.Pools is
       end if;
    end Finalize;
 
-   --  Hands the slot of the lease over
+   --  Transfers the lease's slot to an opening
 
    procedure Start (Self : in out Lease; Wait : in out Opening_Wait) is
       Worker : Opener_Access;
@@ -573,9 +575,9 @@ package body Appserver.Pools is
    -- Lease --
    -----------
 
-   --  With GNAT on Linux a task is aborted in calls of the run-time library only (s-taprop,
-   --  Abort_Handler). There is none between Push or Pop and the assignment to Self.Slot, so that no
-   --  slot is lost, and deferring aborts would take as long as the rest.
+   --  With GNAT on Linux, a task is aborted only in calls of the run-time library (s-taprop,
+   --  Abort_Handler). There is no such call between Push or Pop and the assignment to Self.Slot, so
+   --  no slot can be lost. Deferring aborts would take as long as all the rest.
 
    procedure Put_Back (Self : in out Lease) is
       Slot : constant Slot_Count := Self.Slot;
@@ -593,7 +595,7 @@ package body Appserver.Pools is
       Validate (Slot.Item, Is_Valid);
       if Is_Valid then
          if Time_Left < Forever then
-            Time_Left := Time_Left / 2;  --  the other half is for opening
+            Time_Left := Time_Left / 2;  --  reserves the other half for opening
          end if;
          Probe (Slot.Item, Time_Left, Is_Valid);
       end if;
@@ -653,7 +655,7 @@ package body Appserver.Pools is
 
    Max_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
 
-   --  The clock is read only where something takes time
+   --  Reads the clock only around calls that may take a while
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever) is
       Slot      : Slot_Count := No_Slot;
@@ -690,8 +692,8 @@ package body Appserver.Pools is
       Put_Back (Self);
    end Discard;
 
-   --  Aborted in Get before Validate: nobody has used the resource. In a hook, or in Discard: it is
-   --  in an unknown state, or closed.
+   --  If the task was aborted in Get before Validate, the resource has not been used. If it was
+   --  aborted in a hook or in Discard, the resource is closed or in an unknown state.
 
    overriding procedure Finalize (Self : in out Lease) is
    begin

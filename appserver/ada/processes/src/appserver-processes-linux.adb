@@ -60,7 +60,8 @@ package body Appserver.Processes.Linux is
       end if;
    end Close;
 
-   --  Above the standard streams, which a process may have been started without
+   --  Moves a descriptor above the standard streams, which may be closed if this process was
+   --  started without them
 
    procedure Raise_Above_Streams (File : in out Descriptor) is
       Low : Descriptor := File;
@@ -136,8 +137,8 @@ package body Appserver.Processes.Linux is
      (Set : in out Signal_Set; Info : System.Address; Span : in out Time_Span) return int
      with Import, Convention => C, External_Name => "sigtimedwait";
 
-   --  SIGPIPE is blocked in this thread, and taken if the write raised it. Ignoring it would be a
-   --  change to the whole process.
+   --  Blocks SIGPIPE in this thread, and consumes the signal if the write raised it. Ignoring
+   --  SIGPIPE would affect the whole process.
 
    procedure Write (File : Descriptor; Bytes : String; Count : out Integer) is
       Pipe, Before, Old : aliased Signal_Set;
@@ -191,8 +192,8 @@ package body Appserver.Processes.Linux is
    Process_Group : constant := 4;
    --  PIDFD_SIGNAL_PROCESS_GROUP
 
-   --  As long as the group has members, its number is no other process's. Linux before 6.9 sends a
-   --  signal to a group by that number alone.
+   --  As long as the group has members, its ID cannot be reused for another process. Linux before
+   --  6.9 can signal a group only by its ID.
 
    procedure Kill_Rest (Id : Positive; Exits : Descriptor) is
       Ignored : int;
@@ -211,7 +212,7 @@ package body Appserver.Processes.Linux is
    -- Starting --
    --------------
 
-   --  A list of C's strings with null at its end, freed with its scope
+   --  A null-terminated list of C strings, which is freed at the end of its scope
 
    type Pointer_Array is array (Positive range <>) of aliased chars_ptr with Convention => C;
 
@@ -236,7 +237,7 @@ package body Appserver.Processes.Linux is
       Self.Pointers (Index) := New_String (Text);
    end Put;
 
-   --  As struct request in appserver_processes_starters.c
+   --  Corresponds to struct request in appserver_processes_starters.c
 
    type C_Streams is array (0 .. 2) of int with Convention => C;
 
@@ -254,7 +255,7 @@ package body Appserver.Processes.Linux is
    Start_Killed : constant := 1;
 
    Kill_Wait : constant := 1_000;
-   --  Milliseconds in which a child that was killed ends, if it can
+   --  The maximum time in milliseconds to wait for a killed child to exit
 
    function C_Start (Self : in out Request; Milliseconds, Kill_Milliseconds : long) return int
      with Import, Convention => C, External_Name => "appserver_processes_start";
@@ -262,7 +263,7 @@ package body Appserver.Processes.Linux is
      with Import, Convention => C, External_Name => "appserver_processes_has_ended";
 
    type Variable_List is array (Positive) of chars_ptr with Convention => C;
-   --  Ends with null
+   --  Terminated with null
 
    C_Environment : access constant Variable_List
      with Import, Convention => C, External_Name => "environ";
@@ -279,7 +280,8 @@ package body Appserver.Processes.Linux is
       end return;
    end Environment;
 
-   --  A request with the strings that it refers to. It outlives a start that hangs.
+   --  A request with its strings. Must exist until the start ends, even if the start hangs and is
+   --  abandoned.
 
    type Start_Plan;
    type Plan_Access is access Start_Plan;
@@ -298,7 +300,7 @@ package body Appserver.Processes.Linux is
    protected Hanging_Starts is
       procedure Add (Plan : not null Plan_Access);
       procedure Take_Ended (Plan : out Plan_Access);
-      --  Null if there is none
+      --  Sets Plan to null if no start has ended
    private
       First : Plan_Access := null;
    end Hanging_Starts;
@@ -337,7 +339,7 @@ package body Appserver.Processes.Linux is
       end loop;
    end Put_All;
 
-   --  As execvp(3): an empty directory is the working directory
+   --  Like execvp(3), treats an empty entry of PATH as the working directory
 
    function Paths_Of (Program : String) return String_List is
       Path  : constant String := Ada.Environment_Variables.Value ("PATH", "/bin:/usr/bin");
@@ -441,7 +443,7 @@ package body Appserver.Processes.Linux is
       return Result;
    end Exit_Events;
 
-   --  The parts of the status are those of the macros WIFEXITED, WEXITSTATUS, WTERMSIG, WCOREDUMP
+   --  Decodes the status like the macros WIFEXITED, WEXITSTATUS, WTERMSIG and WCOREDUMP
 
    function Exit_Of (Id : Positive) return Exit_Status is
       Status : Unsigned_32;

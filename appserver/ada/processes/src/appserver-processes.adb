@@ -29,13 +29,13 @@ package body Appserver.Processes is
    end record;
 
    Max_Wait : constant Duration := 365.0 * 86_400.0;
-   --  The sum with the clock must be a valid time
+   --  Limits the timeout, so that its sum with the clock is a valid time
 
    function After (Timeout : Duration) return Deadline is
      (if Timeout = Forever then (Is_Set => False)
       else (Is_Set => True, Time => Clock + To_Time_Span (Duration'Min (Timeout, Max_Wait))));
 
-   --  At most a second, since a task is not aborted in the system's poll
+   --  Returns at most one second, since a task cannot be aborted during poll(2)
 
    function Milliseconds (Limit : Deadline) return Natural is
      (if Limit.Is_Set
@@ -57,7 +57,7 @@ package body Appserver.Processes is
    ------------
 
    Chunk : constant := 65_536;
-   --  Bytes: the usual size of a pipe
+   --  In bytes, the default capacity of a pipe
 
    function Length (Self : Buffer) return Natural is (Self.Last - Self.First + 1);
 
@@ -70,7 +70,8 @@ package body Appserver.Processes is
       Self.Searched_To := 0;
    end Clear;
 
-   --  Copies to the beginning of a longer string, or of the same if half of it is free
+   --  Moves the bytes to the beginning of a longer string, or of the same string if half of it is
+   --  free
 
    procedure Make_Room (Self : in out Buffer) is
       Count : constant Natural := Length (Self);
@@ -112,7 +113,7 @@ package body Appserver.Processes is
       end if;
       Make_Room (Self);
       Last := Self.Last + 1 + Natural'Min (Room, Self.Bytes'Last - Self.Last - 1);
-      --  One byte more than is allowed, or the end
+      --  Reads one byte more than allowed, to detect output that is too long
       Linux.Read (Self.File, Self.Bytes (Self.Last + 1 .. Last), Count);
       if Count = 0 then
          Linux.Close (Self.File);
@@ -137,7 +138,7 @@ package body Appserver.Processes is
       end if;
    end Skip;
 
-   --  The copy is made on the secondary stack, since it may be large
+   --  Copies the bytes on the secondary stack, since there may be many
 
    function Extracted (Self : in out Buffer; Count, Skipped : Natural) return String is
       subtype Result is String (1 .. Count);
@@ -151,8 +152,8 @@ package body Appserver.Processes is
    -- Waiting --
    -------------
 
-   --  Reads what can be read. Waits until something can be read or written, the program exits, or a
-   --  part of the time is over.
+   --  Reads the available bytes. Waits until bytes can be read or written, the program exits, or a
+   --  fraction of the time has passed.
 
    procedure Step
      (Self     : in out Process;
@@ -175,15 +176,15 @@ package body Appserver.Processes is
          Fill (Self.Buffers (Error));
       end if;
       Is_Ready := Ready (Awaits);
-      delay 0.0;  --  where the task may be aborted
+      delay 0.0;  --  an abort completion point
       if not Is_Ready and then Is_Over (Limit) then
          Raise_Timeout;
       end if;
    end Step;
 
    Max_Late_Reads : constant := 16;
-   --  Reads after the time is over: of what a pipe can hold, which is 1 MiB. A program that never
-   --  stops writing fills it again and again.
+   --  The maximum number of reads after the timeout, enough to read the 1 MiB that a pipe can hold.
+   --  The number is limited because a program that never stops writing refills the pipe.
 
    procedure Await_Bytes
      (Self : in out Process; From : Source; Limit : Deadline; Late_Reads : in out Natural)
@@ -237,7 +238,7 @@ package body Appserver.Processes is
    -- Starting --
    --------------
 
-   --  The environment of this process with Options.Environment added, or only the latter
+   --  Returns the environment of this process plus Options.Environment, or only Options.Environment
 
    function Variables (Options : Settings) return String_List is
       Variables : String_Map;
@@ -351,7 +352,7 @@ package body Appserver.Processes is
    end Start;
 
    Kill_Wait : constant := 1.0;
-   --  Seconds in which a program that was killed ends, if it can
+   --  The maximum time in seconds to wait for a killed program to exit
 
    function Has_Ended (Exits : Descriptor; Wait : Duration) return Boolean is
       Limit : constant Deadline := After (Wait);

@@ -13,8 +13,9 @@ package body Appserver.References is
 
    use System.Storage_Elements;
 
-   --  All are sequentially consistent, which has the two orders that counting needs: the release of
-   --  a reference comes after the uses of its element, and freeing comes after all releases.
+   --  All operations are sequentially consistent. This includes the two orderings that reference
+   --  counting needs: the release of a reference comes after all uses of its element, and the
+   --  element is freed after all releases.
 
    package Counting is new System.Atomic_Operations.Modular_Arithmetic (Reference_Count);
 
@@ -27,7 +28,7 @@ package body Appserver.References is
    -- Cells --
    -----------
 
-   --  Owns the element from the start, even if there is no memory for the cell
+   --  Takes ownership of the element immediately: frees it if there is no memory for the cell
 
    function New_Cell (Element : not null Element_Access) return not null Cell_Access is
       Unowned : Element_Access := Element;
@@ -46,7 +47,7 @@ package body Appserver.References is
       end if;
    end Take;
 
-   --  The caller defers aborts, or it could be aborted with the element half freed
+   --  The caller must defer aborts, since an abort could leave the element partly freed
 
    procedure Release (Cell : Cell_Access; Count : Reference_Count) is
       Last : Cell_Access := Cell;
@@ -110,20 +111,22 @@ package body Appserver.References is
       use Arithmetic;
       use Exchange;
 
-      --  The state is the address of the cell, and above it the number of references that were got
-      --  from it. With a cell, it takes Batch references, which Get then hands out: so one addition
-      --  both reads the address and counts the reference. References that were not handed out are
-      --  given back when the cell is replaced. (Split reference counts: Anthony Williams, "C++
-      --  Concurrency in Action", 2012, 7.2.4; with a batch, as in folly's AtomicSharedPtr.)
+      --  The low bits of the state are the address of the cell, and the high bits the number of
+      --  references that Get has handed out. When a cell is set, Batch references are added to its
+      --  count in advance, for Get to hand out. So one atomic addition both reads the address and
+      --  counts the reference. When the cell is replaced, the remaining references are subtracted
+      --  again. (Split reference counts: Anthony Williams, "C++ Concurrency in Action", 2012,
+      --  7.2.4; with a batch, as in folly's AtomicSharedPtr.)
 
       Address_Bits : constant := 48;
-      --  Of user space, unless it asks for more (Linux, "5-level paging"; arm64 memory layout)
+      --  The address bits of user space, unless a process requests more (Linux, "5-level paging";
+      --  arm64 memory layout)
 
       One_Reference : constant State_Word := 2 ** Address_Bits;
       Batch         : constant State_Word := 2 ** (64 - Address_Bits);
 
       Refill_At     : constant State_Word := Batch / 4;
-      --  The others are for tasks that get it while one refills it
+      --  The remaining references are for tasks that call Get during a refill
 
       function To_Cell is new Ada.Unchecked_Conversion (Integer_Address, Cell_Access);
 
@@ -136,10 +139,11 @@ package body Appserver.References is
 
       function State_Of (Cell : Cell_Access) return State_Word is
         (if Cell = null then 0 else State_Word (Low_Address'(To_Integer (Cell.all'Address))));
-      --  Constraint_Error for an address with more bits
+      --  Raises Constraint_Error for an address with more bits
 
-      --  Adds what was taken to the count of the cell. The caller has a reference to it: so it is
-      --  not freed, and if it is set again in the meantime, its numbers fit all the same.
+      --  Adds the references that were handed out to the count of the cell. The caller has a
+      --  reference to the cell, so the cell is not freed. If the cell is set again in the meantime,
+      --  the counts are still correct.
 
       procedure Refill (Self : in out Atomic_Reference; Cell : not null Cell_Access) is
          Observed : aliased State_Word := Self.State.Word;
@@ -156,7 +160,7 @@ package body Appserver.References is
          end loop;
       end Refill;
 
-      --  With null, the number of those taken runs out of the word's upper end, and does no harm
+      --  For null, the number of references overflows the word, which is harmless
 
       function Acquired_Cell (Self : in out Atomic_Reference) return Cell_Access is
          Before : constant State_Word := Atomic_Fetch_And_Add (Self.State.Word, One_Reference);

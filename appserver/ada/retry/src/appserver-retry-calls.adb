@@ -55,7 +55,7 @@ package body Appserver.Retry.Calls is
       Of_Task.Innermost := Self.Outer;
    end Finalize;
 
-   --  Those of transactions inside of this one are counted once
+   --  Lost connections of nested transactions are counted only once
 
    procedure Note_Uncommitted (Self : Attempt_Scope) is
    begin

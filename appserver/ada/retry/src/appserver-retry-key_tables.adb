@@ -12,8 +12,8 @@ package body Appserver.Retry.Key_Tables is
    use type SQL.Error_Origin;
    use type SQL.Integer_64;
 
-   --  PostgreSQL's clause avoids the error, which would end the transaction. MariaDB does not have
-   --  it, and its INSERT IGNORE would truncate a key that is too long.
+   --  ON CONFLICT avoids the error, which would abort the transaction in PostgreSQL. MariaDB does
+   --  not support this clause, and its INSERT IGNORE would truncate a key that is too long.
 
    procedure Take
      (Table  : String;
@@ -57,7 +57,7 @@ package body Appserver.Retry.Key_Tables is
       if not Query.Step then
          raise Key_Taken_Error with "another transaction has put the key there";
       end if;
-      --  A key without a fingerprint was put there by a call that did not name its request
+      --  A key without a fingerprint was inserted by a call that did not pass its request
       if Print /= "" and then not Query.Is_Null (2) and then Query.As_Text (2) /= Print then
          raise Key_Reused_Error with "the key is another request's: " & Id;
       end if;
@@ -81,7 +81,8 @@ package body Appserver.Retry.Key_Tables is
    function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String is
      (if Request = "" then "" else GNAT.SHA256.Digest (Request));
 
-   --  The inner query has a name since MariaDB takes no LIMIT in one of IN
+   --  The inner query is a named derived table, since MariaDB does not support LIMIT in a subquery
+   --  of IN
 
    function Deletion (Table, Moment : String; Max_Rows : Positive) return String is
      ("DELETE FROM " & Table & " WHERE id IN (SELECT id FROM (SELECT id FROM " & Table
@@ -102,7 +103,7 @@ package body Appserver.Retry.Key_Tables is
       Deleted := DB.Rows_Affected;
    exception
       when Error : SQL.SQL_Error =>
-         --  SQLite has no intervals
+         --  SQLite has no interval type
          if SQL.Error_Of (Error).Kind /= SQL.Wrong_Statement
            or else SQL.Error_Of (Error).Origin /= SQL.From_SQLite
          then

@@ -12,7 +12,7 @@ package body Appserver.Retry.Loops is
    use Ada.Real_Time;
    use type Calls.Call_Access;
 
-   --  Is current from its begin to its end, also by an abort
+   --  The current call, from its beginning until it ends, even by an abort
 
    type Retried_Call (By : not null access constant Policy) is
      new Ada.Finalization.Limited_Controlled with record
@@ -64,7 +64,7 @@ package body Appserver.Retry.Loops is
          else Found);
    end Fault_In;
 
-   --  What is unknown only another attempt tells
+   --  If the outcome is unknown, only another attempt can find out
 
    function Max_Attempts (Self : Retried_Call) return Long_Long_Integer is
      (Long_Long_Integer (Self.By.Attempts)
@@ -77,7 +77,7 @@ package body Appserver.Retry.Loops is
       and then (After /= Outcome_Unknown or else Self.Has_Key or else Self.By.Repeatable)
       and then Long_Long_Integer (Self.Attempts) < Max_Attempts (Self));
 
-   --  A bound that doubles reaches the longest one after few steps
+   --  A loop is sufficient, since the doubling bound reaches the maximum after few steps
 
    function Next_Pause (Self : Retried_Call; After : Transient_Error) return Pause is
       Bounds : Backoff renames Self.By.Backoffs (After);
@@ -93,7 +93,8 @@ package body Appserver.Retry.Loops is
    function Is_Cancelled (Stop : access Cancellation) return Boolean is
      (Stop /= null and then Stop.Is_Cancelled);
 
-   --  False, without a pause or with a part of one, if there can be no other attempt after it
+   --  Pauses before a retry. May_Retry is False, and the pause is omitted or cut short, if no
+   --  attempt can follow.
 
    procedure Pause_Before_Retry
      (Self    : Retried_Call;
@@ -135,7 +136,7 @@ package body Appserver.Retry.Loops is
       end if;
    end Count;
 
-   --  Decides after a failure; if there is to be another attempt, pauses before it
+   --  Decides after a failure whether to retry, and if so, pauses first
 
    procedure Decide
      (Self    : in out Retried_Call;
@@ -158,7 +159,8 @@ package body Appserver.Retry.Loops is
       end if;
    end Decide;
 
-   --  The latest attempt's own exception may look as if nothing was committed
+   --  Raises the final exception. The exception of the latest attempt could look as if nothing had
+   --  been committed.
 
    procedure Give_Up (Self : Retried_Call; Error : Exception_Occurrence) with No_Return;
    procedure Give_Up (Self : Retried_Call; Error : Exception_Occurrence) is

@@ -17,9 +17,9 @@ package body Appserver.Retry.Transactions is
      (System.Storage_Elements.To_Integer (On'Address));
 
    Heapless_Length : constant := 1_000;
-   --  Bytes of a result
+   --  The maximum length in bytes of a result that is stored without the heap
 
-   --  A session without its settings is none
+   --  Opens a session. If setting it up fails, the session is closed.
 
    procedure Make_Session (On : in out Connection) is
    begin
@@ -33,7 +33,7 @@ package body Appserver.Retry.Transactions is
          raise;
    end Make_Session;
 
-   --  After a rollback that did not work the session is at its end, too
+   --  Closes the session if it was lost, or if the rollback has failed
 
    procedure Leave (On : in out Connection; Failed_By : Fault) is
    begin
@@ -46,7 +46,7 @@ package body Appserver.Retry.Transactions is
       end if;
    end Leave;
 
-   --  Its scope has rolled back when an exception gets here
+   --  When an exception arrives here, the scope of the transaction has already rolled it back
 
    procedure Attempt
      (On      : aliased in out Connection;
@@ -129,8 +129,8 @@ package body Appserver.Retry.Transactions is
       Run (By, Has_Key => False, On => On, Work => Work, Stop => Stop);
    end Run;
 
-   --  The first statement writes the key, so a second call with it waits there for the first one to
-   --  end. The server may still be at the commit of an attempt whose connection was lost.
+   --  The first statement inserts the key, so a second call with the same key waits for the first
+   --  call to end. The server may still be committing an attempt whose connection was lost.
 
    procedure Run_With_Key
      (By      : Policy;
@@ -186,7 +186,7 @@ package body Appserver.Retry.Transactions is
       Short  : String (1 .. Heapless_Length);
       Length : Natural := 0;
       Long   : Unbounded_String;
-      --  The result, if it is longer than Short
+      --  The result, if it does not fit into Short
 
       procedure Read (Result : SQL.UTF_8_String) is
       begin

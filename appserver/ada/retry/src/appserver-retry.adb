@@ -18,7 +18,7 @@ package body Appserver.Retry is
    -- Faults --
    ------------
 
-   --  A file that SQLite cannot open is not there the next time either
+   --  If SQLite cannot open a file, a retry would fail, too
 
    function Fault_Of (Error : SQL.Error_Record) return Fault is
      (case Error.Kind is
@@ -141,8 +141,8 @@ package body Appserver.Retry is
       end if;
    end Wait;
 
-   --  SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014): tasks share its state by one
-   --  atomic addition
+   --  SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014), whose state tasks can share with
+   --  one atomic addition
 
    Gamma : constant Unsigned_64 := 16#9E37_79B9_7F4A_7C15#;
 

@@ -7,7 +7,8 @@ package body Appserver.SQL.Batches is
 
    use type Interfaces.Integer_64;
 
-   --  All of Run or nothing; its errors are named after the element that was current
+   --  Calls Run so that it takes effect completely or not at all. Errors report the current
+   --  element.
 
    procedure Run_Atomically
      (On  : not null Connection_Reference;

@@ -14,8 +14,8 @@ package body Appserver.SQL.Detached_Calls is
    use Interfaces.C;
    use type System.Address;
 
-   --  The second of the two, the thread with its result and the caller whose time is over, sees
-   --  that the other one was there
+   --  The thread finishes, or the caller abandons it after a timeout. The exchange shows the second
+   --  of the two that the other was first.
 
    type Phase is (Under_Way, Finished, Abandoned) with Atomic, Size => 32;
    package Phase_Exchange is new System.Atomic_Operations.Exchange (Phase);
@@ -26,7 +26,7 @@ package body Appserver.SQL.Detached_Calls is
       Progress   : aliased Phase := Under_Way;
       Input      : int := -1;
       Output     : int := -1;
-      --  A pipe, by which the thread ends the caller's wait
+      --  The pipe with which the thread ends the caller's wait
    end record;
 
    procedure Free is new Ada.Unchecked_Deallocation (Thread_State, State_Access);
@@ -34,7 +34,7 @@ package body Appserver.SQL.Detached_Calls is
    type Pipe_Ends is array (1 .. 2) of int with Convention => C;
 
    Close_On_Exec : constant := 8#2000000#;
-   --  O_CLOEXEC, on Linux
+   --  O_CLOEXEC on Linux
 
    function pipe2 (Ends : out Pipe_Ends; Flags : int) return int
      with Import, Convention => C, External_Name => "pipe2";
@@ -86,15 +86,15 @@ package body Appserver.SQL.Detached_Calls is
          State.Drop (State.Argument);
          Release (Own);
       else
-         Ignored := write (Output, [1 => nul], 1);  --  the caller releases State from here on
+         Ignored := write (Output, [1 => nul], 1);  --  from here on, the caller may release State
       end if;
       return System.Null_Address;
    end Main;
 
    Slice : constant Time_Span := Milliseconds (50);
-   --  An abort is seen after this time: poll(2) is not ended by it
+   --  The interval at which aborts are checked, since an abort does not interrupt poll(2)
 
-   --  True if the thread has written, until Stop
+   --  Waits until Stop; returns True if the thread has written to the pipe
 
    function Has_Ended (State : State_Access; Stop : Time) return Boolean is
       File  : Poll_Descriptor := (File => State.Input, Events => Poll_In, others => <>);
@@ -117,7 +117,7 @@ package body Appserver.SQL.Detached_Calls is
       end loop;
    end Has_Ended;
 
-   --  True if the thread has finished, so that Argument is not its own
+   --  Sets Has_Finished to True if the thread has finished, so that it no longer owns Argument
 
    procedure Stop_Waiting (Self : in out Detached_Call; Has_Finished : out Boolean) is
    begin

@@ -13,7 +13,7 @@ package body Appserver.SQL.Host_Addresses is
 
    use Interfaces.C;
 
-   --  getaddrinfo(3), as Linux's C libraries have it
+   --  Binding to getaddrinfo(3) of Linux's C libraries
 
    type Address_Info;
    type Address_Info_Access is access all Address_Info with Convention => C;

@@ -10,7 +10,7 @@ package body Appserver.SQL.Intervals is
    use type Integer_32;
 
    type Wide_Integer is new Long_Long_Long_Integer;
-   --  128 bits: sums of what is read do not overflow
+   --  128 bits, so that sums do not overflow
 
    Second : constant := 1_000_000;
    Minute : constant := 60 * Second;
@@ -26,7 +26,7 @@ package body Appserver.SQL.Intervals is
       return [1 .. Integer'Max (0, Width - Text'Length) => '0'] & Text;
    end Digit_Text;
 
-   --  Seconds with their decimals, if there are any
+   --  Formats seconds, with decimals if there are any
 
    function Seconds_Text (Microseconds : Integer_64; Width : Positive := 1) return String is
      (Digit_Text (Microseconds / Second, Width)
@@ -83,7 +83,7 @@ package body Appserver.SQL.Intervals is
       Months, Days, Microseconds : Wide_Integer := 0;
    end record;
 
-   --  A number as it is written. Places: its decimals, or none; Value is then in millionths.
+   --  A parsed number. Places is the number of decimals, if any; Value is then in millionths.
 
    type Number is record
       Negative : Boolean      := False;
@@ -137,7 +137,7 @@ package body Appserver.SQL.Intervals is
          return Value;
       end Whole_Number;
 
-      --  A sign and figures; decimals only of seconds, in millionths then
+      --  Reads a sign and digits. Only seconds may have decimals; the value is then in millionths.
 
       function Read_Number return Number is
          Count  : Natural;
@@ -175,7 +175,7 @@ package body Appserver.SQL.Intervals is
       function Seconds_Of (Item : Number) return Wide_Integer is
         (Signed (Item) * (if Item.Places > 0 then 1 else Second));
 
-      --  Behind "P"
+      --  Reads the text after "P"
 
       function Read_ISO return Sum is
          Result : Sum;
@@ -215,7 +215,7 @@ package body Appserver.SQL.Intervals is
          return Result;
       end Read_ISO;
 
-      --  Behind "26:": the sign is that of the hours
+      --  Reads the text after the hours, such as "26:". The sign is the sign of the hours.
 
       function Read_Clock (Hours : Number) return Wide_Integer is
          Count   : Natural;
@@ -240,7 +240,7 @@ package body Appserver.SQL.Intervals is
            * (abs Whole_Value (Hours) * Hour + Minutes * Minute + Seconds_Of (Last));
       end Read_Clock;
 
-      --  Such as "1 year 2 mons -3 days +04:05:06.789"; the time of day comes last
+      --  Reads a text such as "1 year 2 mons -3 days +04:05:06.789". The time of day comes last.
 
       function Read_Words return Sum is
          Result : Sum;

@@ -43,7 +43,7 @@ package body Appserver.SQL.Text_Values is
       return Integer_64'First;
    end Signed;
 
-   --  Up to 18 digits and nothing else: what rows are made of. These cannot overflow.
+   --  Has a fast path for texts of up to 18 digits, which are typical and cannot overflow
 
    function To_Integer_64 (Text : String; Column : Column_Number) return Integer_64 is
       Negative : constant Boolean := Text'Length > 0 and then Text (Text'First) = '-';
@@ -119,7 +119,7 @@ package body Appserver.SQL.Text_Values is
       return Integer_64 (Scaled);
    end Rounded;
 
-   --  Texts for programs begin at index 1
+   --  Texts that are returned to programs begin at index 1
 
    function From_1 (Text : String) return String is
       Result : constant String (1 .. Text'Length) := Text;
@@ -151,7 +151,8 @@ package body Appserver.SQL.Text_Values is
    -- Floats --
    ------------
 
-   --  The C library's conversions are exact in both directions; strfromd(3) is of glibc 2.25
+   --  The C library's conversions are exact in both directions. strfromd(3) is available since
+   --  glibc 2.25.
 
    function Strtod (Text : C.char_array; Stop : out System.Address) return Long_Float
      with Import, Convention => C, External_Name => "strtod";
@@ -182,7 +183,7 @@ package body Appserver.SQL.Text_Values is
    end Formatted;
 
    --  15 digits are enough for values that come from a short decimal, and 17 for all values. The
-   --  largest values are not tried with 15: these can be too large.
+   --  largest values are not tried with 15 digits, since rounding could make them too large.
 
    function Image (Value : Long_Float) return String is
       Short : constant String := Formatted (Value, "%.15g");
@@ -196,11 +197,12 @@ package body Appserver.SQL.Text_Values is
    -- Times --
    -----------
 
-   --  Days since 1970-01-01 in the Gregorian calendar. March comes first, so that the leap day
-   --  is the last of its year, and the days before month m of that year are (153 m + 2) / 5.
+   --  Returns the days since 1970-01-01 in the Gregorian calendar. Years start in March here, so
+   --  that the leap day is the last day of the year, and the number of days before month m is (153
+   --  m + 2) / 5.
 
    Days_To_1970 : constant := 719_468;
-   --  From 0000-03-01
+   --  The number of days from 0000-03-01 to 1970-01-01
 
    function Days_Since_1970 (Year, Month, Day : Natural) return Integer is
       March_Year  : constant Natural := (if Month > 2 then Year else Year - 1);
@@ -210,7 +212,8 @@ package body Appserver.SQL.Text_Values is
         + (153 * March_Month + 2) / 5 + Day - 1 - Days_To_1970;
    end Days_Since_1970;
 
-   --  A Duration of GNAT spans 292 years, so times are reckoned from the middle of Ada.Calendar's
+   --  A Duration in GNAT spans 292 years, so times are relative to the middle of Ada.Calendar's
+   --  range
 
    Middle : constant Ada.Calendar.Time := Ada.Calendar.Formatting.Time_Of (2150, 1, 1);
    Middle_Day : constant Integer := Days_Since_1970 (2150, 1, 1);
@@ -290,7 +293,7 @@ package body Appserver.SQL.Text_Values is
          end if;
       end Expect;
 
-      --  Up to nine decimals count
+      --  Reads decimals, and ignores those after the ninth
 
       function Fraction return Natural is
          Value : Natural := 0;
@@ -303,7 +306,7 @@ package body Appserver.SQL.Text_Values is
          return Value;
       end Fraction;
 
-      --  +01, +01:30, +0130 or +01:30:00
+      --  Reads +01, +01:30, +0130 or +01:30:00
 
       function Offset return Integer is
          Value : Natural := Number (2) * 3_600;
@@ -411,7 +414,8 @@ package body Appserver.SQL.Text_Values is
       Since       : constant Integer_64 :=
         (Nanoseconds + (if Nanoseconds < 0 then -500 else 500)) / 1_000;
       Within      : constant Integer_64 := Since mod Day_Length;
-      --  Days since 0000-03-01, and since the begin of their 400, 100, 4 and 1 years
+      --  The days since 0000-03-01, later reduced to the days since the beginning of the period of
+      --  400, 100, 4 and 1 years
       Days        : Integer :=
         Integer ((Since - Within) / Day_Length) + Middle_Day + Days_To_1970;
       Year        : Integer := 400 * (Days / 146_097);
@@ -437,7 +441,7 @@ package body Appserver.SQL.Text_Values is
          Nanosecond => Natural (Within mod Microseconds) * 1_000);
    end To_Moment;
 
-   --  Value with leading zeros
+   --  Formats Value with leading zeros
 
    function Padded (Value : Natural; Places : Positive) return String is
       Text : constant String := Image (Integer_64 (10 ** Places + Value));

@@ -25,22 +25,25 @@ package body Appserver.SQL.Time_Limits is
      with Import, Convention => C, External_Name => "close";
 
    Pause : constant Time_Span := Milliseconds (50);
-   --  The watcher looks so often, as long as there is a limit: then it can end with the program
+   --  The watcher task checks at this interval while there is a limit, so that it can end with the
+   --  program
 
    protected Limits is
 
       procedure Add (Limit : not null Limit_Access; Is_Early : out Boolean);
-      --  Is_Early: the watcher sleeps for longer
+      --  Sets Is_Early to True if the watcher task would sleep beyond the deadline
 
       procedure Remove (Limit : not null Limit_Access);
 
       procedure Move (Limit : not null Limit_Access; Deadline : Time; Is_Early : out Boolean);
 
       procedure Cut_Off (Any_Left : out Boolean; Look_At : out Time);
-      --  Those whose time is over. Look_At is when to look again, if any are left.
+      --  Shuts down the connections whose deadlines have passed. If any limits are left, sets
+      --  Look_At to the time of the next check.
 
       function Is_Over (On : System.Address) return Boolean;
-      --  True if the connection there was cut off at a limit that has not left scope
+      --  Returns True if the connection at this address was shut down by a limit that is still in
+      --  scope
    private
       First   : Limit_Access := null;
       Planned : Time := Time_Last;
@@ -136,7 +139,7 @@ package body Appserver.SQL.Time_Limits is
       Watcher.Look;
    exception
       when Tasking_Error =>
-         null;  --  the program ends, and what is closed now has no limit
+         null;  --  the program is exiting: connections are closed without a limit
    end Wake_Watcher;
 
    procedure Try_To_Start
@@ -184,7 +187,8 @@ package body Appserver.SQL.Time_Limits is
       end if;
    end Start;
 
-   --  So that the server ends the session, and the database's library finds out that it is lost
+   --  Shuts down the socket, so that the server ends the session, and the database's library
+   --  detects that the connection is lost
 
    procedure Cut_Off (On : Connection'Class) is
       Socket  : constant Integer := On.Socket;
@@ -236,7 +240,7 @@ package body Appserver.SQL.Time_Limits is
    type Operation_Access is access all Operation;
 
    Current : Operation_Access := null with Thread_Local_Storage;
-   --  The one that is under way in this task
+   --  The operation in progress in this task
 
    function Limit_Of (On : Connection'Class) return Duration is
       Min_Limit : constant := 0.001;
@@ -266,8 +270,8 @@ package body Appserver.SQL.Time_Limits is
       end loop;
    end Await_Cancels;
 
-   --  Sequentially consistent: an operation that begins and sees no Cancel, and a Cancel that
-   --  begins and sees no operation, cannot miss each other
+   --  The flags are sequentially consistent. So an operation that begins and sees no Cancel, and a
+   --  Cancel that begins and sees no operation, cannot miss each other.
 
    procedure Begin_Operation (Self : in out Operation'Class; May_Fail : Boolean) is
       Gate       : Cancel_Gate renames Self.On.Gate.all;
@@ -364,8 +368,8 @@ package body Appserver.SQL.Time_Limits is
       Arithmetic.Atomic_Add (Self.Gate.Cancels, 1);
    end Initialize;
 
-   --  No Cancel that begins from here on finds the old one, and those that have found it, and may
-   --  still read the connection, are awaited.
+   --  A Cancel that begins after the replacement does not find the old gate. Waits for those that
+   --  have found the old gate, since they may still read the connection.
 
    procedure Replace_Gate (On : in out Connection'Class; By : Gate_Access) is
       Old : Gate_Access := On.Gate;

@@ -17,8 +17,8 @@ package body Appserver.SQL is
    -- Errors --
    ------------
 
-   --  An exception carries a message of 200 bytes and nothing else. So the task keeps the record of
-   --  its latest error, which belongs to the occurrences that have its message.
+   --  An exception contains only a message of 200 bytes. So each task stores the record of its
+   --  latest error. The record applies to the occurrences that have its message.
 
    Max_Message_Length : constant := 2_000;
    Max_Part_Length    : constant := 500;
@@ -26,7 +26,7 @@ package body Appserver.SQL is
    type Stored_Error is record
       Is_Set            : Boolean;
       Lost_Connections  : Integer_64;
-      --  So far, for the function of this name
+      --  The count so far, for the function of the same name
       Origin            : Error_Origin;
       State             : SQL_State;
       Code              : Integer;
@@ -40,9 +40,9 @@ package body Appserver.SQL is
    end record;
 
    Latest : Stored_Error with Thread_Local_Storage;
-   --  Storage of a thread begins as zeros: not set
+   --  Thread-local storage is initially zero, which means not set
 
-   --  Cuts between characters of UTF-8
+   --  Truncates only between UTF-8 characters
 
    function Length_In (Room : Positive; Text : UTF_8_String) return Natural is
       Length : Natural := Natural'Min (Text'Length, Room);
@@ -62,7 +62,7 @@ package body Appserver.SQL is
         Text (Text'First .. Text'First + Length - 1);
    end Keep;
 
-   --  In the exception's message, before the words:
+   --  In the exception's message, before the text:
    --
    --     SQLSTATE 23505, SQLite 2067: UNIQUE constraint failed: account.name
 
@@ -123,7 +123,7 @@ package body Appserver.SQL is
    function Lost_Connections return Integer_64 is (Latest.Lost_Connections);
 
    GNAT_Length : constant := 200;
-   --  GNAT cuts longer messages of exceptions
+   --  GNAT truncates longer exception messages
 
    function Is_Latest (Text : String) return Boolean is
       Full_Text : constant String :=
@@ -138,7 +138,7 @@ package body Appserver.SQL is
       return Error_Record is
      (Message'Length, 0, 0, Origin, State, Code, 0, Message, "", "");
 
-   --  The error of an occurrence that is not the task's latest one
+   --  Reconstructs the error of an occurrence that is not the task's latest error
 
    function Read_Back (Text : String) return Error_Record is
       State_First  : constant Positive := Text'First + State_Prefix'Length;
@@ -201,12 +201,13 @@ package body Appserver.SQL is
       elsif State in "55P03"                               then Lock_Timeout
       elsif State in "57014"                               then Cancelled
       elsif State in "08001" | "08004" | "57P03" | "53300" then Unable_To_Connect
-      --  Refused, starting, too many connections
+      --  Connection rejected, server starting, too many connections
       elsif State in "08007" | "40003"                     then Outcome_Unknown
       elsif State (1 .. 2) = "08"
         or else State in "57P01" | "57P02" | "57P05" | "25P03"
       then Connection_Lost
-      --  The server stops or crashed; the session or its transaction was idle for too long
+      --  The server is shutting down or crashed, or the session or its transaction was idle for too
+      --  long
       elsif State in "26000"                               then Stale_Statement
       elsif State (1 .. 2) = "22"                          then Wrong_Value
       elsif State (1 .. 2) = "42"                          then Wrong_Statement
@@ -230,7 +231,7 @@ package body Appserver.SQL is
          --  The user has too many connections
          when others                                => Kind_Of_State (State));
 
-   --  https://sqlite.org/rescode.html. ABORT follows the program's own rollback.
+   --  See https://sqlite.org/rescode.html. ABORT is the result of the program's own rollback.
 
    function Kind_Of_SQLite (Primary_Code : Natural; State : SQL_State) return Error_Kind is
      (case Primary_Code is
@@ -245,7 +246,7 @@ package body Appserver.SQL is
          when From_SQLite  => Kind_Of_SQLite (Error.Code mod 256, Error.State),
          when others       => Kind_Of_State (Error.State));
 
-   --  A file that SQLite cannot open is not there the next time either
+   --  If SQLite cannot open a file, a retry would fail, too
 
    function Is_Retryable (Error : Error_Record) return Boolean is
      (case Error.Kind is
@@ -318,7 +319,7 @@ package body Appserver.SQL is
    -- Decimals --
    --------------
 
-   --  A decimal's representation is the whole number itself (RM 3.5.9): GNAT's attributes
+   --  The representation of a decimal is the scaled integer itself (RM 3.5.9), so GNAT's attributes
    --  Fixed_Value and Integer_Value convert without a multiplication
 
    procedure Bind_Decimal
@@ -525,7 +526,7 @@ package body Appserver.SQL is
       Connection'Class (Self).Execute ("ROLLBACK");
    end Roll_Back;
 
-   --  A comma within quotes belongs to a name: "a,b", `a,b` or [a,b]
+   --  A comma inside quotes is part of a name: "a,b", `a,b` or [a,b]
 
    function Column_Placeholders (Columns : UTF_8_String) return UTF_8_String is
       Quote  : Character := ASCII.NUL;
@@ -598,7 +599,7 @@ package body Appserver.SQL is
       Self.Pending := True;
    end Initialize;
 
-   --  Savepoints that are still pending end with their transaction, or with one around them
+   --  Pending savepoints end with their transaction, or with an enclosing savepoint
 
    procedure End_Savepoints (On : in out Connection'Class; Up_To : Savepoint_Reference := null) is
    begin
@@ -615,7 +616,7 @@ package body Appserver.SQL is
       End_Savepoints (Self.On.all);
    end Commit;
 
-   --  Rows that are still on their way would keep the server from receiving it
+   --  Ends all streams, since the server could not receive a command while it still sends rows
 
    procedure Leave_Streams (On : in out Connection'Class) is
       Next : Statement_Reference := On.First;
@@ -625,14 +626,14 @@ package body Appserver.SQL is
             begin
                Next.Reset;
             exception
-               when SQL_Error => null;  --  it is undone with the rest
+               when SQL_Error => null;  --  undone with the rest of the transaction
             end;
          end if;
          Next := Next.Next;
       end loop;
    end Leave_Streams;
 
-   --  Some errors make the database roll back by itself: then there is nothing left to do
+   --  After some errors, the database has already rolled back, so there is nothing left to do
 
    procedure Roll_Back (Self : in out Transaction) is
    begin
@@ -644,8 +645,8 @@ package body Appserver.SQL is
       end if;
    end Roll_Back;
 
-   --  A failure here has nobody to go to: it would hide the exception on its way. The
-   --  connection's own end rolls back too.
+   --  Ignores errors, since they would hide the exception that is being propagated. Closing the
+   --  connection rolls back, too.
 
    overriding procedure Finalize (Self : in out Transaction) is
    begin
@@ -724,7 +725,7 @@ package body Appserver.SQL is
       End_Savepoints (Self.On.all, Up_To => Self.Outer);
    end Release;
 
-   --  Some errors make the database roll the transaction back by itself
+   --  After some errors, the database has already rolled back the transaction
 
    procedure Roll_Back (Self : in out Savepoint) is
    begin

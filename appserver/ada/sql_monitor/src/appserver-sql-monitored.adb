@@ -180,7 +180,7 @@ package body Appserver.SQL.Monitored is
       Database_Statement (Self).Close;
    end Close;
 
-   --  A database that runs a batch as a whole counts it as one execution
+   --  If the database runs a batch as a whole, the batch is recorded as one execution
 
    overriding procedure Run_Each
      (Self    : in out Statement;

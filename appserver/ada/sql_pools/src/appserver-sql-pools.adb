@@ -33,7 +33,7 @@ package body Appserver.SQL.Pools is
    function After (Timeout : Duration) return Ada.Real_Time.Time is
      (Ada.Real_Time.Clock + Ada.Real_Time.To_Time_Span (Duration'Min (Timeout, A_Day)));
 
-   --  An exception says no, too
+   --  An exception also means that the session is not valid
 
    procedure Probe_Session
      (Self     : in out Pooled_Session;
@@ -50,7 +50,8 @@ package body Appserver.SQL.Pools is
       end if;
    end Probe_Session;
 
-   --  An exception closes the session. A Cancel that is still under way would be the next lease's.
+   --  An exception closes the session. Waits for a Cancel in progress, since it could stop an
+   --  operation of the next lease.
 
    procedure Reset_Session (Self : in out Pooled_Session) is
       Deadline : constant Ada.Real_Time.Time := After (Validation_Timeout);
@@ -76,7 +77,7 @@ package body Appserver.SQL.Pools is
       Self.Returned := Ada.Real_Time.Clock;
    end Reset_Session;
 
-   --  The close of a statement reads what the server still sends of it
+   --  Closing a statement reads the rows that the server still sends, so this needs a time limit
 
    procedure Close_Session (Self : in out Pooled_Session) is
       Limit : Time_Limits.Time_Limit;

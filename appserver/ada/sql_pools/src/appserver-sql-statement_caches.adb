@@ -26,7 +26,8 @@ package body Appserver.SQL.Statement_Caches is
       Self.In_Use := 0;
    end Forget_Statements;
 
-   --  The connection first: a server forgets its statements with it, without being asked
+   --  Closes the connection first, since the server then drops its statements without further
+   --  requests
 
    procedure Close (Self : aliased in out Statement_Cache) is
    begin
@@ -44,7 +45,8 @@ package body Appserver.SQL.Statement_Caches is
    -- Statements --
    ----------------
 
-   --  Of the length and 16 bytes: what it finds is compared in full
+   --  Hashes the length and 16 bytes, which is enough, since the texts found are compared
+   --  completely
 
    function Chain_Of (Text : UTF_8_String) return Chain_Index is
       Samples : constant := 16;
@@ -89,7 +91,7 @@ package body Appserver.SQL.Statement_Caches is
       end if;
    end Unlink;
 
-   --  0 if all are in use
+   --  Returns the least recently used slot; 0 if all slots are in use
 
    function Least_Recent (Self : Statement_Cache) return Slot_Count is
       Found : Slot_Count := 0;
@@ -105,8 +107,8 @@ package body Appserver.SQL.Statement_Caches is
       return Found;
    end Least_Recent;
 
-   --  A slot for a new text; 0 if there is none. The text is there before it is prepared, which may
-   --  fail: then the next use prepares again.
+   --  Takes a slot for a new text; 0 if there is none. The text is stored before it is prepared. If
+   --  preparing fails, the next use prepares again.
 
    procedure Take_Slot
      (Self : in out Statement_Cache; Text : UTF_8_String; Slot : out Slot_Count) is
@@ -174,7 +176,8 @@ package body Appserver.SQL.Statement_Caches is
       end;
    end Prepared;
 
-   --  What cannot be left, or what its server forgot, is prepared anew by the next use
+   --  A statement that cannot be reset, or that the server has dropped, is closed. Its next use
+   --  prepares it again.
 
    procedure Leave (Query : in out Statement) is
    begin

@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 package body Appserver.Retry.Fault_Injection is
 
-   --  Each action is done once, by the first that comes
+   --  Each action is run once, by the first commit
 
    First_Before : Counters.Atomic.Counter;
    First_After  : Counters.Atomic.Counter;
