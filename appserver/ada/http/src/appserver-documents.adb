@@ -27,7 +27,7 @@ package body Appserver.Documents is
          else (True, As_XML));
    end Weighed;
 
-   --  Most clients take whatever comes, and say so or nothing
+   --  Handles the most frequent values quickly: clients that accept any format
 
    function Chosen (Accepted : String) return Choice is
      (if Accepted = "" or else Accepted = "*/*" then (True, As_JSON) else Weighed (Accepted));
@@ -36,7 +36,7 @@ package body Appserver.Documents is
    -- Names --
    -----------
 
-   --  XML's names, less the colon, which is for namespaces, and the letters beyond ASCII
+   --  XML names, without the colon, which is for namespaces, and without non-ASCII letters
 
    Is_In_Names : constant array (Character) of Boolean :=
      ['A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_' | '-' | '.' => True, others => False];
@@ -67,7 +67,7 @@ package body Appserver.Documents is
 
       Done   : Natural := 0;
       Next   : Natural := 0;
-      --  Bytes that were written and looked at
+      --  The number of bytes that have been written, and that have been checked
       Length : UTF_8.Sequence_Length;
 
       procedure Flush is
@@ -115,8 +115,8 @@ package body Appserver.Documents is
    -- Values --
    ------------
 
-   --  A value of some type. In a list its name is the one that the list has for its items; JSON
-   --  does not write that.
+   --  Writes a value of any type. In a list, the name is the name of the list's items, which is not
+   --  written in JSON.
 
    generic
       type Data (<>) is private;
@@ -159,7 +159,7 @@ package body Appserver.Documents is
       end case;
    end Put_Null;
 
-   --  What the items of the list that is open are called
+   --  Returns the name of the items of the innermost list
 
    function Item_Name (Self : Writer) return String is
      (Self.Names (Self.Parts (Self.Depth).Each.First .. Self.Parts (Self.Depth).Each.Last))
@@ -219,8 +219,8 @@ package body Appserver.Documents is
    -- Entities and lists --
    ------------------------
 
-   --  Names also take room in JSON, so that the capacity does not depend on the client's format.
-   --  Only XML writes them again.
+   --  Names are stored for JSON, too, so that the capacity does not depend on the format that the
+   --  client chooses. Only XML needs them for end tags.
 
    procedure Keep (Self : in out Writer; Name : String; Kept : out Name_Range)
      with Inline
@@ -279,7 +279,7 @@ package body Appserver.Documents is
       Open (Self, Name, Part);
    end Start_Part;
 
-   --  An item has its name from its list
+   --  The name of an item is stored with its list
 
    procedure Start_Item_Part (Self : in out Writer; Kind : Part_Kind; Each : String := "") is
       Part : Open_Part;

@@ -85,7 +85,7 @@ package body Appserver.HTTP.Access_Logs is
    begin
       if Self.Is_Open then
          Self.Write_Out (Ignored);
-         --  Lines that the file did not accept
+         --  Count the lines that the file did not accept
          Add_Dropped (Self, Self.Batch_Lines + Self.Next_In - Self.Next_Out);
          if Self.Owns_File then
             Linux.Close (Self.File);
@@ -104,7 +104,7 @@ package body Appserver.HTTP.Access_Logs is
    --------------
 
    Max_Line_Length  : constant := 1_024;
-   --  Bytes of the request's line: half for the path, half for the query
+   --  The maximum number of bytes of the request line: half for the path, half for the query
    Max_Field_Length : constant := 256;
 
    Cut_Mark : constant String := "...";
@@ -122,13 +122,13 @@ package body Appserver.HTTP.Access_Logs is
          when '"' | '\' => ['\', C],
          when others    => (if Format = JSON then "\u00" else "\x") & Hexadecimal (C));
 
-   --  At most Max bytes, without half an escape
+   --  Appends at most Max bytes, without truncating inside an escape sequence
 
    procedure Append_Escaped
      (To : in out Text_Sinks.Text_Buffer; Text : String; Max : Positive; Format : Line_Format)
    is
       First : Positive := Text'First;
-      --  Of the plain characters that are not copied yet
+      --  The first of the plain characters that have not been copied yet
       Used  : Natural := 0;
 
       function Size_Of (C : Character) return Positive is
@@ -163,7 +163,7 @@ package body Appserver.HTTP.Access_Logs is
       To.Append (Image (2 .. Image'Last));
    end Append_Number;
 
-   --  The value of the first line of that name
+   --  Returns the value of the first field line with this name
 
    function Field (Request : HTTP.Request; Name : String) return Span is
    begin
@@ -175,7 +175,7 @@ package body Appserver.HTTP.Access_Logs is
       return (1, 0);
    end Field;
 
-   --  "Sun, 06 Nov 1994 08:49:37 GMT" in other forms
+   --  Convert "Sun, 06 Nov 1994 08:49:37 GMT" to other formats
 
    function Common_Date (Date : Dates.Date_Text) return String is
      (Date (6 .. 7) & '/' & Date (9 .. 11) & '/' & Date (13 .. 16) & ':' & Date (18 .. 25)
@@ -198,7 +198,7 @@ package body Appserver.HTTP.Access_Logs is
      (Date (13 .. 16) & '-' & Month (Date (9 .. 11)) & '-' & Date (6 .. 7)
       & 'T' & Date (18 .. 25) & 'Z');
 
-   --  Client and time, which all lines begin with
+   --  Writes the client and the time, with which all lines begin
 
    procedure Begin_Line
      (To     : in out Text_Sinks.Text_Buffer;
@@ -302,7 +302,7 @@ package body Appserver.HTTP.Access_Logs is
    function Index_Of (Self : Access_Log; Place : Position) return Positive is
      (Natural (Place mod Position (Self.Lines)) + 1);
 
-   --  A place to write a line to. If all are taken, the line is lost.
+   --  Claims a slot for a line. If all slots are in use, the line is dropped.
 
    procedure Claim (Self : in out Access_Log; Place : out Position; Is_Free : out Boolean) is
       Observed : aliased Position := Self.Next_In;
@@ -315,7 +315,7 @@ package body Appserver.HTTP.Access_Logs is
             Is_Free := Exchanges.Atomic_Compare_And_Exchange (Self.Next_In, Observed, Place + 1);
             exit when Is_Free;
          elsif Next - Place >= 2 ** 63 then
-            --  The line of one round before is still there
+            --  The slot still contains the line of the previous round
             Add_Dropped (Self, 1);
             Is_Free := False;
             exit;
@@ -325,7 +325,7 @@ package body Appserver.HTTP.Access_Logs is
       end loop;
    end Claim;
 
-   --  The line at Place is there to be written out
+   --  Marks the line at Place as ready to be written to the file
 
    procedure Publish (Self : in out Access_Log; Place : Position) is
    begin
@@ -404,7 +404,7 @@ package body Appserver.HTTP.Access_Logs is
    -- Writing --
    -------------
 
-   --  Moves lines from the queue to the batch, as many as it has room for
+   --  Moves as many lines from the queue to the batch as fit
 
    procedure Fill_Batch (Self : in out Access_Log) is
       Length : Natural;
@@ -425,7 +425,7 @@ package body Appserver.HTTP.Access_Logs is
       end loop;
    end Fill_Batch;
 
-   --  Waits: the file has no room now
+   --  Writes the batch. Waits is True if the file currently accepts no more bytes.
 
    procedure Write_Batch (Self : in out Access_Log; Waits : out Boolean) is
       Count  : Natural;
@@ -447,7 +447,7 @@ package body Appserver.HTTP.Access_Logs is
       end if;
    end Write_Batch;
 
-   --  To be called only between lines
+   --  Must be called only between lines
 
    procedure Change_File (Self : in out Access_Log) is
       File   : Descriptor;

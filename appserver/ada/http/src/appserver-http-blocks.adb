@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 package body Appserver.HTTP.Blocks is
 
-   --  The bytes of a chain fill its blocks but for the last one
+   --  All blocks of a chain are full, except possibly the last
 
    function Free_In_Last (Self : Chain) return Natural is
      ((Block_Size - Self.Length mod Block_Size) mod Block_Size);

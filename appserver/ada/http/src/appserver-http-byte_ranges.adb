@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 package body Appserver.HTTP.Byte_Ranges is
 
-   --  A number that is too large for any file is as good as the largest
+   --  Numbers that are too large for any file are replaced by the largest number
 
    type Numeral is record
       Is_Present : Boolean := False;
@@ -32,7 +32,7 @@ package body Appserver.HTTP.Byte_Ranges is
       end loop;
    end Skip_Space;
 
-   --  One range: first-last, first- or -suffix
+   --  Reads one range: first-last, first- or -suffix
 
    procedure Read_One
      (Text        : String;

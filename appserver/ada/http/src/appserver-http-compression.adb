@@ -21,7 +21,7 @@ package body Appserver.HTTP.Compression is
    Z_DEFLATED   : constant := 8;
    Level        : constant := 6;
    Window_Bits  : constant := 15 + 16;
-   --  16: with the header and trailer of gzip
+   --  16 selects the header and trailer of gzip
    Memory_Level : constant := 8;
 
    function Version return Address
@@ -40,7 +40,7 @@ package body Appserver.HTTP.Compression is
    function Deflate_Reset (Self : in out Stream) return int
      with Import, Convention => C, External_Name => "deflateReset";
 
-   --  zlib takes memory from the compressor's own, and keeps it
+   --  zlib allocates memory from the compressor's arena, and does not free it
 
    function Allocate (Self : in out Arena; Count, Size : unsigned) return Address
      with Convention => C;
@@ -77,7 +77,7 @@ package body Appserver.HTTP.Compression is
       end if;
    end Make_Ready;
 
-   --  Length is 0 if the output would have more than Max bytes
+   --  Sets Length to 0 if the output would have more than Max bytes
 
    procedure Compress
      (Self : in out Compressor; Text : String; Max : Positive; Length : out Natural) is
@@ -147,7 +147,8 @@ package body Appserver.HTTP.Compression is
    -- Fields --
    ------------
 
-   --  Fields in a response builder are lines "Name: value"
+   --  Returns the start of the next line. The fields in a response builder are lines such as "Name:
+   --  value".
 
    function Line_Behind (Builder : Response_Builder; First : Positive) return Positive is
       Next : Positive := First;
@@ -158,7 +159,7 @@ package body Appserver.HTTP.Compression is
       return Next + 1;
    end Line_Behind;
 
-   --  The value's first byte in the builder's fields, or 0
+   --  Returns the position of a field's value in the builder, or 0 if there is no such field
 
    function Value_Of
      (Builder : Response_Builder; Name : String; From : Positive := 1) return Natural is
@@ -193,9 +194,9 @@ package body Appserver.HTTP.Compression is
    end Has_Word;
 
    Max_Addition_Length : constant := 80;
-   --  Bytes of all fields that are added, and of what makes a tag weak
+   --  The maximum number of bytes of all added fields and of the prefix of a weak tag
 
-   --  Other bytes than those that a strong tag is of (RFC 9110, 8.8.1)
+   --  Makes the entity tag weak, since compression changes the bytes (RFC 9110, 8.8.1)
 
    procedure Weaken_Tag (Builder : in out Response_Builder) is
       Place : constant Natural := Value_Of (Builder, "ETag");
@@ -229,7 +230,7 @@ package body Appserver.HTTP.Compression is
          when Builder_Text => Builder.Text_Length,
          when others     => 0);
 
-   --  True if another client could get it compressed
+   --  Returns True if the response would be compressed for a client that accepts gzip
 
    function Is_Text (Builder : Response_Builder; Response : HTTP.Response) return Boolean is
      (Length_Of (Builder, Response) >= Min_Length

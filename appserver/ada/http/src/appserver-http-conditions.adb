@@ -12,9 +12,9 @@ package body Appserver.HTTP.Conditions is
    function Now return Dates.Common_Time is
      (Dates.Common_Time (Ada.Calendar.Conversions.To_Unix_Time (Ada.Calendar.Clock)));
 
-   --  True if Tag is in a list of entity tags, or the list is "*". A weak comparison takes W/"x"
-   --  for "x"; a strong one passes over what is weak (section 8.8.3.2). A malformed list ends where
-   --  it is malformed.
+   --  The following function checks whether Tag is in a list of entity tags, or the list is "*". A
+   --  weak comparison treats W/"x" like "x"; a strong comparison ignores weak tags (section
+   --  8.8.3.2). A list is read up to the first error.
 
    type Comparison is (Weak, Strong);
 
@@ -54,7 +54,7 @@ package body Appserver.HTTP.Conditions is
       Tag      : String;
       Modified : Dates.Common_Time) return Verdict
    is
-      --  No_Time if it is not a date, as if the field were missing
+      --  Returns No_Time if the value is not a date, as if the field were missing
 
       function Time_In (Name : String) return Dates.Unix_Time is
         (if Request.Has_Field (Name) then Dates.Value (Request.Field (Name), Now)

@@ -11,14 +11,15 @@ package body Appserver.HTTP.Contexts is
    New_Line : constant String := [ASCII.CR, ASCII.LF];
 
    Max_Copy_Length : constant := 8_192;
-   --  Of constant text: longer ones are sent from where they are
+   --  The maximum length of constant text that is copied. Longer text is sent in place.
 
    Max_Size   : constant := 10;
-   --  Of a chunk: 8 digits and the end of the line
+   --  The maximum length of a chunk-size line: 8 digits and the line end
    Last_Chunk : constant String := "0" & New_Line & New_Line;
 
    Max_Piece_Length : constant := 32_768;
-   --  Of what a source gives: so much has to wait for a client that does not take it
+   --  The maximum number of bytes that are read from a source at a time. This many bytes may have
+   --  to be stored for a client that does not read.
 
    procedure Drop (Self : in out Tail) is
       Source : constant Source_Reference := Self.Source;
@@ -173,7 +174,8 @@ package body Appserver.HTTP.Contexts is
       Put (Self, New_Line);
    end Put_Status;
 
-   --  An old client is told if the connection is kept, a new one if it is not (RFC 9112, 9.3)
+   --  Announces to an HTTP/1.0 client that the connection stays open, and to an HTTP/1.1 client
+   --  that it closes (RFC 9112, 9.3)
 
    procedure Put_Connection (Self : in out Context; Closes : Boolean) is
    begin
@@ -196,7 +198,7 @@ package body Appserver.HTTP.Contexts is
    -- Content --
    -------------
 
-   --  204 and 304 have none, and no length of it either (RFC 9110, 8.6)
+   --  204 and 304 have no content, and no Content-Length (RFC 9110, 8.6)
 
    function Has_Content (Status : Status_Code) return Boolean is
      (Status not in No_Content | Not_Modified);
@@ -316,7 +318,7 @@ package body Appserver.HTTP.Contexts is
       if (Response.Kind = File_Bytes and then not Self.Builder.Has_File)
         or else (Response.Kind = Source_Bytes and then not Self.Builder.Has_Source)
       then
-         --  The handler promised what it did not attach
+         --  The handler did not attach the file or the source that it announced
          Self.Builder.Clear;
          Put_Attached (Self, Status_Only (Internal_Error), Date, Closes);
       else
@@ -324,7 +326,7 @@ package body Appserver.HTTP.Contexts is
       end if;
    end Put_Response;
 
-   --  A chunk's size, so that it ends at Last. Self.First is its first byte then.
+   --  Writes the size of a chunk so that it ends at Last, and sets Self.First to its first byte
 
    procedure Put_Size (Self : in out Context; Last : Positive; Size : Positive) is
       Digit_Texts : constant String := "0123456789ABCDEF";
@@ -339,7 +341,8 @@ package body Appserver.HTTP.Contexts is
       end loop;
    end Put_Size;
 
-   --  What the source gave is in the output already, behind the room for a size
+   --  Adds the chunk framing. The bytes of the source are already in the output, after room for the
+   --  size.
 
    procedure Frame_Piece (Self : in out Context; Count : Natural; Is_Cut : out Boolean) is
    begin

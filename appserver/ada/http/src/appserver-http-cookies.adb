@@ -12,13 +12,14 @@ package body Appserver.HTTP.Cookies is
    subtype Value_Character is Character with
      Static_Predicate => Value_Character in ' ' .. '~'
        and then Value_Character not in '"' | ';' | '\';
-   --  Besides those of RFC 6265 spaces and commas, which clients do send
+   --  In addition to the characters of RFC 6265, this includes spaces and commas, which clients
+   --  send in practice
 
    type Pair is record
       Name, Value : Span;
    end record;
 
-   --  The cookies of a request, one after the other. Line 0: there are no more.
+   --  Iterates over the cookies of a request. Line is 0 at the end.
 
    type Cursor is record
       Line       : Natural  := 0;
@@ -26,7 +27,7 @@ package body Appserver.HTTP.Cookies is
       Read_Count : Natural  := 0;
    end record;
 
-   --  "name=value" or "name=""value"""
+   --  Parses "name=value" or "name=""value"""
 
    procedure Read_Pair
      (Text : String; Place : Span; Result : in out Pair; Valid : out Boolean)
@@ -79,7 +80,7 @@ package body Appserver.HTTP.Cookies is
       end return;
    end First_Place;
 
-   --  The next pair that is valid; none if Self.Line is 0 then
+   --  Reads the next valid pair. If there is none, sets Self.Line to 0.
 
    procedure Take (Request : HTTP.Request; Self : in out Cursor; Result : out Pair) is
       Text  : String renames Request.Bytes;

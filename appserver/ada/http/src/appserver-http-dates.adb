@@ -9,7 +9,7 @@ package body Appserver.HTTP.Dates is
 
    Day_Names : constant array (0 .. 6) of String (1 .. 3) :=
      ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-   --  From 1970-01-01 on
+   --  Starting with 1970-01-01
 
    subtype Month_Number is Positive range 1 .. 12;
 
@@ -22,11 +22,11 @@ package body Appserver.HTTP.Dates is
       Day   : Positive range 1 .. 31;
    end record;
 
-   --  The Gregorian calendar. Years begin in March, so that the leap day is the last of its year,
-   --  and the days before month m of that year are (153 m + 2) / 5.
+   --  Calculations in the Gregorian calendar. Years start in March here, so that the leap day is
+   --  the last day of the year, and the number of days before month m is (153 m + 2) / 5.
 
    Days_To_1970 : constant := 719_468;
-   --  From 0000-03-01
+   --  The number of days from 0000-03-01 to 1970-01-01
 
    function Days_Since_1970 (Date : Calendar_Day) return Integer is
       Year  : constant Integer := (if Date.Month > 2 then Date.Year else Date.Year - 1);
@@ -87,7 +87,7 @@ package body Appserver.HTTP.Dates is
    -- Reading --
    -------------
 
-   --  Of digits; -1 if it has others
+   --  Parses digits. Returns -1 if there are other characters.
 
    function Number (Text : String) return Integer is
       Sum : Natural := 0;
@@ -109,7 +109,7 @@ package body Appserver.HTTP.Dates is
          when 4 | 6 | 9 | 11 => 30,
          when others         => 31);
 
-   --  Clock is as 08:49:37; a second may be a leap second
+   --  Combines a date with Clock, such as 08:49:37, which may be a leap second
 
    function Combined
      (Year : Integer; Month_Name : String; Day : Integer; Clock : String) return Unix_Time
@@ -138,7 +138,7 @@ package body Appserver.HTTP.Dates is
       return No_Time;
    end Combined;
 
-   --  Sun, 06 Nov 1994 08:49:37 GMT
+   --  Parses "Sun, 06 Nov 1994 08:49:37 GMT"
 
    function Fixed_Value (Text : Date_Text) return Unix_Time is
      (if Text (4 .. 5) = ", " and then Text (8) = ' ' and then Text (12) = ' '
@@ -147,7 +147,7 @@ package body Appserver.HTTP.Dates is
         (Number (Text (13 .. 16)), Text (9 .. 11), Number (Text (6 .. 7)), Text (18 .. 25))
       else No_Time);
 
-   --  Sun Nov  6 08:49:37 1994
+   --  Format "Sun Nov 6 08:49:37 1994"
 
    subtype C_Text is String (1 .. 24);
 
@@ -158,7 +158,7 @@ package body Appserver.HTTP.Dates is
          Number ((if Text (9) = ' ' then Text (10 .. 10) else Text (9 .. 10))), Text (12 .. 19))
       else No_Time);
 
-   --  06-Nov-94 08:49:37 GMT, behind the name of the day
+   --  Format "06-Nov-94 08:49:37 GMT", after the name of the day
 
    subtype Short_Text is String (1 .. 22);
 
@@ -182,7 +182,7 @@ package body Appserver.HTTP.Dates is
 
    function Value (Text : String; Now : Common_Time) return Unix_Time is
       Before : constant Integer := Text'Length - Short_Text'Length;
-      --  Of a long name of a day and ", "
+      --  The length of the full name of a day and ", "
       Start  : Positive;
    begin
       if Text'Length = Date_Text'Length and then Text (Text'First + 3) = ',' then

@@ -11,10 +11,11 @@ with Appserver.HTTP.Loops;
 package body Appserver.HTTP.Embedded is
 
    Backlog : constant := 1_024;
-   --  Connections that wait to be accepted; the system may allow fewer
+   --  The maximum number of connections that wait to be accepted. The system may have a lower
+   --  limit.
 
    Few_Files : constant := 32;
-   --  Besides those of connections
+   --  File descriptors in addition to those of connections
 
    Builder : aliased Response_Builder (Response_Content);
 

@@ -51,13 +51,14 @@ package body Appserver.HTTP.Files is
    -- Paths --
    -----------
 
-   --  The file's name that the last name of a path, decoded, stands for
+   --  Returns the file name for the decoded last name of a path: the index file if the name is
+   --  empty
 
    function Last_Name (Self : Folder; Name : String) return String is
      (if Name = "" and then Self.Options.Index /= null then Self.Options.Index.all else Name);
 
-   --  Opens the file that Path, percent-encoded, leads to from the folder on, a folder at a time;
-   --  with Ending behind its name. Folders below Self's are closed again.
+   --  Opens the file with the percent-encoded Path below the folder, one directory at a time, with
+   --  Ending appended to the file name. Closes the subdirectories again.
 
    procedure Open_Below
      (Self   : Folder;
@@ -91,7 +92,7 @@ package body Appserver.HTTP.Files is
             Name       : constant String  := Decoded (Path (First .. Last));
             Entry_Name : constant String  := (if Is_Last then Last_Name (Self, Name) else Name);
          begin
-            --  Encoded names are not decoded a second time
+            --  Names are decoded only once
             exit when not Is_Name (Entry_Name);
             if Is_Last then
                Linux_Files.Open_File_In (Within, Entry_Name & Ending, File, Result);
@@ -131,7 +132,7 @@ package body Appserver.HTTP.Files is
       return Result (First .. Result'Last);
    end Hexadecimal;
 
-   --  The codings that files may have beside them, the better one first
+   --  The codings of compressed versions next to a file, in order of preference
 
    type Coding is (Identity, Brotli, Gzip);
 
@@ -141,7 +142,7 @@ package body Appserver.HTTP.Files is
    function Ending_Of (Self : Coding) return String is
      (case Self is when Identity => "", when Brotli => ".br", when Gzip => ".gz");
 
-   --  Made of the time of the last change, in ns, the size, and the coding
+   --  Builds the entity tag from the modification time, in nanoseconds, the size, and the coding
 
    function Tag_Of (Facts : Linux_Files.File_Facts; Coded : Coding) return String is
      ('"' & Hexadecimal (abs Long_Long_Integer (Facts.Changed)) & '.'
@@ -163,7 +164,7 @@ package body Appserver.HTTP.Files is
       return Text (2 .. Text'Last);
    end Image;
 
-   --  Fields for caches, also of a 304 (RFC 9110, 15.4.5)
+   --  Adds the fields for caches, which are also part of a 304 response (RFC 9110, 15.4.5)
 
    procedure Add_Cache_Fields (Self : Folder; Builder : in out Response_Builder) is
    begin
@@ -175,7 +176,7 @@ package body Appserver.HTTP.Files is
       end if;
    end Add_Cache_Fields;
 
-   --  The builder's file, or a part of it
+   --  Returns the response with the builder's file, or a range of it
 
    function Part_Response
      (Request : HTTP.Request;
@@ -241,8 +242,9 @@ package body Appserver.HTTP.Files is
       end case;
    end Response_With;
 
-   --  A file is the builder's as soon as it is open: whatever is raised then, the server closes it.
-   --  Result is None for files and folders only.
+   --  Opens a file and reads its metadata. The builder owns the file as soon as it is open, so that
+   --  the server closes it even after an exception. Result is None only for regular files and
+   --  directories.
 
    procedure Open_And_Look
      (Self    : Folder;
@@ -270,8 +272,9 @@ package body Appserver.HTTP.Files is
       end if;
    end Open_And_Look;
 
-   --  Opens the file in the existing coding with the greatest weight; Missing if the client accepts
-   --  none. A coding is accepted if it is listed, and "identity" has no greater weight.
+   --  Opens the existing version of the file whose coding has the highest weight. Result is Missing
+   --  if the client accepts no existing coding. A coding is accepted if it is listed, and
+   --  "identity" does not have a higher weight.
 
    procedure Open_Coded
      (Self     : Folder;
@@ -324,7 +327,7 @@ package body Appserver.HTTP.Files is
 
    Max_Location_Length : constant := 2_048;
 
-   --  The media type of the file for the path
+   --  Returns the media type of the file for a path
 
    function Type_Of (Self : Folder; Path : String) return not null Constant_Text is
      (if Path = "" or else Path (Path'Last) = '/' then Media_Type_Of (Self.Options.Index.all)

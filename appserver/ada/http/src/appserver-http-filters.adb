@@ -35,7 +35,7 @@ package body Appserver.HTTP.Filters is
       Has_Response : Boolean := False;
    begin
       return Result : Response := Status_Only (Not_Found) do
-         --  A filter that has no mark is asked again
+         --  A filter without a mark is called again
          if (Request.State.Passed and Self.Mark) = 0 then
             Filter'Class (Self).Before (Request, Result, Has_Response);
          end if;
@@ -46,7 +46,8 @@ package body Appserver.HTTP.Filters is
       end return;
    end Respond;
 
-   --  What is refused here does not come to Respond
+   --  Calls After and returns the policy to reject a request, since Respond is not called for
+   --  rejected requests
 
    function Refused
      (Self : in out Filter; Request : HTTP.Request; Response : HTTP.Response)

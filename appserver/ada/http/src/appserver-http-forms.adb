@@ -7,7 +7,8 @@ package body Appserver.HTTP.Forms is
 
    Form_Type : constant String := "application/x-www-form-urlencoded";
 
-   --  Content-Type with any parameters: clients add a charset, which has no meaning here
+   --  Checks Content-Type, and ignores its parameters: clients add a charset, which has no meaning
+   --  here
 
    function Is_Form (Request : HTTP.Request) return Boolean is
       Kind : Span;
@@ -26,7 +27,7 @@ package body Appserver.HTTP.Forms is
       return False;
    end Is_Form;
 
-   --  Appends Text, decoded; Fits is False if it has no room
+   --  Decodes and appends Text. Sets Fits to False if there is not enough room.
 
    procedure Take (Self : in out Form; Text : String; Place : out Span; Fits : out Boolean) is
       Next : Positive := Text'First;
@@ -42,7 +43,7 @@ package body Appserver.HTTP.Forms is
       Place.Last := Self.Last;
    end Take;
 
-   --  "name=value", or "name"
+   --  Parses "name=value" or "name"
 
    procedure Take_Field (Self : in out Form; Text : String; Result : out Outcome) is
       Sign  : Natural := Text'First;

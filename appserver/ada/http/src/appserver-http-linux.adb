@@ -11,7 +11,7 @@ package body Appserver.HTTP.Linux is
    use Interfaces.C;
    use Linux_Values;
 
-   --  errno of the calling thread, as GNAT's own library has it
+   --  Returns the errno of the calling thread, with a function of GNAT's run-time library
 
    function Last_Error return int
      with Import, Convention => C, External_Name => "__get_errno";
@@ -129,7 +129,7 @@ package body Appserver.HTTP.Linux is
    function C_Strerror (Error : int) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "strerror";
 
-   --  struct sockaddr_in6, the beginning of which is that of struct sockaddr_in too
+   --  struct sockaddr_in6, whose beginning has the same layout as struct sockaddr_in
 
    subtype Octets is IP_Addresses.Octets;
 
@@ -180,7 +180,7 @@ package body Appserver.HTTP.Linux is
       Set (Socket, Level, Option, 1);
    end Switch_On;
 
-   --  Sockets that are accepted inherit it
+   --  Enables TCP keep-alive. Accepted sockets inherit this setting.
 
    procedure Keep_Alive (Socket : int) is
       First_Probe    : constant := 60;
@@ -263,8 +263,8 @@ package body Appserver.HTTP.Linux is
          else Would_Block);
    end Accept_Connection;
 
-   --  A filter of packets, as Linux's networking/filter.rst has it: it sees them from their
-   --  TCP header on
+   --  A packet filter (see networking/filter.rst of Linux), which sees packets starting with their
+   --  TCP header
 
    type Instruction is record
       Code          : Unsigned_16;
@@ -290,7 +290,7 @@ package body Appserver.HTTP.Linux is
          (Jump_If_Set, 0, 1, 2),
          (End_With,    0, 0, 0),
          (End_With,    0, 0, Unsigned_32'Last)];
-      --  Byte 13 has the flags, of which SYN is 2 (RFC 9293, 3.1). 0 drops a packet.
+      --  Byte 13 contains the flags; SYN is 2 (RFC 9293, 3.1). The result 0 drops a packet.
       Program     : aliased constant Filter := (Without_SYN'Length, Without_SYN'Address);
       Ignored     : constant int := C_Setsockopt
         (int (Listener), SOL_SOCKET, SO_ATTACH_FILTER, Program'Address, Filter'Size / 8);
@@ -461,7 +461,7 @@ package body Appserver.HTTP.Linux is
       Milliseconds : Integer;
       Count        : out Natural) is
    begin
-      --  Interrupted by a signal, it has no events either
+      --  If a signal interrupts the call, there are no events
       Count := Natural
         (int'Max
            (C_Epoll_Wait (int (Set), Events.Words'Address, Max_Events, int (Milliseconds)), 0));
@@ -619,8 +619,8 @@ package body Appserver.HTTP.Linux is
       null;
    end Use_Small_Pages;
 
-   --  The linker knows where the code of a program begins and ends; there are no such symbols for a
-   --  shared library. Code is never written to, so nothing is lost.
+   --  The linker defines symbols for the beginning and the end of a program's code; there are none
+   --  for shared libraries. Code is never modified, so nothing is lost.
 
    Code_First : constant Character
      with Import, Convention => C, External_Name => "__executable_start";
@@ -644,7 +644,7 @@ package body Appserver.HTTP.Linux is
       end if;
    end Unmap_Code;
 
-   --  Room for pthread_attr_t, whose size appserver_http_linux.c compares
+   --  Memory for a pthread_attr_t. appserver_http_linux.c checks that it is large enough.
 
    type Attributes is array (1 .. 16) of Unsigned_64 with Convention => C;
 

@@ -62,7 +62,7 @@ package body Appserver.HTTP.Linux_Files is
       Open (int (Folder), Name, O_PATH + O_DIRECTORY + O_NOFOLLOW, Into, Result);
    end Open_Folder_In;
 
-   --  Opening a named pipe does not wait
+   --  O_NONBLOCK prevents opening a named pipe from blocking
 
    procedure Open_File_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure) is
@@ -83,7 +83,7 @@ package body Appserver.HTTP.Linux_Files is
          return Result /= None;
       end Is_Refused;
 
-   --  A link, something that is not a folder, and anything else
+   --  The flags must refuse a symbolic link and a file that is not a directory, and nothing else
 
    begin
       return Is_Refused ("/proc/self", O_NOFOLLOW)
@@ -96,7 +96,7 @@ package body Appserver.HTTP.Linux_Files is
    -- Looking --
    -------------
 
-   --  struct statx, which is the same on all machines
+   --  struct statx, whose layout is the same on all machines
 
    type Statx_Time is record
       Seconds     : Integer_64;

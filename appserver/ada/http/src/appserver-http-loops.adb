@@ -15,13 +15,13 @@ package body Appserver.HTTP.Loops is
    use type Linux.Outcome;
    use type Parsing.Outcome;
 
-   --  Keys of the loop's own descriptors; those of connections are the indices of their slots
+   --  Keys of the loop's own descriptors. The keys of connections are the indices of their slots.
 
    Listener_Key : constant Linux.Key := Linux.Key'Last;
    Wake_Key     : constant Linux.Key := Linux.Key'Last - 1;
    Watched_Key  : constant Linux.Key := Linux.Key'Last - 2;
 
-   --  Milliseconds
+   --  In milliseconds
 
    Between_Sweeps      : constant := 1_000;
    Between_Last_Sweeps : constant := 10;
@@ -31,20 +31,21 @@ package body Appserver.HTTP.Loops is
    After_Error         : constant := 10;
    Between_Writes   : constant := 100;
    Between_Attempts : constant := 50;
-   --  To find room for clients that wait to be accepted
+   --  The interval, in ms, of attempts to find room for clients that wait to be accepted
    Idle_Grace       : constant := 500;
-   --  So long a connection is idle before it makes room for another one
+   --  The time, in ms, that a connection must be idle before it is closed to make room for another
    First_Grace      : constant := 50;
-   --  The same before its first request
+   --  The same for a connection before its first request
    Max_Credit       : constant := 10_000;
-   --  So long a client that was fast enough counts as such
+   --  The maximum time, in ms, for which a client that was fast enough earlier is still treated as
+   --  fast
 
    Max_Accepted : constant := 64;
-   --  At a time, before other events have their turn
+   --  The maximum number of connections accepted before other events are processed
    Max_Sent     : constant := 2 ** 20;
-   --  Bytes of a file at a time
+   --  The maximum number of bytes sent before other events are processed
    Max_Evicted  : constant := 32;
-   --  Connections that make room for others, at a time
+   --  The maximum number of connections closed at a time to make room for others
 
    function To_Milliseconds (Time : Duration) return Byte_Count is
      (Byte_Count (Time * 1_000));
@@ -53,8 +54,8 @@ package body Appserver.HTTP.Loops is
    -- Time --
    ----------
 
-   --  The time in which the process was stopped, or had no work, does not count: it is not the
-   --  client's
+   --  Updates the loop's time. Time during which the process was stopped or had no work does not
+   --  count, since clients are not responsible for it.
 
    procedure Note_Time (Self : in out Event_Loop) is
       Clock : constant Byte_Count := Linux.Milliseconds;
@@ -76,7 +77,8 @@ package body Appserver.HTTP.Loops is
    -- Opening and stopping --
    --------------------------
 
-   --  If the system has no room for it now, it is tried again when connections are looked through
+   --  Starts listening. If the system has no resources now, the next sweep over the connections
+   --  tries again.
 
    procedure Listen (Self : in out Event_Loop) is
    begin
@@ -177,7 +179,7 @@ package body Appserver.HTTP.Loops is
    -- Slots --
    -----------
 
-   --  The receiver of a request's content is closed before the end of the content
+   --  Closes the receiver of a request's content before the end of the content
 
    procedure Drop_Stream (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -186,7 +188,7 @@ package body Appserver.HTTP.Loops is
       Contexts.Close (Connection.Receiver);
    end Drop_Stream;
 
-   --  Closing it takes it out of the set
+   --  Closes a connection, which also removes its socket from the epoll set
 
    procedure Release (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -205,7 +207,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Release;
 
-   --  The client does not have everything that was sent: it gets an error
+   --  Resets a connection, so that the client, which does not have the complete response, gets an
+   --  error
 
    procedure Cut (Self : in out Event_Loop; Slot : Slot_Index) is
    begin
@@ -248,7 +251,7 @@ package body Appserver.HTTP.Loops is
       Linux.Add (Self.Set, Socket, Linux.Input, Linux.Key (Slot));
    exception
       when Network_Error =>
-         --  The system has no room for it
+         --  The system has no resources for the connection
          Release (Self, Slot);
    end Adopt;
 
@@ -276,13 +279,14 @@ package body Appserver.HTTP.Loops is
    -- Rates --
    -----------
 
-   --  Bytes at a rate, in milliseconds
+   --  Returns the time in milliseconds for a number of bytes at a rate
 
    function Time_For (Bytes, Rate : Byte_Count) return Byte_Count is
      (Bytes / Rate * 1_000 + Bytes mod Rate * 1_000 / Rate);
 
-   --  The client sent or took bytes: at the crowded rate it keeps its connection if others need
-   --  room. It has credit for as long as it was fast so far.
+   --  Records that the client sent or received bytes. A client that is faster than the crowded rate
+   --  keeps its connection when others need room. The time by which it was faster so far counts as
+   --  credit.
 
    procedure Note_Progress (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -292,7 +296,7 @@ package body Appserver.HTTP.Loops is
          Self.Now + Byte_Count'Min (Self.Now - Connection.Since, Max_Credit));
    end Note_Progress;
 
-   --  At the least rate it keeps its connection in any case
+   --  Extends the deadline: a client that reaches the minimum rate always keeps its connection
 
    procedure Prolong
      (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count; Limit : Byte_Count)
@@ -304,7 +308,7 @@ package body Appserver.HTTP.Loops is
       Note_Progress (Self, Slot, Bytes);
    end Prolong;
 
-   --  The time that the program took is not the client's
+   --  Excludes the time that the program itself took from the client's time
 
    procedure Excuse (Self : in out Event_Loop; Slot : Slot_Index; Time : Byte_Count) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -314,7 +318,7 @@ package body Appserver.HTTP.Loops is
       Connection.Due      := Connection.Due + Time;
    end Excuse;
 
-   --  What the client took since it was last asked
+   --  Records the bytes that the client has received since the last query
 
    procedure Note_Taken (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -326,7 +330,7 @@ package body Appserver.HTTP.Loops is
       Connection.Unsent := Left;
    end Note_Taken;
 
-   --  The client is waited for from now on, to take bytes
+   --  Starts to wait for the client to receive bytes
 
    procedure Begin_Taking (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -337,7 +341,8 @@ package body Appserver.HTTP.Loops is
       Connection.Due      := Self.Now;
    end Begin_Taking;
 
-   --  A client that has taken all is waited for to close the connection, but not for long
+   --  Called when a client has received everything: waits a short time for the client to close the
+   --  connection
 
    procedure Note_All_Taken (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -349,8 +354,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Note_All_Taken;
 
-   --  All was sent, and the connection is to be closed: when the client has taken it, since what it
-   --  sends in the meantime would have it lose that
+   --  Closes a connection after everything was sent, but not before the client has received it: if
+   --  the client sends in the meantime, closing earlier would make it lose the response
 
    procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -372,8 +377,8 @@ package body Appserver.HTTP.Loops is
    -- Evicting --
    --------------
 
-   --  Room for others is made first by the client that has more than half of what there is, if
-   --  there is one. Behind a proxy all clients are that one, and nobody is worse off.
+   --  If one client uses more than half of a resource, its connections are closed first to make
+   --  room for others. Behind a proxy, all clients have the same address, which does no harm.
 
    type Majority is record
       Is_There : Boolean := False;
@@ -386,15 +391,16 @@ package body Appserver.HTTP.Loops is
    function Is_Open (Connection : Loops.Connection) return Byte_Count is
      (if Connection.State = Free then 0 else 1);
 
-   --  Bytes that wait for a client
+   --  Returns the number of stored bytes that wait for a client
 
    function Held (Connection : Loops.Connection) return Byte_Count is
      (if Connection.State in Free | Busy then 0
       else Byte_Count (Blocks.Length (Connection.Input) + Blocks.Length (Connection.Header)
                        + Blocks.Length (Connection.Output)));
 
-   --  R. S. Boyer and J S. Moore, MJRTY, 1991: the candidate of the first pass is the only one that
-   --  can have the majority of the weight, and the second pass says whether it does
+   --  The algorithm of R. S. Boyer and J S. Moore, MJRTY, 1991: the candidate of the first pass is
+   --  the only client that can have the majority of the weight, and the second pass checks whether
+   --  it does
 
    generic
       with function Weight (Connection : Loops.Connection) return Byte_Count;
@@ -428,7 +434,8 @@ package body Appserver.HTTP.Loops is
    function Majority_Of_Slots is new Majority_By (Is_Open);
    function Majority_Of_Memory is new Majority_By (Held);
 
-   --  Connections that may make room for others, in their order
+   --  The classes of connections that may be closed to make room, in the order in which they are
+   --  closed
 
    type Eviction_Class is
      (Idle_Of_Majority, Slow_Of_Majority, Idle_Of_Others, Slow_Of_Others, Nobody);
@@ -456,7 +463,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Insert;
 
-   --  An idle one: between requests, or with all taken, and about to be closed by its client
+   --  Returns True if a connection is idle: it is between requests, or the client has received
+   --  everything and is about to close it
 
    function Is_Idle (Connection : Loops.Connection) return Boolean is
      (case Connection.State is
@@ -477,7 +485,8 @@ package body Appserver.HTTP.Loops is
       elsif Is_Of (Connection, Majority_Holder) then Slow_Of_Majority
       else Slow_Of_Others);
 
-   --  None of others, if the majority has idle connections that will make room in a moment
+   --  Finds connections to close. Other clients are spared if the majority client has idle
+   --  connections that can be closed soon.
 
    procedure Find_Candidates (Self : in out Event_Loop; List : in out Candidate_List) is
       Majority_Holder : constant Majority := Majority_Of_Slots (Self);
@@ -502,8 +511,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Find_Candidates;
 
-   --  Tells a client that it cannot be served, as far as it takes that at once. Its memory is free
-   --  then; what it still sends is read and dropped.
+   --  Sends 503 to a client, as far as this is possible without waiting. Then frees the memory of
+   --  the connection; further input is read and discarded.
 
    procedure Turn_Away (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -523,7 +532,7 @@ package body Appserver.HTTP.Loops is
       Finish (Self, Slot);
    end Turn_Away;
 
-   --  Closes it, for others to have its slot
+   --  Closes a connection to free its slot for others
 
    procedure Evict (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -538,14 +547,14 @@ package body Appserver.HTTP.Loops is
       end if;
    end Evict;
 
-   --  Closes connections that are idle or slow. Of many it closes several, as looking through them
-   --  takes its time. An idle one whose next request has just arrived stays.
+   --  Closes idle or slow connections. If there are many connections, closes multiple ones, since
+   --  searching them takes time. An idle connection whose next request has just arrived stays open.
 
    procedure Evict_Some (Self : in out Event_Loop; Count : out Natural) is
       Wanted : constant Positive :=
         Positive'Min (Positive (Self.Slots) / 256 + 1, Max_Evicted);
       List   : Candidate_List (1 .. 2 * Max_Evicted);
-      --  Some more, as some may not be idle any more
+      --  Has room for more than Wanted, since some of the connections may no longer be idle
    begin
       Count := 0;
       Find_Candidates (Self, List);
@@ -560,8 +569,9 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Evict_Some;
 
-   --  Makes room in the memory for what waits, by the connection that has most of it for the
-   --  longest time. Bytes is what the one at Slot needs: nobody makes room if it would be that.
+   --  Frees waiting memory by evicting the connection that has used the most memory for the longest
+   --  time. Bytes is the number of bytes that the connection at Slot needs. If that connection
+   --  itself would have to be evicted, Is_Done is False.
 
    procedure Evict_Holder
      (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Natural; Is_Done : out Boolean)
@@ -603,7 +613,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Evict_Holder;
 
-   --  Has what a connection is to keep in that memory
+   --  Stores data of a connection in the waiting memory
 
    procedure Keep
      (Self     : in out Event_Loop;
@@ -677,7 +687,7 @@ package body Appserver.HTTP.Loops is
       Sent   := 0;
       while Tail.Length > 0 loop
          if Sent >= Max_Sent then
-            --  Others have their turn; this one has it again at once
+            --  Let other connections proceed first; this one continues immediately afterwards
             Result := Linux.Would_Block;
          else
             Send_Part (Socket, Tail, Count, Result);
@@ -696,7 +706,7 @@ package body Appserver.HTTP.Loops is
    -- Calls of the program --
    --------------------------
 
-   --  Others may serve the loop between these
+   --  Between these calls, other tasks may serve the loop
 
    procedure Begin_Call
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : Contexts.Context) is
@@ -723,8 +733,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end End_Call;
 
-   --  Sends what a source gives, as long as the client takes it. The time that the source needs is
-   --  not the client's.
+   --  Sends the bytes of a source, as long as the client accepts them. The time that the source
+   --  takes does not count as the client's.
 
    procedure Send_Source
      (Self    : in out Event_Loop'Class;
@@ -741,7 +751,7 @@ package body Appserver.HTTP.Loops is
       Result := Linux.Done;
       while Result = Linux.Done and then Context.Tail.Source /= null loop
          if Sent >= Max_Sent then
-            --  Others have their turn; this one has it again at once
+            --  Let other connections proceed first; this one continues immediately afterwards
             Result := Linux.Would_Block;
          else
             Began := Self.Now;
@@ -763,7 +773,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send_Source;
 
-   --  Sends what the context has for a connection. What cannot be sent yet leaves the context.
+   --  Sends the output of the context. Output that cannot be sent yet is moved to the connection.
 
    procedure Send
      (Self    : in out Event_Loop'Class;
@@ -819,7 +829,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Await_Room;
 
-   --  Goes on after Send had this Result
+   --  Continues according to the result of Send
 
    procedure Conclude (Self : in out Event_Loop; Slot : Slot_Index; Result : Linux.Outcome) is
    begin
@@ -855,7 +865,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Load_Input;
 
-   --  The beginning of a request leaves the context, and its end is awaited
+   --  Moves the beginning of a request from the context to the connection, and waits for the rest
 
    procedure Save_Input
      (Self     : in out Event_Loop;
@@ -875,7 +885,7 @@ package body Appserver.HTTP.Loops is
          Awaited :=
            (if Context.Request.State.Step = In_Header then Await_Header else Await_Content);
       end if;
-      --  Empty lines before a request are no reason to wait longer for it
+      --  Empty lines before a request do not extend the deadline
       if Awaited > Connection.Awaits then
          Connection.Deadline := Self.Now + Self.Timeouts (Awaited);
          Connection.Since    := Self.Now;
@@ -893,8 +903,8 @@ package body Appserver.HTTP.Loops is
    -- Stopping --
    --------------
 
-   --  Clients that have begun to connect are served, if that does not take long. Later ones are
-   --  refused by the system.
+   --  Begins to stop. Clients that have already begun to connect are served if this does not take
+   --  long. The system rejects later clients.
 
    procedure Begin_To_Stop (Self : in out Event_Loop) is
    begin
@@ -910,7 +920,7 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Begin_To_Stop;
 
-   --  Called between any two requests: a handler may take long
+   --  Called between any two requests, since a handler may take a long time
 
    procedure Note_Stop (Self : in out Event_Loop) is
    begin
@@ -922,7 +932,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Note_Stop;
 
-   --  Clients had their time, by the system's clock
+   --  Returns True if the grace period for clients is over, by the system's clock
 
    function Gives_Up (Self : Event_Loop) return Boolean is
      (Self.Is_Stopping and then Self.Clock >= Self.Give_Up);
@@ -931,10 +941,10 @@ package body Appserver.HTTP.Loops is
    -- Answering --
    ---------------
 
-   --  True if the request in the context is the connection's last one. It is while others wait for
-   --  room, if no further one has been sent: so clients have their turns. A server that stops still
-   --  answers those that were sent before: that are behind this one, or can be read; but not for
-   --  ever.
+   --  Decides whether the request in the context is the last one of its connection. While other
+   --  clients wait for room, it is, unless the client has already sent another request. A server
+   --  that is stopping still responds to requests that were sent before, which follow in the
+   --  context or can be read, but only for a limited time.
 
    procedure Judge_Last
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -961,7 +971,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Judge_Last;
 
-   --  Adds the response that was put to the log. Began: when the handler was called, in ns.
+   --  Adds the latest response to the log. Began is the start time of the handler, in ns.
 
    procedure Note_Response
      (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0) is
@@ -974,7 +984,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Note_Response;
 
-   --  Others may serve the loop while the handler is at work
+   --  Calls the handler. Other tasks may serve the loop in the meantime.
 
    procedure Ask_Handler
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1052,7 +1062,7 @@ package body Appserver.HTTP.Loops is
    -- Streams --
    -------------
 
-   --  The content of the request in the context is not read: the response is sent without it
+   --  Responds to the request in the context without reading its content
 
    procedure Respond_Unread
      (Self     : in out Event_Loop'Class;
@@ -1100,7 +1110,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Begin_Stream;
 
-   --  Asks the service what becomes of the content of the request in the context
+   --  Gets the service's policy for the content of the request in the context
 
    procedure Choose_Policy
      (Self    : in out Event_Loop'Class;
@@ -1151,7 +1161,7 @@ package body Appserver.HTTP.Loops is
          Limit => Self.Timeouts (Await_Content));
    end Deliver;
 
-   --  The receiver has all that it wants
+   --  Responds to a request whose receiver has received everything that it wants
 
    procedure Respond_To_Stream
      (Self     : in out Event_Loop'Class;
@@ -1207,8 +1217,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Receive_Some;
 
-   --  Answers the requests that are in the context as a whole, as far as there is room in it.
-   --  Goes_On is False if nothing more is to be done with them.
+   --  Responds to the complete requests in the context, as long as there is room for responses.
+   --  Sets Goes_On to False if there is nothing more to do.
 
    procedure Respond_To_Some
      (Self    : in out Event_Loop'Class;
@@ -1250,7 +1260,7 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Respond_To_Some;
 
-   --  Answers all requests that are in the context, sends the responses, and clears the context
+   --  Responds to all requests in the context, sends the responses, and clears the context
 
    procedure Respond_To_All
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1280,7 +1290,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Respond_To_All;
 
-   --  How many bytes are to come before there is something to be done with the content that began
+   --  Returns the number of bytes that must arrive before incomplete content can be processed
+   --  further
 
    function Missing_Content (Progress : HTTP.Progress; Size : Natural) return Natural is
      (case Progress.Step is
@@ -1288,7 +1299,7 @@ package body Appserver.HTTP.Loops is
          when In_Chunk   => Natural (Progress.Remaining),
          when others     => 0);
 
-   --  Content that does not end yet goes to what there is of it, which stays where it is
+   --  Appends content that is still incomplete to the stored content, without moving that
 
    procedure Add_Content
      (Self     : in out Event_Loop;
@@ -1306,7 +1317,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Add_Content;
 
-   --  Bytes of a request that began before. A header has a fixed time.
+   --  Records the arrival of more bytes of a request. Only content extends the deadline: a header
+   --  has a fixed time limit.
 
    procedure Note_Arrival (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count) is
    begin
@@ -1316,6 +1328,8 @@ package body Appserver.HTTP.Loops is
          Note_Progress (Self, Slot, Bytes);
       end if;
    end Note_Arrival;
+
+   --  If Is_Urgent is True and there is nothing to read, the connection is closed
 
    procedure Read
      (Self      : in out Event_Loop'Class;
@@ -1327,7 +1341,7 @@ package body Appserver.HTTP.Loops is
       Request    : HTTP.Request renames Context.Request;
       Before     : constant Natural := Blocks.Length (Connection.Input);
       Max        : constant Natural := Request.Capacity - Blocks.Length (Connection.Header);
-      --  A header that was taken out comes back in the end
+      --  Reserves room for a header that was removed, which is restored at the end
       Count      : Natural;
       Result     : Linux.Outcome;
       Has_Room   : Boolean := True;
@@ -1354,10 +1368,9 @@ package body Appserver.HTTP.Loops is
          Release (Event_Loop (Self), Slot);
       end if;
    end Read;
-   --  Is_Urgent: if there is nothing to be read, the connection is closed
 
-   --  Answers the requests that wait behind a response that was sent. For a client that takes these
-   --  answers slowly, too, it is the same window.
+   --  Responds to the requests that were queued while a response was sent. The time limit for
+   --  sending is not restarted for a client that reads these responses slowly, too.
 
    procedure Respond_To_Waiting
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1438,7 +1451,7 @@ package body Appserver.HTTP.Loops is
       Is_Taken := False;
    end Offer;
 
-   --  Until there is room, or for a short time
+   --  Pauses listening until there is room, or for a short time
 
    procedure Pause_For_Room (Self : in out Event_Loop) is
    begin
@@ -1447,7 +1460,8 @@ package body Appserver.HTTP.Loops is
       Self.Next_Sweep := Byte_Count'Min (Self.Next_Sweep, Self.Now + Between_Attempts);
    end Pause_For_Room;
 
-   --  For a client that waits. If nobody makes room, it waits until there is some.
+   --  Makes room for a client that waits to be accepted. If no connection can be closed, the client
+   --  waits until there is room.
 
    procedure Make_Room (Self : in out Event_Loop) is
       Count : Natural;
@@ -1459,7 +1473,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Make_Room;
 
-   --  Another loop may have taken the last slot for the client of this event
+   --  Finds a slot for a client. Another loop may already have accepted the client of this event.
 
    procedure Find_Slot (Self : in out Event_Loop'Class) is
       Is_Taken : Boolean;
@@ -1472,8 +1486,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Find_Slot;
 
-   --  With the last slot taken, it is not known whether another client waits: then there is another
-   --  event
+   --  Accepts clients. When the last slot has been used, it is unknown whether another client
+   --  waits; if one does, there will be another event.
 
    procedure Accept_Some
      (Self : in out Event_Loop'Class; Context : Contexts.Context; Max : Positive := Max_Accepted)
@@ -1496,8 +1510,8 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Accept_Some;
 
-   --  While a connection is placed, another task may serve the loop, and come here too: the first
-   --  one alone accepts and closes
+   --  Stops listening. While a connection is assigned to a loop, another task may serve this loop
+   --  and call this procedure, too: only the first task accepts and closes.
 
    procedure End_Listening (Self : in out Event_Loop'Class; Context : Contexts.Context) is
       Is_Last : Boolean := False;
@@ -1522,8 +1536,8 @@ package body Appserver.HTTP.Loops is
    -- Sweeping --
    --------------
 
-   --  An exception, which should not be: one connection pays for it. Was_Busy: a handler of another
-   --  task has it.
+   --  Handles an unexpected exception by closing one connection. Was_Busy means that a handler of
+   --  another task uses the connection.
 
    procedure Drop_Failed
      (Self     : in out Event_Loop;
@@ -1542,7 +1556,7 @@ package body Appserver.HTTP.Loops is
       Contexts.Pass_On (Self.Report, Error);
    end Drop_Failed;
 
-   --  A client was waited for long enough
+   --  Handles the timeout of a client
 
    procedure Time_Out
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1631,8 +1645,9 @@ package body Appserver.HTTP.Loops is
             Accept_Some (Self, Context);
          when Wake_Key =>
             Linux.Reset (Self.Wake_Event);
-            --  Another loop may have no room for a client that waits. Nobody is evicted for it: it
-            --  may be there no more, and if it is, the listener has an event of its own.
+            --  Another loop may have no room for a client that waits to be accepted. No connection
+            --  is closed for it: the client may no longer be there, and if it is, the listener has
+            --  an event.
             if Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
                Accept_Some (Self, Context);
             end if;
@@ -1672,8 +1687,8 @@ package body Appserver.HTTP.Loops is
       Note_Time (Event_Loop (Self));
    end Wait;
 
-   --  Events before clients that were waited for long enough: theirs may be among them. A loop that
-   --  stops looks at the time between events, too.
+   --  Processes events before timeouts, since an event may be from a client whose time is over. A
+   --  loop that is stopping also checks the time between events.
 
    procedure Take_Turn
      (Self : in out Event_Loop'Class; Context : in out Contexts.Context; Ends : out Boolean)
@@ -1686,7 +1701,7 @@ package body Appserver.HTTP.Loops is
          Sweep (Self, Context);
       end if;
       if not Self.Is_Served (Context) then
-         --  Another task went on with it while handlers were called
+         --  Another task has continued the loop during the call of a handler
          Ends := True;
       elsif Has_Events then
          Take_Next (Self, Context);

@@ -9,9 +9,9 @@ package body Appserver.HTTP.Multipart is
    -- Scanning --
    --------------
 
-   --  Name = token or quoted string, as in ; boundary="a b". A value is decoded where it is: a
-   --  backslash stands before a quotation mark or a backslash, and for itself elsewhere, as in the
-   --  names of files that browsers send.
+   --  Parameters have the form name=value, where value is a token or a quoted string, as in ;
+   --  boundary="a b". A value is decoded in place. A backslash escapes a quotation mark or a
+   --  backslash. Elsewhere it is an ordinary character, as in file names that browsers send.
 
    procedure Skip_Spaces (Text : String; Next : in out Positive) is
    begin
@@ -50,7 +50,7 @@ package body Appserver.HTTP.Multipart is
       end if;
    end Take_Quoted;
 
-   --  The next of ";name=value", or none at the end
+   --  Reads the next parameter ";name=value"; none at the end
 
    procedure Take_Parameter
      (Text     : in out String;
@@ -112,7 +112,7 @@ package body Appserver.HTTP.Multipart is
          Take_Parameter (Text, Next, Name, Value, Is_Valid);
          exit when not Is_Valid or else Length (Name) = 0;
          if Same (Text (Name.First .. Name.Last), "boundary") then
-            --  A second one could be another one to somebody else
+            --  With two boundaries, other software could use the other one
             Is_Valid :=
               Length (Boundary) = 0 and then Is_Boundary (Text (Value.First .. Value.Last));
             exit when not Is_Valid;
@@ -143,7 +143,7 @@ package body Appserver.HTTP.Multipart is
       Self.File_Part   := (1, 0);
       Self.Has_File    := False;
       Self.Has_Type    := False;
-      --  The first delimiter needs no line end before it
+      --  The first delimiter does not need a preceding line end
       Self.Matched      := 2;
       Self.Unsent_First := 3;
       if Length (Boundary) = 0 then
@@ -168,7 +168,7 @@ package body Appserver.HTTP.Multipart is
       Self.State  := Ended;
    end Fail;
 
-   --  form-data; name="field"; filename="file.txt" (RFC 7578, 4.2)
+   --  Parses form-data; name="field"; filename="file.txt" (RFC 7578, 4.2)
 
    procedure Take_Disposition (Self : in out Reader'Class; Value : Span; Is_Valid : out Boolean) is
       Text  : String renames Self.Header (Value.First .. Value.Last);
@@ -194,7 +194,7 @@ package body Appserver.HTTP.Multipart is
       Is_Valid := Is_Valid and then Self.Has_Name;
    end Take_Disposition;
 
-   --  A field of a part. Those that are not known mean nothing (RFC 7578, 4.8).
+   --  Parses a header field of a part. Unknown fields are ignored (RFC 7578, 4.8).
 
    procedure Take_Line (Self : in out Reader'Class; Line : Span; Is_Valid : out Boolean) is
       Text  : String renames Self.Header (Line.First .. Line.Last);
@@ -221,7 +221,8 @@ package body Appserver.HTTP.Multipart is
          Self.Has_Type  := True;
          Self.Type_Part := Value;
       elsif Is_Named ("Content-Transfer-Encoding") then
-         --  Deprecated (RFC 7578, 4.7): what is encoded is not taken for what it is not
+         --  Deprecated (RFC 7578, 4.7). Encoded content is rejected, so that it is not taken for
+         --  plain content.
          Is_Valid := Is_Value ("binary") or else Is_Value ("8bit") or else Is_Value ("7bit");
       end if;
    end Take_Line;
@@ -232,7 +233,7 @@ package body Appserver.HTTP.Multipart is
          Fail (Self, Malformed);
       else
          Self.State        := In_Part;
-         --  A part without content has no line end of its own before the delimiter
+         --  A part without content has no separate line end before the delimiter
          Self.Matched      := 2;
          Self.Unsent_First := 3;
          Self.Begin_Part;
@@ -298,8 +299,9 @@ package body Appserver.HTTP.Multipart is
    -- Contents --
    --------------
 
-   --  A delimiter begins with a carriage return and has no other one: where it breaks off, what
-   --  came of it is content, and none of it can begin another one but the byte that did not fit.
+   --  A delimiter begins with a carriage return and contains no other one. So where a delimiter
+   --  breaks off, the matched bytes are content, and only the byte that did not match can begin
+   --  another delimiter.
 
    procedure Deliver (Self : in out Reader'Class; Bytes : String) is
    begin
@@ -342,7 +344,7 @@ package body Appserver.HTTP.Multipart is
       end if;
    end Take_Content;
 
-   --  Behind a boundary there are two dashes or the end of the line, with spaces before it
+   --  After a boundary there are two dashes, or a line end, which may be preceded by spaces
 
    procedure Take_Boundary_Byte (Self : in out Reader'Class; Byte : Character) is
    begin

@@ -6,14 +6,15 @@ pragma Ada_2022;
 package body Appserver.HTTP.Parsing is
 
    Max_Chunk_Line_Length : constant := 256;
-   --  Bytes of a chunk's size with its extensions
+   --  The maximum number of bytes of a chunk's size and extensions
    Size_Line             : constant := 18;
-   --  Enough without extensions, even with 16 digits
+   --  The number of bytes of a chunk-size line without extensions, with up to 16 digits
    Max_Overhead          : constant := 8_192;
-   --  Bytes of all extensions, and of the trailer. RFC 9112, 7.1.1 asks for such limits.
+   --  The maximum number of bytes of all extensions, and of the trailer. RFC 9112, 7.1.1 requires
+   --  such limits.
 
    subtype Judgement is Natural range 0 .. Natural (Status_Code'Last);
-   --  Of the bytes so far: Fine, or the status with which they are refused
+   --  The result for the bytes so far: Fine, or the status with which they are rejected
 
    Fine : constant Judgement := 0;
    Bad  : constant Judgement := Judgement (Bad_Request);
@@ -91,27 +92,29 @@ package body Appserver.HTTP.Parsing is
 
    In_Value : constant Character_Set :=
      [for C in Character => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL];
-   --  Characters of a field's value: no control characters but tabs (RFC 9110, 5.5)
+   --  The characters of a field's value: no control characters except tabs (RFC 9110, 5.5)
 
    In_Path : constant Character_Set :=
      [for C in Character =>
         C in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~' | '!' | '$' | '&' | '''
            | '(' | ')' | '*' | '+' | ',' | ';' | '=' | ':' | '@' | '/' | '%'
            | '[' | ']' | '|' | '^'];
-   --  Characters of RFC 3986, 3.3 and 3.4, and others that browsers send in paths (WHATWG URL, 1.3)
+   --  The characters of RFC 3986, 3.3 and 3.4, and other characters that browsers send in paths
+   --  (WHATWG URL, 1.3)
 
    In_Query : constant Character_Set :=
      [for C in Character => C not in ASCII.NUL .. ' ' | '#' | ASCII.DEL];
-   --  Whatever browsers and others leave as it is. "#" would begin a fragment, which is not sent.
+   --  All characters that clients may leave unencoded. "#" would begin a fragment, which is not
+   --  sent.
 
    In_Host : constant Character_Set :=
      [for C in Character =>
         C in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~' | '!' | '$' | '&' | '''
            | '(' | ')' | '*' | '+' | ';' | '='];
-   --  Of a registered name (RFC 3986, 3.2.2), but for the comma, which would join two hosts, and
-   --  for "%", with which one host could be written in two ways
+   --  The characters of a registered name (RFC 3986, 3.2.2), except for the comma, which would join
+   --  two hosts, and "%", with which the same host could be written in different ways
 
-   --  True if Text is Word, which is in lower case, but for the case of letters
+   --  Returns True if Text is equal to Word, ignoring case. Word must be in lower case.
 
    function Is_Word (Text, Word : String) return Boolean is
      (Text'Length = Word'Length
@@ -161,7 +164,7 @@ package body Appserver.HTTP.Parsing is
       end loop;
    end Trim;
 
-   --  The index of the first line end from From on, or 0
+   --  Returns the index of the first line end at or after From, or 0
 
    function Line_Feed (Self : Request; From : Positive) return Natural is
    begin
@@ -200,7 +203,8 @@ package body Appserver.HTTP.Parsing is
       Result := (if Found then Fine else Judgement (Not_Implemented));
    end Take_Method;
 
-   --  "/path?query", or nothing. Only the path is to be well encoded: a query may have any "%".
+   --  Parses "/path?query", or nothing. Only the percent-encoding of the path must be well-formed:
+   --  a query may contain any "%".
 
    procedure Take_Path (Self : in out Request; Target : Span; Result : out Judgement) is
       Mark : Positive := Target.First;
@@ -217,7 +221,7 @@ package body Appserver.HTTP.Parsing is
          then Fine else Bad);
    end Take_Path;
 
-   --  "http://host:port/path?query" (RFC 9112, 3.2.2)
+   --  Parses "http://host:port/path?query" (RFC 9112, 3.2.2)
 
    procedure Take_Absolute (Self : in out Request; Target : Span; Result : out Judgement) is
       Colon : Positive := Target.First;
@@ -244,7 +248,7 @@ package body Appserver.HTTP.Parsing is
       Self.Host_Part := Host;
       Take_Path (Self, (Host.Last + 1, Target.Last), Result);
       if Length (Self.Target) = 0 then
-         --  An empty path says "/": one of those before the host stands for it
+         --  An empty path means "/": use one of the slashes before the host
          Self.Target := (Colon + 1, Colon + 1);
       end if;
    end Take_Absolute;
@@ -263,7 +267,7 @@ package body Appserver.HTTP.Parsing is
       end if;
    end Take_Target;
 
-   --  "method target HTTP/1.1" (RFC 9112, 3), with single spaces between
+   --  Parses "method target HTTP/1.1", separated by single spaces (RFC 9112, 3)
 
    procedure Take_Request_Line (Self : in out Request; Line : Span; Result : out Judgement) is
       Method : Span := (Line.First, Line.First - 1);
@@ -303,27 +307,27 @@ package body Appserver.HTTP.Parsing is
    -- Fields --
    ------------
 
-   --  Facts of the header about the content and the connection
+   --  Information from the header about the content and the connection
 
    type Findings is record
       Has_Host       : Boolean := False;
       Has_Length     : Boolean := False;
       Length         : Byte_Count := 0;
       Is_Transferred : Boolean := False;
-      --  There is a Transfer-Encoding
+      --  The header has a Transfer-Encoding
       Is_Chunked     : Boolean := False;
       Ends_Chunked   : Boolean := False;
-      --  Behind another coding, which is not known here
+      --  Chunked is preceded by another coding, which is not supported
       Closes         : Boolean := False;
       Keeps          : Boolean := False;
       Is_Strange     : Boolean := False;
-      --  Something is expected that is not known
+      --  The header has an unknown expectation
    end record;
 
    procedure Take_Length (Found : in out Findings; Value : String; Result : out Judgement) is
    begin
       Result := Bad;
-      --  A second one is refused even if it says the same
+      --  A second Content-Length is rejected even if the value is the same
       if Found.Has_Length
         or else Value'Length = 0
         or else not (for all C of Value => C in '0' .. '9')
@@ -345,7 +349,7 @@ package body Appserver.HTTP.Parsing is
 
    procedure Take_Transfer (Found : in out Findings; Value : String; Result : out Judgement) is
    begin
-      --  A second one would be of more codings than one
+      --  A second Transfer-Encoding would mean multiple codings
       Result := (if Found.Is_Transferred then Bad else Fine);
       Found.Is_Transferred := True;
       Found.Is_Chunked     := Is_Word (Value, Chunked);
@@ -356,7 +360,7 @@ package body Appserver.HTTP.Parsing is
         and then (for some C of Value => C = ',');
    end Take_Transfer;
 
-   --  Words between commas (RFC 9110, 7.6.1)
+   --  Parses words separated by commas (RFC 9110, 7.6.1)
 
    procedure Take_Connection (Self : Request; Found : in out Findings; Value : Span) is
       First : Positive := Value.First;
@@ -422,8 +426,9 @@ package body Appserver.HTTP.Parsing is
       end case;
    end Apply_Field;
 
-   --  "name: value" (RFC 9112, 5). A line that begins with a space would go on with the one before
-   --  (5.2), and a space before the colon would hide a name (5.1): neither is a token.
+   --  Parses "name: value" (RFC 9112, 5). A space at the beginning of a line would continue the
+   --  previous line (5.2), and a space before the colon would hide a name (5.1). Both are rejected,
+   --  since such a name is not a token.
 
    procedure Find_Field
      (Self : Request; Line : Span; Name, Value : out Span; Result : out Judgement) is
@@ -499,7 +504,7 @@ package body Appserver.HTTP.Parsing is
       end if;
    end End_Header;
 
-   --  Line after line, as far as they have ended
+   --  Parses all complete lines of the header
 
    procedure Take_Header
      (Self : in out Request; Limits : Parsing.Limits; Result : out Judgement)
@@ -538,8 +543,8 @@ package body Appserver.HTTP.Parsing is
       end loop;
    end Take_Header;
 
-   --  Empty lines before a request are skipped (RFC 9112, 2.2). Lines are taken again from the
-   --  first one on when a further one has ended, but not before.
+   --  Continues to parse a header. Empty lines before a request are skipped (RFC 9112, 2.2). When
+   --  another line is complete, all lines are parsed again from the first, but not before.
 
    procedure Go_On_With_Header
      (Self : in out Request; Limits : Parsing.Limits; Result : out Judgement)
@@ -572,10 +577,11 @@ package body Appserver.HTTP.Parsing is
    -- Chunks --
    ------------
 
-   --  The bytes behind the content so far are those of the transfer, from Next on. What of them is
-   --  content is moved to the content's end.
+   --  The bytes after the content so far, starting at Next, are still in the transfer coding.
+   --  Decoded content is moved to the end of the content.
 
-   --  A line of at most Max bytes, if it has ended. All but Free bytes count as overhead.
+   --  Takes a complete line of at most Max bytes. All bytes except the first Free count as
+   --  overhead.
 
    procedure Take_Line
      (Self   : in out Request;
@@ -588,7 +594,7 @@ package body Appserver.HTTP.Parsing is
    is
       Last  : constant Natural := Line_Feed (Self, Next);
       Size  : constant Natural := (if Last > 0 then Last else Self.Last + 1) - Next + 1;
-      --  If it has not ended, it will be as long at least
+      --  For an incomplete line, this is the minimum length
       Extra : constant Natural := Natural'Max (Size, Free) - Free;
    begin
       Ended  := False;
@@ -614,8 +620,8 @@ package body Appserver.HTTP.Parsing is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when others     => Character'Pos (C) - Character'Pos ('a') + 10);
 
-   --  ";name", ";name=token" or ";name="quoted"", as often as there are, with spaces between
-   --  (RFC 9112, 7.1.1)
+   --  Chunk extensions: any number of ";name", ";name=token" or ";name="quoted"", separated by
+   --  spaces (RFC 9112, 7.1.1)
 
    procedure Skip_Spaces (Self : Request; Next : in out Positive; Last : Natural) is
    begin
@@ -631,7 +637,8 @@ package body Appserver.HTTP.Parsing is
       end loop;
    end Skip_Token;
 
-   --  From its first quote to behind its last one; nothing is skipped if that is not there
+   --  Skips a quoted string, from its first quotation mark to the closing one. Skips nothing if
+   --  there is no closing mark.
 
    procedure Skip_Quoted (Self : Request; Next : in out Positive; Last : Natural) is
       Place : Positive := Next + 1;
@@ -679,8 +686,8 @@ package body Appserver.HTTP.Parsing is
       return True;
    end Are_Extensions;
 
-   --  "size", or "size;extension", which means nothing here (RFC 9112, 7.1). There may be spaces
-   --  before the semicolon, but not alone.
+   --  Parses "size" or "size;extension", and ignores the extension (RFC 9112, 7.1). Spaces are
+   --  allowed only before a semicolon.
 
    procedure Take_Size (Self : in out Request; Line : Span; Result : out Judgement) is
       Before : constant Byte_Count :=
@@ -725,7 +732,7 @@ package body Appserver.HTTP.Parsing is
       end if;
    end Take_Bytes;
 
-   --  One step of the transfer. Moved is False if it needs more bytes.
+   --  Processes one step of the transfer coding. Sets Moved to False if more bytes are needed.
 
    procedure Take_Step
      (Self   : in out Request;
@@ -772,7 +779,7 @@ package body Appserver.HTTP.Parsing is
          Take_Step (Self, Next, Moved, Result);
          exit when Result /= Fine or else not Moved;
       end loop;
-      --  Bytes that were not taken follow the content
+      --  Move the remaining bytes to the end of the content
       declare
          To : constant Natural := Self.State.Content_Last;
       begin
@@ -788,7 +795,7 @@ package body Appserver.HTTP.Parsing is
    subtype Unreserved is Character with
      Static_Predicate => Unreserved in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~';
 
-   --  The part of the request's bytes before the path
+   --  Moves the bytes before the path
 
    procedure Move_Beginning (Self : in out Request; By : Positive) is
 
@@ -807,8 +814,9 @@ package body Appserver.HTTP.Parsing is
       Self.Target := (Self.Target.First + By, Self.Target.Last + By);
    end Move_Beginning;
 
-   --  Letters and the like are the same with and without percent-encoding (RFC 3986, 6.2.2.2): they
-   --  get to be without. What is before the path follows its end, so that the request is one piece.
+   --  Decodes the percent-encoding of letters and other unreserved characters, which have the same
+   --  meaning with and without encoding (RFC 3986, 6.2.2.2). The bytes before the path are moved
+   --  accordingly, so that the request stays contiguous.
 
    procedure Normalize_Path (Self : in out Request) is
       End_Before : constant Natural := Self.Target.Last;
@@ -852,15 +860,16 @@ package body Appserver.HTTP.Parsing is
       end if;
    end Go_On_With_Content;
 
-   --  True if the header has just ended, and content is to follow
+   --  Returns True if the header has just ended, and content follows
 
    function Is_To_Plan (Self : Request) return Boolean is
      (not Self.State.Is_Planned
       and then (Self.State.Step = In_Chunk_Size
                 or else (Self.State.Step = In_Content and then Self.State.Remaining > 0)));
 
-   --  True if it can be left unread as yet: a chunk has begun to come, and nobody asks for a
-   --  policy. Else a header would be read for each byte of a chunk's size that comes alone.
+   --  Returns True if parsing can be postponed, because a chunk is incomplete and no policy is
+   --  needed. Otherwise, the header would be parsed again for each byte of a chunk size that
+   --  arrives separately.
 
    function Can_Wait (Self : Request; Asks : Boolean) return Boolean is
      (Self.State.Step in In_Chunk_Size .. In_Trailer

@@ -13,12 +13,13 @@ package body Appserver.HTTP.Proxies is
    -- Elements --
    --------------
 
-   --  The elements of a field's lines, from the last one to the first. Line 0: there are no more.
+   --  A position in the elements of a field's lines, which are read from the last to the first.
+   --  Line is 0 at the end.
 
    type Place is record
       Line : Natural;
       Last : Natural := 0;
-      --  Of what is left of the line
+      --  The last index of the rest of the line
    end record;
 
    No_Element : constant Span := (1, 0);
@@ -44,7 +45,7 @@ package body Appserver.HTTP.Proxies is
       end return;
    end Last_Place;
 
-   --  True if the quotation mark at Index is escaped, as \" in a quoted string is
+   --  Returns True if the quotation mark at Index is escaped, like \" in a quoted string
 
    function Is_Escaped (Text : String; Index, First : Positive) return Boolean is
       Before : Natural := Index;
@@ -55,8 +56,8 @@ package body Appserver.HTTP.Proxies is
       return (Index - Before) mod 2 = 1;
    end Is_Escaped;
 
-   --  Quoted strings are followed from their end: a mark that a client left open cannot hide what a
-   --  proxy has added behind it
+   --  Takes the last element. Quoted strings are read from their end, so that an unclosed quotation
+   --  mark of a client cannot hide an element that a proxy has appended.
 
    procedure Take_Last
      (Request : HTTP.Request; Name : String; Next : in out Place; Element : out Span)
@@ -86,8 +87,8 @@ package body Appserver.HTTP.Proxies is
    -- Forwarded --
    ---------------
 
-   --  The value of a parameter of an element, without its quotation marks; nothing if the element
-   --  has it twice, or is malformed (RFC 7239, 4)
+   --  Returns the value of a parameter of an element, without quotation marks. Returns an empty
+   --  span if the element has the parameter twice, or is malformed (RFC 7239, 4).
 
    function Parameter (Text : String; Element : Span; Name : String) return Span is
       Result : Span     := No_Element;
@@ -143,7 +144,8 @@ package body Appserver.HTTP.Proxies is
       return Result;
    end Parameter;
 
-   --  An address with or without a port; those of IPv6 may be in brackets, and have to be with one
+   --  Returns the address of a node, with or without a port. IPv6 addresses may be in brackets, and
+   --  must be if there is a port.
 
    function Address_Part (Text : String; Node : Span) return Span is
       Last : Natural := Node.First;
@@ -186,9 +188,9 @@ package body Appserver.HTTP.Proxies is
    type Finding is record
       Client  : Address;
       Element : Span    := No_Element;
-      --  The one that named the client; none if that is the connection's
+      --  The element that contains the client; none if the client is the peer of the connection
       Number  : Natural := 0;
-      --  Its, from the right
+      --  The number of this element, from the right
    end record;
 
    function Found
@@ -216,7 +218,8 @@ package body Appserver.HTTP.Proxies is
       end return;
    end Found;
 
-   --  The element of that number of another list; of a shorter one, the first
+   --  Returns the element with this number in another list; the first element if the list is
+   --  shorter
 
    function Element_At (Request : HTTP.Request; Name : String; Number : Natural) return Span is
       Next   : Place := Last_Place (Request, Name);

@@ -12,7 +12,7 @@ package body Appserver.HTTP.REST.Trees is
    use type System.Address;
    use System.Storage_Elements;
 
-   --  From C's library, which compares many bytes at a time
+   --  memchr of the C library, which compares multiple bytes at a time
 
    function Memory_Search
      (From : System.Address; Byte : int; Length : size_t)
@@ -26,9 +26,10 @@ package body Appserver.HTTP.REST.Trees is
    function Address_Of (Path : String; First : Positive) return System.Address is
      (Path'Address + Storage_Offset (First - Path'First))
      with Inline;
-   --  First may be behind the path
+   --  First may be after the end of the path
 
-   --  The end of the segment that begins at First: the next "/", or behind the path
+   --  Returns the end of the segment that begins at First: the position of the next "/", or the
+   --  position after the path
 
    function Segment_End (Path : String; First : Positive) return Positive
      with Inline
@@ -42,7 +43,7 @@ package body Appserver.HTTP.REST.Trees is
          else First + Natural (Slash - Start));
    end Segment_End;
 
-   --  The beginning of the segment that ends before Behind
+   --  Returns the beginning of the segment that ends before Behind
 
    function Segment_First (Path : String; Behind : Positive) return Positive is
       First : Positive := Behind;
@@ -59,7 +60,7 @@ package body Appserver.HTTP.REST.Trees is
 
    Ellipsis : constant String := "...}";
 
-   --  What a segment of a pattern stands for, and its text or name
+   --  Parses a segment of a pattern: its kind, and its text or name
 
    procedure Read_Segment
      (Segment : String; Kind : out Segment_Kind; Text : out Span; Valid : out Boolean)
@@ -87,7 +88,8 @@ package body Appserver.HTTP.REST.Trees is
                        Segment (K) in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_'));
    end Read_Segment;
 
-   --  True if a child of the segment's kind is the segment's own; names may not differ
+   --  Returns True if a child of the same kind matches the segment. Raises Route_Error if names
+   --  differ.
 
    function Is_For (Child : Node; Kind : Segment_Kind; Text : String) return Boolean is
       Same : constant Boolean := Child.Text (1 .. Child.Length) = Text;
@@ -98,7 +100,7 @@ package body Appserver.HTTP.REST.Trees is
       return Same;
    end Is_For;
 
-   --  The child of Parent for the segment; a new text is linked behind the others
+   --  Finds or adds the child of Parent for a segment. A new text is linked after the others.
 
    procedure Descend
      (Self : in out Service; Parent : Link; Kind : Segment_Kind; Text : String; To : out Link)
@@ -167,7 +169,7 @@ package body Appserver.HTTP.REST.Trees is
    -- Finding --
    -------------
 
-   --  The text, of those linked from List on, that a segment with percent-encoded bytes stands for
+   --  Returns the text in List that is equal to a decoded segment
 
    function Decoded_Child (List : Link; Segment : String) return Link
      with No_Inline
@@ -181,8 +183,9 @@ package body Appserver.HTTP.REST.Trees is
       return Child;
    end Decoded_Child;
 
-   --  The text, of those linked from List on, that the segment from First on is, or null, and where
-   --  the segment ends. Its end is looked for only if no text has it, as each text has a length.
+   --  Finds the text in List that is equal to the segment at First, or null, and the end of the
+   --  segment. The end is searched for only if no text matches, since the length of each text is
+   --  known.
 
    procedure Find_Text
      (List   : Link;
@@ -212,8 +215,8 @@ package body Appserver.HTTP.REST.Trees is
       end if;
    end Find_Text;
 
-   --  The child that the segment is captured for, of those that are tried after one of the kind
-   --  Tried, or null
+   --  Finds the child that captures the segment, among the children that are tried after the kind
+   --  Tried; null if there is none
 
    procedure Find_Name
      (Parent : Link;
@@ -238,13 +241,14 @@ package body Appserver.HTTP.REST.Trees is
       end if;
    end Find_Name;
 
-   --  Follows the path as far as it fits. Where that leads to no route it goes back, a segment at a
-   --  time, to what else fits; a node for all that is left always has a route.
+   --  Follows the path through the tree. If it does not lead to a route, backtracks one segment at
+   --  a time and tries the other children. A node that matches the rest of a path always has a
+   --  route.
 
    procedure Follow (Root : Link; Path : String; Found : in out Match) is
       At_Node : Link := Root;
       Behind  : Positive := Path'First;
-      --  Behind the part of the path that led to the node
+      --  The position after the segments of the path that lead to the node
       First   : Positive;
       Child   : Link;
       Tried   : Segment_Kind;

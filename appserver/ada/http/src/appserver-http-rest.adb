@@ -84,7 +84,7 @@ package body Appserver.HTTP.REST is
 
    end Choice_Parameters;
 
-   --  The decoded text is kept here rather than on the secondary stack, which takes longer
+   --  Stores the decoded text on the primary stack, since the secondary stack would take longer
 
    procedure Read_Decoded
      (Text          : String;
@@ -122,13 +122,13 @@ package body Appserver.HTTP.REST is
       end if;
    end Read_From_Query;
 
-   --  Not inlined, so that callers need not mark the secondary stack when nothing is encoded
+   --  Not inlined, so that callers do not have to mark the secondary stack if nothing is encoded
 
    function Is_Decoded (Text, Name : String) return Boolean is
      (Decoded (Text, Plus_Is_Space => True) = Name)
      with No_Inline;
 
-   --  The place in the query of the value of the first parameter of that name, behind its "="
+   --  Returns the range in the query of the value, after "=", of the first parameter with this name
 
    function Value_In_Query (Query, Name : String; Found : out Boolean) return Span is
 
@@ -159,8 +159,8 @@ package body Appserver.HTTP.REST is
       return (others => <>);
    end Value_In_Query;
 
-   --  The text that the route's pattern captures by that name. The last capture has the name that
-   --  is lowest in the tree.
+   --  Returns the text that the route's pattern captures with this name. The last capture belongs
+   --  to the lowest name in the tree.
 
    function Captured (Self : Document_Response; Name : String) return Capture is
       Node     : Link    := Self.Node;
@@ -209,7 +209,7 @@ package body Appserver.HTTP.REST is
    -- Handlers --
    --------------
 
-   --  A parameter of a handler: Act gets its value, if it has one
+   --  Reads a parameter of a handler, and calls Act with its value if it is valid
 
    generic
       with package Parameter is new Parameters (<>);
@@ -356,7 +356,8 @@ package body Appserver.HTTP.REST is
    -- Answering --
    ---------------
 
-   --  As Fixed and Written make them, which look at each character of a media type: these are known
+   --  Creates responses like Static_Response and Text_Response, but without checking each character
+   --  of the media type, since the media types here are known to be valid
 
    function Answered
      (Form    : Documents.Format;
@@ -376,7 +377,7 @@ package body Appserver.HTTP.REST is
 
    Accept_Name : constant String := "Accept";
 
-   --  Most clients write it as it is here, and nearly all names have another length
+   --  Most clients use this capitalization, and nearly all other names have a different length
 
    function Is_Accept (Request : HTTP.Request; Name : Span) return Boolean is
      (Length (Name) = Accept_Name'Length
@@ -384,7 +385,7 @@ package body Appserver.HTTP.REST is
                 or else Same (Request.Bytes (Name.First .. Name.Last), Accept_Name)))
      with Inline;
 
-   --  As Add_Field ("Vary", "Accept") does: every document has it, so it is ready
+   --  The result of Add_Field ("Vary", "Accept"), computed in advance since every document needs it
 
    Vary_Line : constant String := "Vary: " & Accept_Name & ASCII.CR & ASCII.LF;
 
@@ -398,7 +399,7 @@ package body Appserver.HTTP.REST is
       Builder.Fields_Length := Behind;
    end Add_Vary;
 
-   --  Tells why, in place of what the handler wrote
+   --  Returns a response with the reason, instead of the content that the handler wrote
 
    function Refusal (Response : Document_Response) return HTTP.Response is
       Builder : Response_Builder renames Response.Request.Builder.all;
@@ -420,8 +421,8 @@ package body Appserver.HTTP.REST is
      (Documents.Chosen (Request.Field (Accept_Name)))
      with No_Inline;
 
-   --  What the client accepts, where it is if it is in one line, as it mostly is. JSON without one
-   --  is as Documents.Chosen has it.
+   --  Chooses the format by the field Accept, which is read in place if it has only one line, the
+   --  usual case. Without the field, the format is JSON, as in Documents.Chosen.
 
    function Chosen (Request : HTTP.Request) return Documents.Choice is
       Found : Natural := 0;

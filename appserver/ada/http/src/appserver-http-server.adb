@@ -20,30 +20,32 @@ package body Appserver.HTTP.Server is
 
    Backlog   : constant := 4_096;
    Few_Files : constant := 64;
-   --  Besides those of connections
+   --  File descriptors in addition to those of connections
    Stack_Guard : constant := 2 ** 20;
-   --  Bytes behind the end of a worker's stack, for code that does not probe it: as many as Linux
-   --  keeps below the first stack of a process (stack_guard_gap). They are addresses, not memory.
+   --  The number of guard bytes at the end of a worker's stack, for code that does not probe the
+   --  stack: as many as Linux reserves below the first stack of a process (stack_guard_gap). They
+   --  use address space, not memory.
 
    Library_Stack : constant := 65_536;
-   --  Bytes, for the library's own subprograms
+   --  Stack in bytes for the library's own subprograms
 
-   --  Detection of handlers that wait
+   --  Detection of blocking handlers
 
    After_Error : constant Duration := 0.01;
    Tick       : constant Duration := 0.01;
-   --  Between two looks at the loops
+   --  The interval, in seconds, between checks of the loops
    Slow_Turns : constant := 20;
-   --  A loop has handlers that wait if its task is in a handler at two ticks, with fewer calls than
-   --  this in between. Then another task takes the loop over before a handler is called.
+   --  A loop has slow handlers if its task is in a handler at two consecutive ticks, with fewer
+   --  calls than this in between. From then on, another task takes over the loop before a handler
+   --  is called.
    Slow_Time  : constant := 500_000;
-   --  Nanoseconds. A handler that takes longer is slow, and handing over goes on.
+   --  In nanoseconds. A handler that takes longer is slow, and handing over continues.
    Slow_While : constant := 2_000;
-   --  Milliseconds of handing over after the latest slow handler
+   --  The time in milliseconds for which handing over continues after the latest slow handler
    Between_Looks : constant := 1_000;
-   --  Milliseconds between checks whether the program has ended
+   --  The interval, in milliseconds, between checks whether the program has ended
    Quiet_Ticks : constant := 50;
-   --  The watch sleeps after this many ticks without a call of a handler
+   --  The watching task sleeps after this number of ticks without a call of a handler
 
    ---------------
    -- Scheduler --
@@ -53,43 +55,44 @@ package body Appserver.HTTP.Server is
 
    type Loop_Flags is array (Positive range <>) of Boolean;
 
-   --  Says to tasks what to do. A loop is unserved when nobody serves it.
+   --  Assigns roles to tasks. A loop is unserved when no task serves it.
 
    protected type Scheduler (Count : Positive) is
 
       entry Get_Role (Next_Role : out Role; Loop_Number : out Positive);
-      --  When there is one
+      --  Waits for a role
 
       entry Get_Unserved (Next_Role : out Role; Loop_Number : out Positive);
-      --  For the task that watches: when a loop is unserved, or it is time to leave
+      --  Called by the watching task: waits until a loop is unserved, or it is time to leave
 
       entry Await_End;
-      --  When it is time to leave
+      --  Waits until it is time to leave
 
       entry Sleep (Next_Role : out Role; Loop_Number : out Positive);
-      --  The same; also returns when woken, with Next_Role = To_Watch
+      --  Like Get_Unserved, but also returns when woken, with Next_Role = To_Watch
 
       procedure Announce (Loop_Number : Positive);
-      --  An unserved loop
+      --  Announces an unserved loop
 
       function Is_Noticed (Loop_Number : Positive) return Boolean;
-      --  False if it is unserved and all tasks are at work
+      --  Returns False if the loop is unserved and all tasks are busy
 
       procedure Claim (Loop_Number : Positive; Is_Unserved : out Boolean);
-      --  Takes a loop, if it is unserved
+      --  Takes a loop if it is unserved
 
       function Unserved_Loops return Loop_Flags;
 
       procedure End_Watch;
-      --  The next task that has nothing to do watches, at once if there is one
+      --  Ends the watch. The next idle task takes over, immediately if there is one.
       function Has_Watch return Boolean;
       procedure Wake_Watch;
 
       procedure Note_Not_Listening (Is_Last : out Boolean);
-      --  A loop listens no more; whether it is the last one that did
+      --  Records that a loop has stopped listening. Sets Is_Last to True if no other loop listens.
 
       procedure Note_Over (Loop_Number : Positive);
-      --  That loop needs nobody any more. When this is so for all, it is time to leave.
+      --  Records that a loop needs no task any longer. When this is true for all loops, it is time
+      --  to leave.
 
    private
       Unserved       : Loop_Flags (1 .. Count) := [others => True];
@@ -204,7 +207,8 @@ package body Appserver.HTTP.Server is
 
    type Nanoseconds_List is array (Positive range <>) of Byte_Count;
 
-   --  Volatile parts are read by the task that watches, which does not need to see changes at once
+   --  Volatile components are read by the watching task, which does not need to see changes
+   --  immediately
 
    type Shared_Loop
      (Slots   : HTTP.Loops.Slot_Index;
@@ -215,20 +219,21 @@ package body Appserver.HTTP.Server is
    is new HTTP.Loops.Event_Loop (Slots, Waiting) with record
       Lock           : Locks.Lock;
       Holder         : Natural := Nobody with Volatile;
-      --  The task that has the lock
+      --  The task that holds the lock
       Server         : Natural := Nobody;
-      --  The task that serves it
+      --  The task that serves the loop
       Current_Phase  : Phase := Working with Volatile;
       Turns          : Linux.Word := 0;
-      --  Handlers that were called
+      --  The number of handler calls
       Hands_Over     : Boolean := False;
-      --  Another task goes on with the loop before a handler is called
+      --  True if another task continues the loop before a handler is called
       Slow_Until     : Byte_Count := 0;
       Handed_Over_At : Nanoseconds_List (1 .. Workers) := [others => 0];
-      --  When each task went to a handler and had another one go on; 0 if it did not
+      --  The time at which each task called a handler after handing over the loop; 0 if it has not
+      --  handed over
       Is_Done        : Boolean := False;
       Next_Look      : Byte_Count := 0;
-      --  At the environment task
+      --  The time of the next check of the environment task
    end record;
 
    overriding procedure Leave
@@ -264,8 +269,8 @@ package body Appserver.HTTP.Server is
 
    type Log_Writer_Reference is access Log_Writer;
 
-   --  Memory of workers is allocated before they are, so that Start finds a lack of it. It is not
-   --  on their stacks, of which -fstack-check would touch each page.
+   --  The memory of workers is allocated before their tasks, so that Start detects a lack of
+   --  memory. It is not on their stacks, since -fstack-check would touch each page.
 
    type Builder_Reference is access Response_Builder;
    type Builder_List is array (Positive range <>) of Builder_Reference;
@@ -283,17 +288,17 @@ package body Appserver.HTTP.Server is
       Scheduler    : Server.Scheduler (Loop_Count);
       Watch_Sleeps : Boolean := False with Atomic;
       Watcher      : Natural := Nobody with Atomic;
-      --  The task that watches
+      --  The watching task
       Has_Unserved : Boolean := False with Atomic;
       --  True if a loop may be unserved
       Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
-      --  The loop that each task is to serve next
+      --  The loop that each task must serve next
       Loops        : Loop_List (1 .. Loop_Count);
       Builders     : Builder_List (1 .. Worker_Count);
       Contexts     : Context_List (1 .. Worker_Count);
       Workers      : Worker_List (1 .. Worker_Count);
       Log_Writer   : Log_Writer_Reference := null;
-      --  null without a log
+      --  Null if there is no log
    end record;
 
    -----------
@@ -319,14 +324,14 @@ package body Appserver.HTTP.Server is
    overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean is
      (Self.Server = Context.Owner and then Self.Engine.Next_Loop (Context.Owner) = Nowhere);
 
-   --  Leaves a loop unserved. If all tasks are at work, one that waits in another loop is told.
+   --  Leaves a loop unserved. If all tasks are busy, wakes one that waits in another loop.
 
    procedure Leave_Unserved (Self : in out Shared_Loop) is
    begin
       Self.Server := Nobody;
       Self.Engine.Scheduler.Announce (Self.Number);
       Self.Engine.Has_Unserved := True;
-      --  Only now: a task that ends the watch after this sees Has_Unserved
+      --  Checked only now, so that a task that ends the watch after this sees Has_Unserved
       if not Self.Engine.Scheduler.Is_Noticed (Self.Number) then
          for Other of Self.Engine.Loops loop
             if Other.Current_Phase = Waiting then
@@ -337,7 +342,7 @@ package body Appserver.HTTP.Server is
       end if;
    end Leave_Unserved;
 
-   --  True if another task is to go on with the loop before a handler is called
+   --  Returns True if another task must continue the loop before a handler is called
 
    function Is_To_Hand_Over (Self : Shared_Loop) return Boolean is
      (Self.Hands_Over
@@ -375,7 +380,8 @@ package body Appserver.HTTP.Server is
       end if;
       Release (Self);
       if Reason = HTTP.Loops.Handling then
-         --  After the lock's barrier: a task that goes to sleep sees that a handler is called
+         --  After the memory barrier of the lock, so that a task that goes to sleep sees that a
+         --  handler is called
          Wake_Watch (Self.Engine.all);
       end if;
    end Leave;
@@ -417,8 +423,9 @@ package body Appserver.HTTP.Server is
       end loop;
    end Ask_To_Stop;
 
-   --  A server that is declared in a library package is to end with the main subprogram, but its
-   --  finalization waits for its tasks. They see that the environment task has ended.
+   --  A server that is declared in a library-level package must stop at the end of the main
+   --  subprogram, but its finalization waits for its tasks. So the tasks check whether the
+   --  environment task has ended.
 
    procedure Stop_With_Program (Self : in out Shared_Loop) is
       use Ada.Task_Identification;
@@ -431,8 +438,8 @@ package body Appserver.HTTP.Server is
       end if;
    end Stop_With_Program;
 
-   --  A task that waits looks after loops that are unserved, too, and goes to the next one, in the
-   --  order of their numbers, that has something to do: so each gets its turn
+   --  A waiting task also watches the unserved loops. It serves the next one, in the order of their
+   --  numbers, that has work, so that each loop gets its turn.
 
    overriding procedure Wait_Anywhere
      (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
@@ -475,9 +482,9 @@ package body Appserver.HTTP.Server is
       end;
    end Wait_Anywhere;
 
-   --  A connection is given to the loop that has the fewest, if this one has clearly more. Loops
-   --  are not held both at once, so that none waits for another that waits for it: another task may
-   --  take the last slot meanwhile.
+   --  Assigns a connection to the loop with the fewest connections, if this loop has clearly more.
+   --  Only one loop is locked at a time, to prevent deadlocks, so another task may take the last
+   --  slot in the meantime.
 
    overriding procedure Place
      (Self    : in out Shared_Loop;
@@ -526,7 +533,7 @@ package body Appserver.HTTP.Server is
    -- Serving --
    -------------
 
-   --  With the loop's lock, which is released in the end
+   --  Called with the loop's lock held, which is released at the end
 
    procedure Serve (Self : in out Shared_Loop; Context : in out Contexts.Context) is
       Is_Over : Boolean := False;
@@ -555,12 +562,12 @@ package body Appserver.HTTP.Server is
       if Self.Server = Nobody and then not Self.Is_Done then
          Serve (Self, Context);
       else
-         --  The task that left it came back
+         --  The task that left the loop has returned
          Release (Self);
       end if;
    end Serve_Unserved;
 
-   --  To where a task has seen something to do, as long as it sees such
+   --  Serves the loops in which the task has seen work, until it sees no more
 
    procedure Serve_Claimed (Self : in out Engine; Context : in out Contexts.Context) is
       Goal      : Natural;
@@ -590,8 +597,8 @@ package body Appserver.HTTP.Server is
       end if;
    end Leave_If_Handling;
 
-   --  Compares a loop with the tick before. If its task is still in the same handler, the loop is
-   --  left unserved, for another task to serve.
+   --  Compares the state of a loop with the previous tick. If its task is still in the same
+   --  handler, makes the loop unserved, so that another task can serve it.
 
    procedure Look_At
      (Self         : in out Shared_Loop;
@@ -619,8 +626,8 @@ package body Appserver.HTTP.Server is
       Turns        := Turns_Now;
    end Look_At;
 
-   --  A handler that was called while there was a watch may wait while there is none: then its loop
-   --  is left unserved now. Later calls of handlers see that there is no watch.
+   --  A handler that was called while a task was watching may block after the watch has ended, so
+   --  its loop is made unserved now. Later calls of handlers see that no task is watching.
 
    procedure Hand_Over_All (Self : in out Engine; Number : Positive) is
    begin
@@ -698,7 +705,7 @@ package body Appserver.HTTP.Server is
       end if;
    end Take_Role;
 
-   --  After an exception, which should not be, what the task had is for others to take
+   --  After an unexpected exception, releases everything that the task held
 
    procedure Release_All (Self : in out Engine; Number : Positive) is
    begin
@@ -767,8 +774,8 @@ package body Appserver.HTTP.Server is
       end loop;
    end Log_Writer;
 
-   --  Of a request's header there are up to two copies on it: of the lines of a field, joined, and
-   --  of a path, decoded
+   --  Includes up to two copies of a request's header: the joined lines of a field, and a decoded
+   --  path
 
    function Stack_Of (Options : Settings) return Positive is
      (Options.Handler_Stack + Library_Stack + 2 * Options.Limits.Header + Stack_Guard);
@@ -892,7 +899,7 @@ package body Appserver.HTTP.Server is
       Start_Workers (Self.Engine);
    exception
       when others =>
-         --  Workers that began to work may be there if not all could begin
+         --  If not all workers could be started, stop those that were
          Self.Stop;
          raise;
    end Start;

@@ -74,7 +74,7 @@ package body Appserver.HTTP is
       First : Positive := Digit'Last + 1;
       Rest  : Long_Long_Integer := Number;
    begin
-      --  Works on a negative number, since -Rest may not exist
+      --  Uses negative numbers, since -Rest may overflow
       loop
          First := First - 1;
          Digit (First) := Character'Val (Character'Pos ('0') + abs (Rest rem 10));
@@ -326,6 +326,8 @@ package body Appserver.HTTP is
       return Result (1 .. Last);
    end Decoded;
 
+   --  Returns the range from "="; Last is 0 if there is no parameter with this name
+
    function Found_Parameter (Self : Request; Name : String) return Span is
       Query : String renames Self.Bytes (Self.Query_Part.First .. Self.Query_Part.Last);
       First : Positive := Query'First;
@@ -351,7 +353,6 @@ package body Appserver.HTTP is
       end loop;
       return (Self.Query_Part.Last + 1, 0);
    end Found_Parameter;
-   --  From its "=" on; Last is 0 if there is none of that name
 
    function Has_Parameter (Self : Request; Name : String) return Boolean is
      (Found_Parameter (Self, Name).Last > 0);
@@ -376,7 +377,7 @@ package body Appserver.HTTP is
         & Ada.Exceptions.Exception_Name (Error) & ": "
         & Ada.Exceptions.Exception_Message (Error) & ASCII.LF;
    begin
-      --  One line without control characters, which a terminal would obey
+      --  Replace control characters, which a terminal would interpret
       for C of Text (Text'First .. Text'Last - 1) loop
          if C < ' ' or else C = ASCII.DEL then
             C := '?';

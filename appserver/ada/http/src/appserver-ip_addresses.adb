@@ -18,8 +18,8 @@ package body Appserver.IP_Addresses is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when others     => 16);
 
-   --  A number of at most Max_Digits digits, without leading zeros if it is decimal, from Next on.
-   --  Next is then behind it.
+   --  Reads a number of at most Max_Digits digits, without leading zeros if it is decimal, and
+   --  moves Next to the position after it
 
    procedure Read_Number
      (Text       : String;
@@ -43,7 +43,7 @@ package body Appserver.IP_Addresses is
         and then (Base /= 10 or else Next - First = 1 or else Text (First) /= '0');
    end Read_Number;
 
-   --  "a.b.c.d", which is all of Text
+   --  Parses Text as "a.b.c.d"
 
    procedure Read_IPv4 (Text : String; Bytes : out Octets; Valid : out Boolean) is
       Next   : Positive := Text'First;
@@ -63,13 +63,13 @@ package body Appserver.IP_Addresses is
       end loop;
    end Read_IPv4;
 
-   --  Groups between ":", of which one "::" stands for those that are left out, and the last two
-   --  may be an IPv4 address
+   --  Parses groups separated by ":". One "::" stands for omitted groups, and the last two groups
+   --  may be an IPv4 address.
 
    procedure Read_IPv6 (Text : String; Bytes : out Octets; Valid : out Boolean) is
       Next   : Positive := Text'First;
       Count  : Natural  := 0;
-      --  Bytes that were read
+      --  The number of bytes that have been read
       Gap    : Integer  := -1;
       --  The number of bytes before the "::"
       Number : Natural;
@@ -115,7 +115,7 @@ package body Appserver.IP_Addresses is
       if Gap >= 0 then
          Valid := Valid and then Count <= 14;
          if Valid then
-            --  Moves the bytes after the gap to the end
+            --  Move the bytes after the gap to the end
             Bytes (17 - (Count - Gap) .. 16) := Bytes (Gap + 1 .. Count);
             Bytes (Gap + 1 .. 16 - (Count - Gap)) := [others => 0];
          end if;
@@ -125,7 +125,7 @@ package body Appserver.IP_Addresses is
    end Read_IPv6;
 
    Max_Address_Length : constant := 45;
-   --  An IPv4 address at the end of six groups
+   --  Six groups followed by an IPv4 address
 
    procedure Read (Text : String; Result : out Address; Valid : out Boolean) is
    begin
@@ -172,7 +172,8 @@ package body Appserver.IP_Addresses is
    function Group (Self : Address; Index : Positive) return Natural is
      (Natural (Self.Bytes (2 * Index - 1)) * 256 + Natural (Self.Bytes (2 * Index)));
 
-   --  The longest run of zero groups, the first of them; of one group there is none (RFC 5952, 4.2)
+   --  Finds the first of the longest runs of zero groups. A single group is not a run (RFC 5952,
+   --  4.2).
 
    procedure Find_Zeros (Self : Address; First, Count : out Natural) is
       Run : Natural := 0;

@@ -26,8 +26,8 @@ package body Appserver.JSON.Objects is
 
    type Marks is array (Member) of Boolean;
 
-   --  The member with the current name. Members mostly come in their order, so that the one behind
-   --  the last is looked at first.
+   --  Finds the member with the current name. Members are usually in the order of the type, so the
+   --  one after the last found is checked first.
 
    procedure Find
      (JSON  : Readers.Reader;

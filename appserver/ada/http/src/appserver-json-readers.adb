@@ -19,7 +19,7 @@ package body Appserver.JSON.Readers is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when 'a' .. 'f' => Character'Pos (C) - Character'Pos ('a') + 10);
 
-   --  Access to the text. Bytes are counted from 0.
+   --  Access to the text. Bytes are numbered from 0.
 
    function Has (Source : String; Offset : Natural) return Boolean is
      (Offset < Source'Length) with Inline;
@@ -49,7 +49,7 @@ package body Appserver.JSON.Readers is
       Fail_At (Self, Self.Begins, Why);
    end Fail;
 
-   --  The byte at Offset is not what it has to be, or there is none
+   --  Fails because the byte at Offset is unexpected or missing
 
    procedure Fail_At_Byte
      (Self : in out Reader; Source : String; Offset : Natural;
@@ -83,7 +83,7 @@ package body Appserver.JSON.Readers is
       end loop;
    end Skip_Space;
 
-   --  The token spans Begins .. Ends; the text behind it begins at Consumed
+   --  Accepts the token Begins .. Ends; the text after the token starts at Consumed
 
    procedure Accept_Token (Self : in out Reader; Kind : Token_Kind; Begins, Ends : Natural) is
    begin
@@ -133,8 +133,8 @@ package body Appserver.JSON.Readers is
       Accept_Token (Self, Kind, Self.Consumed, Self.Consumed + Literal'Length);
    end Scan_Literal;
 
-   --  RFC 8259, section 6: minus, a zero or digits that do not begin with one, a fraction, an
-   --  exponent
+   --  Scans a number (RFC 8259, section 6): minus, a zero or digits without a leading zero, a
+   --  fraction, an exponent
 
    procedure Scan_Number (Self : in out Reader; Source : String) is
 
@@ -177,7 +177,7 @@ package body Appserver.JSON.Readers is
       end if;
    end Scan_Number;
 
-   --  The four digits behind \u at Offset
+   --  Scans the four digits after \u at Offset
 
    procedure Scan_Unit
      (Source : String;
@@ -197,7 +197,7 @@ package body Appserver.JSON.Readers is
       end loop;
    end Scan_Unit;
 
-   --  From the backslash at Offset on: Length is 0 after a failure
+   --  Scans the escape that begins with the backslash at Offset. Sets Length to 0 after a failure.
 
    procedure Scan_Escape
      (Self : in out Reader; Source : String; Offset : Natural; Length : out Natural)
@@ -238,12 +238,12 @@ package body Appserver.JSON.Readers is
       end case;
    end Scan_Escape;
 
-   --  Characters of a text that stand for themselves, and need not be looked at
+   --  Characters of a text that need no further check
 
    Is_Plain : constant array (Character) of Boolean :=
      ['"' | '\' => False, ' ' .. '!' | '#' .. '[' | ']' .. ASCII.DEL => True, others => False];
 
-   --  Passes over what stands at Next: an escape, or a character of several bytes
+   --  Skips the escape or multi-byte character at Next
 
    procedure Scan_Special (Self : in out Reader; Source : String; Next : in out Natural) is
       Length : Natural;
@@ -264,7 +264,7 @@ package body Appserver.JSON.Readers is
       end case;
    end Scan_Special;
 
-   --  From the opening quote on
+   --  Scans a text, starting at the opening quotation mark
 
    procedure Scan_Text (Self : in out Reader; Source : String; Kind : Token_Kind) is
       Begins : constant Natural := Self.Consumed + 1;
@@ -327,7 +327,8 @@ package body Appserver.JSON.Readers is
       end case;
    end Scan_Value;
 
-   --  Behind a value: the end of the text, of the array or object, or a comma and the next of them
+   --  Scans what follows a value: the end of the text, array or object, or a comma and the next
+   --  member or element
 
    procedure Scan_Separator (Self : in out Reader; Source : String) is
    begin
@@ -385,7 +386,7 @@ package body Appserver.JSON.Readers is
       end if;
    end Next;
 
-   --  The next token is looked at, and the next Next comes to it again
+   --  Reads the next token without consuming it: the next call of Next returns it again
 
    procedure Peek (Self : in out Reader; Source : String) is
    begin
@@ -399,7 +400,7 @@ package body Appserver.JSON.Readers is
    -- Decoding --
    --------------
 
-   --  The escape at Offset, which is known to be well-formed, and its length
+   --  Decodes the escape at Offset, which must be well-formed, and returns its length
 
    function Unescaped (Source : String; Offset : Natural; Length : out Natural) return String is
       First, Second : UTF_8.Code_Point;
@@ -426,7 +427,7 @@ package body Appserver.JSON.Readers is
       return UTF_8.Encoded (First);
    end Unescaped;
 
-   --  Hands over the current name or text in pieces, until Take no longer wants them
+   --  Passes the current name or text to Take in pieces, until Take stops
 
    procedure Decode
      (Self   : Reader;

@@ -8,7 +8,7 @@ with Appserver.UTF_8;
 
 package body Appserver.JSON.Writers is
 
-   --  True if a comma is due before what comes now
+   --  Begins a value. Sets Comma to True if a comma must precede it.
 
    procedure Begin_Value (Self : in out Writer; Comma : out Boolean) is
    begin
@@ -65,7 +65,7 @@ package body Appserver.JSON.Writers is
    -- Texts --
    -----------
 
-   --  Characters that stand for themselves, and need not be looked at
+   --  Characters that are written without escaping
 
    Is_Plain : constant array (Character) of Boolean :=
      ['"' | '\' => False, ' ' .. '!' | '#' .. '[' | ']' .. ASCII.DEL => True, others => False];
@@ -91,7 +91,7 @@ package body Appserver.JSON.Writers is
 
       Done   : Natural := 0;
       Next   : Natural := 0;
-      --  Bytes that were written, and that were looked at
+      --  The number of bytes that have been written, and that have been checked
       Length : UTF_8.Sequence_Length;
 
       procedure Flush is
@@ -127,7 +127,7 @@ package body Appserver.JSON.Writers is
       Flush;
    end Append_Escaped;
 
-   --  A sink is asked to take one piece rather than three, if that is short
+   --  Short text is appended to the sink as one piece instead of three
 
    Short : constant := 128;
 

@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 package body Appserver.Media_Ranges is
 
-   --  How closely a range matches, from not at all to type and subtype
+   --  How specifically a range matches, from no match to type and subtype
 
    type Closeness is (None, Any, Main_Type, Exact);
 
@@ -30,7 +30,8 @@ package body Appserver.Media_Ranges is
       return Text (First .. Last);
    end Trimmed;
 
-   --  The end of the part that begins at First: before the next Mark outside of quotes, or the end
+   --  Returns the end of the element that begins at First: the position before the next unquoted
+   --  Mark, or the end of the text
 
    function Part_Last (Text : String; First : Positive; Mark : Character) return Natural is
       Quoted  : Boolean := False;
@@ -51,12 +52,12 @@ package body Appserver.Media_Ranges is
       return Text'Last;
    end Part_Last;
 
-   --  qvalue: 0 or 1 with up to three decimals
+   --  Parses a qvalue: 0 or 1 with up to three decimals
 
    procedure Read_Weight (Text : String; Value : out Weight; Valid : out Boolean) is
 
       Factors : constant array (2 .. 4) of Weight := [100, 10, 1];
-      --  Of the characters behind the point
+      --  The factors of the characters after the decimal point
 
       Sum : Natural;
    begin
@@ -82,7 +83,7 @@ package body Appserver.Media_Ranges is
       elsif Same (Media_Range, Main & "/" & Sub) then Exact
       else None);
 
-   --  One element of the list: its range, then its parameters
+   --  Parses one element of the list: a range and its parameters
 
    procedure Read_Range
      (Text      : String;
@@ -147,7 +148,7 @@ package body Appserver.Media_Ranges is
    -- Codings --
    -------------
 
-   --  "coding" or "coding;q=weight"
+   --  Parses "coding" or "coding;q=weight"
 
    procedure Read_Coding
      (Text, Coding : String; Fit : out Closeness; Value : out Weight)
@@ -171,7 +172,7 @@ package body Appserver.Media_Ranges is
          else None);
    end Read_Coding;
 
-   --  The weight of the element that matches most closely, if more closely than Min_Closeness
+   --  Returns the weight of the most specific match, if it is more specific than Min_Closeness
 
    function Weight_Above
      (Accepted, Coding : String; Min_Closeness : Closeness) return Listed_Weight

@@ -24,9 +24,9 @@ package body Appserver.Numerals is
    -------------
 
    subtype Figure is String (1 .. 20);
-   --  Of 64 bits
+   --  Room for a 64-bit number
 
-   --  Right-aligned in Into, from First on, with at least Places digits
+   --  Writes Value right-aligned to Into (First .. Into'Last), with at least Places digits
 
    procedure Write
      (Value : Unsigned_64; Places : Positive; Into : out Figure; First : out Positive)
@@ -54,7 +54,8 @@ package body Appserver.Numerals is
       To.Append (Text (First .. Text'Last));
    end Append;
 
-   --  The C library's conversions are exact in both directions; strfromd(3) is of glibc 2.25
+   --  The C library's conversions are exact in both directions. strfromd(3) is available since
+   --  glibc 2.25.
 
    function Strtod (Text : C.char_array; Stop : System.Address) return Long_Float
      with Import, Convention => C, External_Name => "strtod";
@@ -64,7 +65,8 @@ package body Appserver.Numerals is
       return C.int
      with Import, Convention => C, External_Name => "strfromd";
 
-   --  Too large a value gives an infinity, which validity checks must not refuse before the test
+   --  A value that is too large becomes an infinity, so validity checks must not reject it before
+   --  the test
 
    procedure Convert_Exactly (Numeral : String; Value : out Long_Float; Fits : out Boolean) is
       pragma Suppress (Validity_Check);
@@ -105,7 +107,7 @@ package body Appserver.Numerals is
    end Append_Exactly;
 
    Whole_Limit : constant := 2.0 ** 53;
-   --  Up to here every whole number is a Long_Float
+   --  All integers up to this limit can be represented as Long_Float
 
    Powers : constant array (0 .. 22) of Long_Float :=
      [1.0, 1.0e1, 1.0e2, 1.0e3, 1.0e4, 1.0e5, 1.0e6, 1.0e7, 1.0e8, 1.0e9, 1.0e10, 1.0e11, 1.0e12,
@@ -114,9 +116,10 @@ package body Appserver.Numerals is
 
    Short_Decimals : constant := 6;
 
-   --  A value whose digits are a whole number, divided by a power of ten, is written as that: the
+   --  A value that is equal to an integer divided by a power of ten is written as this decimal. The
    --  division rounds correctly (Clinger, "How to read floating point numbers accurately", PLDI
-   --  1990), so reading it brings the same value back. Prices and measures are of this kind.
+   --  1990), so reading the decimal returns the same value. Prices and measurements are typical
+   --  examples.
 
    procedure Append (To : in out Text_Sinks.Text_Sink'Class; Value : Long_Float) is
       Distance : constant Long_Float := abs Value;
@@ -175,8 +178,8 @@ package body Appserver.Numerals is
       Result := Converted;
    end Convert;
 
-   --  Digits and exponent as whole numbers, if they are small: then one division or multiplication
-   --  of two exact values is the nearest value (Clinger, as above)
+   --  Converts the digits and the exponent as integers, if they are small: one division or
+   --  multiplication of two exact values then results in the nearest value (Clinger, as above)
 
    procedure Convert_Short (Numeral : String; Value : out Long_Float; Done : out Boolean) is
       Sum      : Unsigned_64 := 0;

@@ -10,13 +10,13 @@ package body Appserver.UTF_8 is
    function Byte_At (Text : String; Index : Positive) return Byte is
      (Character'Pos (Text (Index))) with Inline;
 
-   --  The well-formed sequences of RFC 3629, section 4: after the first byte, the second is in a
-   --  range that depends on it, and the rest are tails.
+   --  Checks for the well-formed sequences of RFC 3629, section 4: the range of the second byte
+   --  depends on the first byte, and all other bytes are tails
 
    function Length_At (Text : String; Index : Positive) return Sequence_Length is
 
       Left : constant Natural := Text'Last - Index;
-      --  Bytes behind the first one
+      --  The number of bytes after the first
 
       function Is_Tail (Offset : Positive) return Boolean is
         (Byte_At (Text, Index + Offset) in 16#80# .. 16#BF#);

@@ -31,7 +31,8 @@ package body Appserver.SQL.MariaDB is
    -- Errors --
    ------------
 
-   --  Codes that the server or the library gives no state, or a less telling one
+   --  Sets the state for codes to which the server or the library assigns no state, or a less
+   --  specific one
 
    function State_Of (Code : Error_Number; State : String) return SQL_State is
      (case Code is
@@ -40,8 +41,8 @@ package body Appserver.SQL.MariaDB is
          when Server_Gone | Server_Lost | TLS_Failed | Connection_Killed => "08006",
          when others => State);
 
-   --  After an error of class 40 the server has rolled the transaction back. Only its answers that
-   --  are no errors tell the library so: this statement gets one.
+   --  After an error of class 40, the server has rolled back the transaction. The library updates
+   --  its transaction state only after a successful response, which this statement causes.
 
    Nothing_To_Do : constant String := "DO 0";
 
@@ -72,7 +73,7 @@ package body Appserver.SQL.MariaDB is
    procedure Raise_Latest (DB : Connection_Handle; Failed : Statement_Handle) is
    begin
       if stmt_errno (Failed) = OK then
-         Raise_Latest (DB);  --  an error behind rows
+         Raise_Latest (DB);  --  an error after rows
       end if;
       Raise_Failure
         (DB, stmt_errno (Failed),
@@ -93,9 +94,10 @@ package body Appserver.SQL.MariaDB is
       return Result;
    end Status_Of;
 
-   --  MariaDB's type timestamp is a moment, which the server converts from and to the session's
-   --  time zone; datetime is not converted, and NOW is in that zone. All of them are in UTC if the
-   --  session is. Texts are in UTF-8. The server reports when a program sets something else.
+   --  The server converts MariaDB's type timestamp from and to the session's time zone. It does not
+   --  convert datetime, and NOW returns a time in that zone. So all times are in UTC if the
+   --  session's time zone is UTC. Texts are in UTF-8. The server reports when a program changes
+   --  these settings.
 
    UTC           : constant String := "+00:00";
    Character_Set : constant String := "utf8mb4";
@@ -118,7 +120,7 @@ package body Appserver.SQL.MariaDB is
       Length : size_t;
       Found  : Boolean := session_track_get_first (DB, Track_Variables, Start, Length) = 0;
 
-      --  Names and values take turns
+      --  Names and values alternate
 
       function Next return String is
          Text : String (1 .. Natural (Length)) with Import, Address => Start;
@@ -152,7 +154,8 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Restore_Session;
 
-   --  Before anything is sent: nothing can be while rows are on their way
+   --  Called before a command is sent, since no command can be sent while the server still sends
+   --  rows
 
    procedure Make_Ready (DB : Connection'Class) with Inline;
    procedure Make_Ready (DB : Connection'Class) is
@@ -187,7 +190,7 @@ package body Appserver.SQL.MariaDB is
    overriding function Is_Open (Self : Connection) return Boolean is
      (Self.Handle /= No_Connection);
 
-   --  The library closes the socket of a connection that was lost
+   --  The library closes the socket of a lost connection
 
    overriding function Is_Connected (Self : Connection) return Boolean is
      (get_socket (Self.Handle) /= No_Socket and then not Self.Gate.Is_Lost);
@@ -195,7 +198,7 @@ package body Appserver.SQL.MariaDB is
    overriding function Socket (Self : Connection) return Integer is
      (if Self.Handle = No_Connection then -1 else Integer (get_socket (Self.Handle)));
 
-   --  Null, if it is empty
+   --  Returns null for an empty text
 
    function New_Word (Text : Unbounded_String) return Strings.chars_ptr is
      (if Length (Text) = 0 then Strings.Null_Ptr else Strings.New_String (To_String (Text)));
@@ -226,7 +229,7 @@ package body Appserver.SQL.MariaDB is
    function Seconds (Time : Duration) return Natural is
      (Natural (Long_Float'Ceiling (Long_Float (Time))));
 
-   --  No server gets to read files here: LOAD DATA LOCAL is off
+   --  Disables LOAD DATA LOCAL, with which a server could read local files
 
    procedure Set_Options (DB : Connection_Handle; Target : MariaDB_Targets.Target) is
       Local   : aliased constant unsigned := 0;
@@ -246,7 +249,8 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Set_Options;
 
-   --  A server that wants TLS of a user says the same without it as to a wrong password
+   --  If a user requires TLS, the server reports the same error without TLS as for a wrong
+   --  password, so this returns a hint
 
    function Hint (DB : Connection_Handle; Target : MariaDB_Targets.Target) return String is
       Capabilities : unsigned_long := 0;
@@ -259,7 +263,7 @@ package body Appserver.SQL.MariaDB is
          else "");
    end Hint;
 
-   --  A server that is lost before the connection is made counts as one that cannot be reached
+   --  If the connection is lost before it is established, the server is treated as unreachable
 
    procedure Raise_Unconnected (DB : Connection_Handle; Target : MariaDB_Targets.Target)
      with No_Return;
@@ -273,7 +277,7 @@ package body Appserver.SQL.MariaDB is
          Origin => From_MariaDB);
    end Raise_Unconnected;
 
-   --  The library resolves names without a limit, and has its own for each address
+   --  The library resolves names without a timeout, and applies its timeout to each address
 
    type Connect_Call is limited record
       DB                                     : Connection_Handle := No_Connection;
@@ -310,7 +314,7 @@ package body Appserver.SQL.MariaDB is
       Free (Call);
    end Drop_Connection;
 
-   --  Wait: in seconds; 0.0 is no limit
+   --  Connects to a server. Wait is the timeout in seconds; 0.0 means no limit.
 
    procedure Connect
      (Self : in out Connection; Target : MariaDB_Targets.Target; Wait : Duration)
@@ -345,7 +349,7 @@ package body Appserver.SQL.MariaDB is
       Call.DB     := No_Connection;
    end Connect;
 
-   --  0.0 is no limit
+   --  Returns the shorter of two timeouts, where 0.0 means no limit
 
    function Shorter (Left, Right : Duration) return Duration is
      (if Left = 0.0 then Right elsif Right = 0.0 then Left else Duration'Min (Left, Right));
@@ -431,7 +435,7 @@ package body Appserver.SQL.MariaDB is
          "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
    end Set_Statement_Limit;
 
-   --  A reset leaves the default database of a USE, and nothing makes it none again
+   --  A reset does not undo a USE. If there was no default database, that state cannot be restored.
 
    procedure Restore_Database (Self : in out Connection) is
       Name  : constant String := To_String (Self.Target.Database);
@@ -451,7 +455,7 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Restore_Database;
 
-   --  The server forgets its prepared statements
+   --  The server drops the session's prepared statements
 
    overriding procedure Reset_Session (Self : in out Connection) is
       Next  : Statement_Reference := Self.First;
@@ -505,9 +509,10 @@ package body Appserver.SQL.MariaDB is
 
    subtype Server_Error is Integer
      with Static_Predicate => Server_Error in 1_000 .. 1_999 | 3_000 .. 4_999;
-   --  Other codes are the library's own
+   --  Other codes are errors of the library
 
-   --  A server that has answered stops the statement that runs. Before the next one it forgets it.
+   --  Once the server has responded, it stops the running statement. The request has no effect on
+   --  the next statement.
 
    overriding procedure Cancel (Self : Connection) is
       use type Ada.Real_Time.Time;
@@ -532,7 +537,7 @@ package body Appserver.SQL.MariaDB is
    exception
       when Error : SQL_Error =>
          if Code_Of (Error) in Server_Error then
-            Time_Limits.End_Request (Mark);  --  the server has refused it
+            Time_Limits.End_Request (Mark);  --  the server rejected the request
          end if;
          if Error_Of (Error).Kind = Connection_Lost then
             Raise_Error ("08001", Code_Of (Error), Message_Of (Error), From_MariaDB);
@@ -545,7 +550,7 @@ package body Appserver.SQL.MariaDB is
       Send (Self, "BEGIN");
    end Begin_Transaction;
 
-   --  The level is that of the next transaction alone
+   --  The level applies only to the next transaction
 
    overriding procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
@@ -565,8 +570,8 @@ package body Appserver.SQL.MariaDB is
       end case;
    end Begin_Isolated;
 
-   --  COMMIT without a transaction is not an error, and would hide that the server has ended the
-   --  transaction
+   --  COMMIT without a transaction is not an error in MariaDB, and would hide that the server has
+   --  ended the transaction
 
    overriding procedure Commit (Self : in out Connection) is
    begin
@@ -601,7 +606,7 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Release;
 
-   --  Bindings point to their slots' components, so slots stay where they are
+   --  Bindings point to components of slots, so slots must not be moved
 
    function New_Exchange (Count : Natural) return Exchange_Reference is
    begin
@@ -684,8 +689,8 @@ package body Appserver.SQL.MariaDB is
       end return;
    end Prepare_Client_Side;
 
-   --  Passes over the rows that are on their way, in text or in binary form: an error may be behind
-   --  them
+   --  Skips the rows that the server still sends, in text or binary format. They may be followed by
+   --  an error.
 
    procedure Skip_Rows (DB : Connection_Handle) is
    begin
@@ -695,8 +700,8 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Skip_Rows;
 
-   --  Passes over the results after the first one, which procedures have. A statement of the
-   --  procedure that fails behind its first result is an error of the call.
+   --  Skips the results after the first, which stored procedures return. If a statement of the
+   --  procedure fails after its first result, the call fails.
 
    procedure Discard_Results (DB : Connection_Handle) is
       Outcome : int;
@@ -711,7 +716,7 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end Discard_Results;
 
-   --  The rows of a stream that the program did not read
+   --  Reads the remaining rows of a stream
 
    procedure Read_To_End (Self : Statement) is
       Limit   : Time_Limits.Operation (Self.Owner) with Unreferenced;
@@ -747,7 +752,7 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end End_Stream;
 
-   --  Errors behind the rows are left alone: the statement is closed, or has failed already
+   --  Ignores errors after the rows, since the statement is being closed, or has already failed
 
    procedure Abandon_Rows (Self : in out Statement) with No_Inline;
    procedure Abandon_Rows (Self : in out Statement) is
@@ -778,7 +783,8 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Abandon_Result;
 
-   --  The rows of a stream, and what is behind them, are read first. Of another result all is here.
+   --  Releases the result. For a stream, reads the remaining rows and results first; other results
+   --  have been received completely.
 
    procedure Drop_Result (Self : in out Statement) with Inline;
    procedure Drop_Result (Self : in out Statement) is
@@ -824,7 +830,7 @@ package body Appserver.SQL.MariaDB is
    -- Binding --
    -------------
 
-   --  Sets where the library reads the next value, if that has changed
+   --  Sets the address from which the library reads the value, if it has changed
 
    procedure Point
      (Self      : in out Statement;
@@ -868,7 +874,7 @@ package body Appserver.SQL.MariaDB is
       Point (Self, Parameter, Kind, Slot.Bytes (1)'Address);
    end Bind_Bytes;
 
-   --  What is written into a text
+   --  Stores the literal to insert into the text
 
    procedure Bind_Literal
      (Self : in out Statement; Parameter : Parameter_Number; Literal : String) is
@@ -887,7 +893,7 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Bind;
 
-   --  A literal without one is a decimal
+   --  Adds an exponent, since a literal without an exponent is a decimal
 
    function With_Exponent (Number : String) return String is
      (if (for some C of Number => C = 'e') then Number else Number & "e0");
@@ -935,9 +941,9 @@ package body Appserver.SQL.MariaDB is
       return Result;
    end With_Doubled_Quotes;
 
-   --  The same literal in every SQL mode, since the mode may change before it is sent: a doubled
-   --  quote is one in all modes, and a backslash, which NO_BACKSLASH_ESCAPES decides on, is written
-   --  by its code.
+   --  Returns a literal that has the same meaning in every SQL mode, since the mode may change
+   --  before the literal is sent. A doubled quote is a quote in all modes. Text with a backslash,
+   --  whose meaning depends on NO_BACKSLASH_ESCAPES, is written in hexadecimal.
 
    function Literal_Of_Text (Text : UTF_8_String) return String is
      (if (for some C of Text => C = '\')
@@ -1013,7 +1019,8 @@ package body Appserver.SQL.MariaDB is
    -- Running: the text used --
    ----------------------------
 
-   --  Where a string of the text ends depends on the SQL mode, which may be another one by now
+   --  The ends of strings in the text depend on the SQL mode, which may have changed since the text
+   --  was parsed
 
    procedure Check_Mode (Self : in out Statement) is
       Escapes : constant Boolean := Backslash_Escapes (Handle_Of (Self));
@@ -1036,7 +1043,7 @@ package body Appserver.SQL.MariaDB is
       end;
    end Check_Mode;
 
-   --  The text with a literal in the place of each ?
+   --  Returns the text with each ? replaced by a literal
 
    function Complete (Self : Statement) return String is
 
@@ -1075,10 +1082,12 @@ package body Appserver.SQL.MariaDB is
    package Start_Vectors is new Ada.Containers.Vectors (Positive, Positive);
 
    Max_In_Text : constant := 256 * 1_024;
-   --  Bytes of an INSERT, unless a row alone has more: max_allowed_packet is seldom less than 1 MiB
+   --  The maximum number of bytes of an INSERT with more than one row. max_allowed_packet is rarely
+   --  less than 1 MiB.
 
-   --  Sends the rows that Text holds behind Head_Length bytes. If they are refused together, each
-   --  is sent alone, which tells the one that is wrong. Starts: where each begins in Text.
+   --  Sends the rows that follow the first Head_Length bytes of Text. If the server rejects them,
+   --  sends each row separately, to find the invalid row. Starts contains the position of each row
+   --  in Text.
 
    procedure Send_Rows
      (DB          : in out Connection;
@@ -1175,8 +1184,8 @@ package body Appserver.SQL.MariaDB is
    -- Batches --
    -------------
 
-   --  A server takes several statements in a text only while it is sent what is made here, and
-   --  never in what a program writes
+   --  Enables multiple statements in one text, only while texts generated here are sent, and never
+   --  for texts of the program
 
    type Many_Statements (DB : not null access constant Connection_Handle) is
      limited new Ada.Finalization.Limited_Controlled with null record;
@@ -1189,7 +1198,8 @@ package body Appserver.SQL.MariaDB is
       Ignored := set_server_option (Self.DB.all, Multi_Statements_Off);
    end Finalize;
 
-   --  Counts has an element for each statement of Text; the server stops at the first that fails
+   --  Counts has an element for each statement in Text. The server stops at the first statement
+   --  that fails.
 
    procedure Send_Many
      (Owner   : in out Connection;
@@ -1221,7 +1231,7 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end Send_Many;
 
-   --  The values of a prepared statement, for a text
+   --  Copies the values of a prepared statement to a statement that is sent as text
 
    procedure Copy_Values (From : Statement; To : in out Statement) is
 
@@ -1249,7 +1259,7 @@ package body Appserver.SQL.MariaDB is
    end Copy_Values;
 
    Max_Statements : constant := 500;
-   --  Statements in a text
+   --  The maximum number of statements in a text
 
    procedure Run_In_Texts
      (Self    : in out Statement;
@@ -1384,7 +1394,7 @@ package body Appserver.SQL.MariaDB is
      with Static_Predicate => Moment_Type in Type_Timestamp | Type_Date_Time | Type_Date;
 
    Max_Initial : constant := 1_024;
-   --  Bytes that a value has room for before a longer one comes
+   --  The maximum initial size of the buffer for a value, in bytes
 
    procedure Point_To_Bytes (Values : in out Exchange; I : Positive; Length : Natural) is
    begin
@@ -1393,7 +1403,7 @@ package body Appserver.SQL.MariaDB is
       Values.Bindings (I).Buffer_Length := Values.Slots (I).Bytes'Length;
    end Point_To_Bytes;
 
-   --  A value comes in the form that is nearest to its column's type
+   --  Chooses the format that corresponds to the type of the column
 
    procedure Describe (Values : in out Exchange; I : Positive; Field : MariaDB_Library.Field) is
       Slot    : MariaDB.Slot renames Values.Slots (I);
@@ -1419,7 +1429,7 @@ package body Appserver.SQL.MariaDB is
       end case;
    end Describe;
 
-   --  The types of columns may be others than in the last run: those of SELECT ? are
+   --  The types of columns may differ from the previous execution, as in SELECT ?
 
    procedure Prepare_Outputs (Self : in out Statement) is
       Count  : constant Natural := Natural (num_fields (Self.Result));
@@ -1446,7 +1456,8 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Prepare_Outputs;
 
-   --  What the server has forgotten, or does not run any more. The values stay bound.
+   --  Prepares a statement again that the server has dropped or no longer runs. The values stay
+   --  bound.
 
    procedure Prepare_Again (Self : in out Statement) with No_Inline;
    procedure Prepare_Again (Self : in out Statement) is
@@ -1488,7 +1499,7 @@ package body Appserver.SQL.MariaDB is
          Prepare_Outputs (Self);
          if not Self.Streams then
             if stmt_store_result (Self.Handle) /= 0 then
-               --  The library would wait for more rows in its next execution
+               --  Otherwise the library would wait for more rows in the next execution
                Self.Is_Stale := True;
                Fail (Self);
             end if;
@@ -1497,7 +1508,7 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Run_Prepared;
 
-   --  Values that were longer than their buffers are fetched again, into longer ones
+   --  Fetches values that were longer than their buffers again, into longer buffers
 
    procedure Fetch_Again (Self : in out Statement) is
       Values : Exchange renames Self.Outputs.all;
@@ -1583,7 +1594,7 @@ package body Appserver.SQL.MariaDB is
          raise;
    end Step;
 
-   --  An error may come behind rows of a stream
+   --  The rows of a stream may be followed by an error
 
    overriding procedure Execute (Self : in out Statement) is
    begin
@@ -1615,7 +1626,7 @@ package body Appserver.SQL.MariaDB is
    -- Reading --
    -------------
 
-   --  A text's row: the bytes' addresses, and how many they are
+   --  The addresses and lengths of the values in a row of a text
 
    function Start_Of (Self : Statement; Column : Column_Number) return System.Address is
       Row : array (1 .. Self.Columns) of System.Address with Import, Address => Self.Row;
@@ -1641,7 +1652,7 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Check_Null;
 
-   --  Half of the unsigned ones do not fit in an Integer_64
+   --  Half of the unsigned values do not fit into an Integer_64
 
    function To_Unsigned is new Ada.Unchecked_Conversion (Integer_64, Interfaces.Unsigned_64);
 
@@ -1668,7 +1679,7 @@ package body Appserver.SQL.MariaDB is
            Image (Moment_Of (Slot), Second_Decimals'Min (Slot.Decimals, 6)),
          when others      => Slot.Bytes (1 .. Natural (Slot.Length)));
 
-   --  The bytes of a value that is not null
+   --  Returns the bytes of a value that is not null
 
    function Bytes_Of (Self : Statement; Column : Column_Number) return UTF_8_String is
    begin
@@ -1742,7 +1753,7 @@ package body Appserver.SQL.MariaDB is
          else To_Time (Bytes_Of (Self, Column), Column));
    end As_Time;
 
-   --  The type of the column tells an exact number from a floating-point one
+   --  The type of the column distinguishes exact numbers from floating-point numbers
 
    function Type_Of (Self : Statement; Column : Column_Number) return Type_Code is
       Fields : array (1 .. Self.Columns) of Field
@@ -1770,7 +1781,7 @@ package body Appserver.SQL.MariaDB is
       return Strings.Value (Fields (Column).Name);
    end Column_Name;
 
-   --  The library's first use must not be that of two tasks
+   --  Initializes the library, since its first use must not be by two tasks concurrently
 
    Ignored : constant int := server_init (0);
 

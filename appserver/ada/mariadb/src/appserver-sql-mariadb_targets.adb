@@ -9,7 +9,7 @@ package body Appserver.SQL.MariaDB_Targets is
 
    use Ada.Strings.Fixed;
 
-   --  The message does not show the URI: it may hold a password
+   --  The message does not contain the URI, since the URI may contain a password
 
    procedure Refuse with No_Return is
    begin
@@ -48,7 +48,7 @@ package body Appserver.SQL.MariaDB_Targets is
       return Natural'Value (Text);
    end Port_Of;
 
-   --  Text before Mark, and what is behind it; all of the text if Mark is not there
+   --  Return the text before and after Mark; Before returns the whole text if Mark is missing
 
    function Before (Text : String; Mark : String) return String is
      (if Index (Text, Mark) = 0 then Text else Text (Text'First .. Index (Text, Mark) - 1));

@@ -13,9 +13,9 @@ package body Appserver.SQL.MariaDB_Texts is
       Count         : Natural := 0;
       Has_Semicolon : Boolean := False;
       Has_Carried   : Boolean := False;
-      --  A comment that is carried out
+      --  True if the text has an executable comment
       Is_Open       : Boolean := False;
-      --  A string, a name or a comment does not end
+      --  True if a string, a name or a comment is not terminated
    end record;
 
    function Scanned (Text : String; Backslash_Escapes : Boolean) return Scan is
@@ -27,7 +27,7 @@ package body Appserver.SQL.MariaDB_Texts is
         (Text'Last - Next + 1 >= Mark'Length
          and then Text (Next .. Next + Mark'Length - 1) = Mark);
 
-      --  To behind the next Mark; to the end, if there is none
+      --  Skips to the position after the next Mark, or to the end if there is none
 
       procedure Skip_Past (Mark : String) is
          Place : constant Natural := Ada.Strings.Fixed.Index (Text, Mark, From => Next);
@@ -36,7 +36,8 @@ package body Appserver.SQL.MariaDB_Texts is
          Found.Is_Open := Found.Is_Open or else (Place = 0 and then Mark = "*/");
       end Skip_Past;
 
-      --  A doubled quote ends one string and begins another: no need to know it
+      --  A doubled quote is read as the end of one string and the beginning of another, which has
+      --  the same effect
 
       procedure Skip_Quoted (Quote : Character) is
          Escapes : constant Boolean := Backslash_Escapes and then Quote /= '`';
@@ -49,7 +50,7 @@ package body Appserver.SQL.MariaDB_Texts is
          Next := Next + 1;
       end Skip_Quoted;
 
-      --  Two dashes begin a comment only before a blank
+      --  Returns True at two dashes that begin a comment, which requires white space after them
 
       function Is_Dash_Comment return Boolean is
         (Starts ("--")

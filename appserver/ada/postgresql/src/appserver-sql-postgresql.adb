@@ -44,8 +44,9 @@ package body Appserver.SQL.PostgreSQL is
    function Value_Of (Text : Strings.chars_ptr) return String is
      (if Text = Strings.Null_Ptr then "" else Strings.Value (Text));
 
-   --  "cached plan must not change result type" has the state of all that is not supported. The
-   --  server's function tells it apart, in every language of messages.
+   --  The error "cached plan must not change result type" has the state of all unsupported
+   --  features. The name of the server's function identifies it, independent of the language of
+   --  messages.
 
    function Has_Stale_Plan (Result : Result_Handle) return Boolean is
      (Value_Of (resultErrorField (Result, Field_State)) = "0A000"
@@ -56,7 +57,7 @@ package body Appserver.SQL.PostgreSQL is
    function First_Line (Text : String) return String is
      (Text (Text'First .. Ada.Strings.Fixed.Index (Text & ASCII.LF, [1 => ASCII.LF]) - 1));
 
-   --  Result is that of a command that failed, or none; it is released
+   --  Raises the error of a failed command. Result is its result, or none, and is released.
 
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle)
      with No_Return, No_Inline;
@@ -74,7 +75,7 @@ package body Appserver.SQL.PostgreSQL is
          when Empty_Query =>
             Raise_Error ("42601", 0, "the text holds no statement");
          when Copy_In | Copy_Out =>
-            clear (exec (DB, To_C ("")));  --  ends the copy
+            clear (exec (DB, To_C ("")));  --  ends the COPY
             Raise_Error ("0A000", 0, "COPY is not supported");
          when others =>
             Raise_Error
@@ -86,7 +87,7 @@ package body Appserver.SQL.PostgreSQL is
       end case;
    end Raise_Failure;
 
-   --  The library's own way to run a text, for statements of this package's
+   --  Runs texts of this package with the library's simple functions
 
    procedure Check_Idle (DB : Connection_Handle) with Inline;
    procedure Check_Idle (DB : Connection_Handle) is
@@ -113,9 +114,10 @@ package body Appserver.SQL.PostgreSQL is
 
    Set_UTC : constant String := "SET TimeZone = 'UTC'";
 
-   --  Times are read as ISO 8601, and texts are UTF-8, whatever the server, the role or the program
-   --  sets. The server reports these settings whenever they change. In a transaction that failed
-   --  none can be made, nor is anything read.
+   --  Restores the settings that this package requires, regardless of what the server, the role or
+   --  the program sets: times are in ISO 8601, and texts in UTF-8. The server reports changes of
+   --  these settings. In a failed transaction, settings cannot be changed, but nothing can be read
+   --  either.
 
    procedure Restore_Settings (DB : Connection_Handle) is
 
@@ -147,7 +149,8 @@ package body Appserver.SQL.PostgreSQL is
       Self.On_Notice := Handler;
    end Set_Notice_Handler;
 
-   --  The library would write them to the standard error. An exception must not go through its C.
+   --  Receives notices, which the library would otherwise write to standard error. Exceptions must
+   --  not propagate through C code.
 
    procedure Receive_Notice (Handler : System.Address; Notice : Result_Handle)
      with Convention => C;
@@ -212,7 +215,7 @@ package body Appserver.SQL.PostgreSQL is
       end loop;
    end Connect;
 
-   --  The library shows the state of an error while connecting only in its verbose message:
+   --  While connecting, the library reports the SQLSTATE only in its verbose message:
    --
    --     connection to server at … failed: FATAL:  28P01: password authentication failed …
 
@@ -240,19 +243,19 @@ package body Appserver.SQL.PostgreSQL is
    -- Opening: the hosts --
    ------------------------
 
-   --  A target may name several hosts, and a host may have several addresses. The library would
-   --  resolve names without a limit, and one that is silent would use up the time of all. So each
-   --  address is connected to by itself, with its part of the time that is left.
+   --  A target may contain multiple hosts, and a host may have multiple addresses. The library
+   --  would resolve names without a timeout, and one unresponsive host would use up the time of
+   --  all. So each address is tried separately, with its fraction of the remaining time.
 
    use Host_Addresses;
 
    type Attempt is record
       Host, Address, Port, Kind : Unbounded_String;
    end record;
-   --  For the options host, hostaddr, port and target_session_attrs; an empty one is not set
+   --  The options host, hostaddr, port and target_session_attrs. An empty option is not set.
 
-   --  To_Look_Up: the library finds out what the options are, and goes no further, because one of
-   --  them is wrong. It looks for no password where one is given.
+   --  Starts to connect. With To_Look_Up, the library only determines the options, because one of
+   --  them is deliberately invalid. It does not search for a password if one is given.
 
    function Started
      (Target : String; Try : Attempt; To_Look_Up : Boolean := False) return Connection_Handle
@@ -291,7 +294,7 @@ package body Appserver.SQL.PostgreSQL is
       end return;
    end Started;
 
-   --  The part that is Number of a list with commas
+   --  Returns the element with this number in a comma-separated list
 
    function Part (List : String; Number : Positive) return String is
       First : Positive := List'First;
@@ -323,7 +326,7 @@ package body Appserver.SQL.PostgreSQL is
       Hosts, Addresses, Ports, Kind : Unbounded_String;
    end record;
 
-   --  What Target says, then its service, and the environment where they say nothing
+   --  Returns the hosts from Target, its service, or the environment, in this order of precedence
 
    function Hosts_Of (Target : String) return Host_List is
       DB      : constant Connection_Handle := Started (Target, (others => <>), To_Look_Up => True);
@@ -342,7 +345,7 @@ package body Appserver.SQL.PostgreSQL is
 
    function Is_Resolved (Host : String) return Boolean is
      (Host = "" or else Host (Host'First) in '/' | '@');
-   --  A directory of Unix sockets
+   --  True for a directory of Unix sockets
 
    procedure Open_At
      (Self : in out Connection; Target : String; Try : Attempt; Stop : Ada.Real_Time.Time)
@@ -364,7 +367,8 @@ package body Appserver.SQL.PostgreSQL is
          raise;
    end Open_At;
 
-   --  The library, too, goes on to the next host unless the server refuses this client
+   --  Tries the hosts in order. Like the library, continues with the next host unless a server
+   --  rejects the client.
 
    procedure Open_Any
      (Self   : in out Connection;
@@ -437,7 +441,7 @@ package body Appserver.SQL.PostgreSQL is
       Hosts : constant Host_List := Hosts_Of (Target);
       Ports : constant String    := To_String (Hosts.Ports);
 
-      --  Lists that do not fit each other are the library's to refuse
+      --  If the lists do not match, the library rejects them
 
       Is_List : constant Boolean :=
         (Hosts.Hosts = "" or else Hosts.Addresses = ""
@@ -497,7 +501,7 @@ package body Appserver.SQL.PostgreSQL is
          raise;
    end Open;
 
-   --  The server releases prepared statements with the connection: there is no need to ask it
+   --  Does not close prepared statements, since the server releases them with the connection
 
    overriding procedure Close (Self : in out Connection) is
       DB : constant Connection_Handle := Self.Handle;
@@ -519,7 +523,7 @@ package body Appserver.SQL.PostgreSQL is
    -- Connections --
    -----------------
 
-   --  Commands that change rows are told by the first letters of their tags, as in "INSERT 0 1"
+   --  Identifies commands that change rows by the first letters of their tags, as in "INSERT 0 1"
 
    function Affected_By (Result : Result_Handle; Before : Integer_64) return Integer_64 is
       Tag : String (1 .. 2) with Import, Address => cmdStatus (Result);
@@ -557,8 +561,9 @@ package body Appserver.SQL.PostgreSQL is
                    when Active                    => not Self.Streams_In_Work,
                    when others                    => True));
 
-   --  The library connects to the server and waits for it to hang up, without a limit. By then the
-   --  server has sent the signal to its session, which forgets it between two statements.
+   --  The library connects to the server and waits, without a timeout, until the server closes the
+   --  connection. By then, the server has signaled its session, which discards the signal between
+   --  two statements.
 
    type Cancel_Call is limited record
       Stopper : Cancel_Handle;
@@ -604,7 +609,7 @@ package body Appserver.SQL.PostgreSQL is
          Sending.Run (Timeout, Is_Done);
       exception
          when SQL_Error =>
-            Time_Limits.End_Request (Mark);  --  nothing was called
+            Time_Limits.End_Request (Mark);  --  the request was not sent
             raise;
       end;
       if not Is_Done then
@@ -616,7 +621,7 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Cancel;
 
-   --  BEGIN is sent with the first statement, or before it if they cannot be sent together
+   --  BEGIN is sent together with the first statement, or before it if that is not possible
 
    overriding procedure Begin_Transaction (Self : in out Connection) is
    begin
@@ -658,7 +663,8 @@ package body Appserver.SQL.PostgreSQL is
       Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
    end Set_Statement_Limit;
 
-   --  The server answers a COMMIT of a failed transaction with a ROLLBACK, which is not an error
+   --  The server rolls back instead of committing a failed transaction, and does not report an
+   --  error
 
    overriding procedure Commit (Self : in out Connection)
    is
@@ -689,7 +695,7 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Roll_Back;
 
-   --  What DISCARD ALL does, but for its DEALLOCATE ALL: statements stay prepared
+   --  Does the same as DISCARD ALL, except for DEALLOCATE ALL: statements stay prepared
 
    overriding procedure Reset_Session (Self : in out Connection)
    is
@@ -727,7 +733,7 @@ package body Appserver.SQL.PostgreSQL is
       end loop;
    end Release_Unused;
 
-   --  Sets the statement's own parts, before it is attached
+   --  Initializes the statement before it is attached
 
    procedure Begin_Statement
      (Self    : in out Statement;
@@ -778,7 +784,8 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Check;
 
-   --  Under a new name. Description is of the statement's parameters and columns, to be cleared.
+   --  Prepares a text under a new name. Description describes the statement's parameters and
+   --  columns; the caller must clear it.
 
    procedure Prepare_Text
      (On          : in out Connection'Class;
@@ -830,7 +837,8 @@ package body Appserver.SQL.PostgreSQL is
       Self.Attach (On);
    end Prepare;
 
-   --  What the server has forgotten, or does not run any more. The values stay bound.
+   --  Prepares a statement again that the server has dropped or no longer runs. The values stay
+   --  bound.
 
    procedure Prepare_Again (Self : in out Statement) with No_Inline;
    procedure Prepare_Again (Self : in out Statement) is
@@ -885,7 +893,7 @@ package body Appserver.SQL.PostgreSQL is
    procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Parameter_List, Parameters_Reference);
 
-   --  An error may be behind the rows that are passed over
+   --  Skips the remaining rows, which may be followed by an error
 
    procedure Read_To_End (Self : in out Statement) is
       DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
@@ -930,7 +938,8 @@ package body Appserver.SQL.PostgreSQL is
       Self.Columns := 0;
    end Drop_Result;
 
-   --  A connection that is lost has released it already; one that is closing does so at once
+   --  Releases a prepared statement. If the connection is lost, the server has already released it;
+   --  if the connection is closing, the server soon will.
 
    procedure Release_From (Owner : in out Connection; Number : Statement_Number)
    is
@@ -1008,7 +1017,7 @@ package body Appserver.SQL.PostgreSQL is
       Bind_Bytes (Self, Parameter, Value);
    end Bind;
 
-   --  A timestamp without a time zone ignores it
+   --  A timestamp without a time zone ignores this suffix
 
    UTC : constant String := "+00";
 
@@ -1054,14 +1063,15 @@ package body Appserver.SQL.PostgreSQL is
 
    type Connection_Handle_Reference is not null access constant Connection_Handle;
 
-   --  Leaves the mode in every case: an error, an exception of the program's, an abort
+   --  Leaves pipeline mode in every case, even after an error, an exception of the program or an
+   --  abort
 
    type Pipeline (DB : Connection_Handle_Reference) is
      limited new Ada.Finalization.Limited_Controlled with record
       Sends : Boolean := False;
       Syncs : Natural := 0;
    end record;
-   --  Sends: since the last sync
+   --  Sends is True if commands were sent since the last sync
 
    overriding procedure Finalize (Self : in out Pipeline);
 
@@ -1074,7 +1084,7 @@ package body Appserver.SQL.PostgreSQL is
       Self.Sends := False;
    end Send_Sync;
 
-   --  None stands between the results of two executions
+   --  Reads up to a sync. A null is between the results of two executions.
 
    procedure Read_To_Sync (Self : in out Pipeline) is
       Result : Result_Handle;
@@ -1106,7 +1116,7 @@ package body Appserver.SQL.PostgreSQL is
       Self.Is_Stale := Self.Is_Unknown or else Has_Stale_Plan (Failed);
    end Note_Failure;
 
-   --  The server has released all prepared statements
+   --  Called after the server has released all prepared statements
 
    procedure Forget_Statements (Owner : in out Connection) is
       Next : Statement_Reference := Owner.First;
@@ -1121,7 +1131,8 @@ package body Appserver.SQL.PostgreSQL is
       end loop;
    end Forget_Statements;
 
-   --  Self.Result is then that of a statement without rows, or has rows
+   --  Checks the result. Afterwards, Self.Result is the result of a statement without rows, or has
+   --  rows.
 
    procedure Take_Result (Self : in out Statement) is
       Owner   : Connection renames Connection (Self.Owner.all);
@@ -1183,7 +1194,7 @@ package body Appserver.SQL.PostgreSQL is
             In_Text)) /= 0;
    end Is_Sent;
 
-   --  BEGIN with the statement, in one round trip
+   --  Sends BEGIN and the statement in one round trip
 
    procedure Begin_And_Run (Self : in out Statement) with No_Inline;
    procedure Begin_And_Run (Self : in out Statement) is
@@ -1239,8 +1250,8 @@ package body Appserver.SQL.PostgreSQL is
       Take_Result (Self);
    end Run_Once;
 
-   --  A statement whose plan is stale did nothing. Where nothing else was done in its transaction,
-   --  it is prepared anew and runs again, and nobody notices.
+   --  Runs the statement. If its plan is stale, the statement had no effect. If nothing else was
+   --  done in its transaction, it is transparently prepared again and run.
 
    procedure Run (Self : in out Statement) is
       Owner       : Connection renames Connection (Self.Owner.all);
@@ -1266,7 +1277,8 @@ package body Appserver.SQL.PostgreSQL is
          Run_Once (Self);
    end Run;
 
-   --  The row after the last one that is here. A ROLLBACK of another statement discards the rest.
+   --  Waits for the next row of a stream. A ROLLBACK by another statement discards the remaining
+   --  rows.
 
    procedure Await_Row (Self : in out Statement) with No_Inline;
    procedure Await_Row (Self : in out Statement)
@@ -1301,7 +1313,7 @@ package body Appserver.SQL.PostgreSQL is
       return True;
    end Step;
 
-   --  An error may come behind rows of a stream
+   --  The rows of a stream may be followed by an error
 
    overriding procedure Execute (Self : in out Statement) is
    begin
@@ -1338,7 +1350,7 @@ package body Appserver.SQL.PostgreSQL is
    -- Batches and loads --
    -----------------------
 
-   --  Rows affected by one execution
+   --  Returns the number of rows affected by the next execution
 
    function Rows_Of_Next (Self : in out Statement) return Integer_64 is
       Owner  : Connection renames Connection (Self.Owner.all);
@@ -1355,7 +1367,7 @@ package body Appserver.SQL.PostgreSQL is
    end Rows_Of_Next;
 
    Max_In_Flight : constant := 500;
-   --  Executions in a round trip
+   --  The maximum number of executions in one round trip
 
    procedure Run_In_Pipeline
      (Self    : in out Statement;
@@ -1420,7 +1432,7 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Run_Each;
 
-   --  Ends a copy that was not finished, also by an abort
+   --  Ends an unfinished COPY, even after an abort
 
    type Copying (DB : Connection_Handle_Reference) is
      limited new Ada.Finalization.Limited_Controlled with null record;
@@ -1444,7 +1456,7 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Finalize;
 
-   --  The number of an error's line, as in "COPY t, line 3, column x"; 0 if there is none
+   --  Returns the line number of an error, as in "COPY t, line 3, column x"; 0 if there is none
 
    function Line_Of (Result : Result_Handle) return Integer_64 is
       Context : constant String  := Value_Of (resultErrorField (Result, Field_Context));
@@ -1463,7 +1475,7 @@ package body Appserver.SQL.PostgreSQL is
       return Number;
    end Line_Of;
 
-   --  The server's text of a bytea
+   --  Formats bytes in the server's text format for bytea
 
    function Hexadecimal (Bytes : String) return String is
       Hex_Digits : constant String := "0123456789abcdef";
@@ -1561,7 +1573,7 @@ package body Appserver.SQL.PostgreSQL is
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
      (getisnull (Self.Result, Self.Row, int (Column) - 1) /= 0);
 
-   --  The library shows a null as an empty text, so only an empty one needs a second look
+   --  The library returns an empty text for a null, so only empty texts need this check
 
    procedure Check_Empty (Self : Statement; Column : Column_Number) with No_Inline;
    procedure Check_Empty (Self : Statement; Column : Column_Number) is
@@ -1584,7 +1596,8 @@ package body Appserver.SQL.PostgreSQL is
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_32, Integer_32);
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_64, Integer_64);
 
-   --  Two's complement, the highest byte first. Most are of four bytes, which GCC reads as one.
+   --  Converts a two's complement number in big-endian order. Most have four bytes, which GCC reads
+   --  with one instruction.
 
    function Binary_Number (Bytes : String) return Integer_64 is
       use Interfaces;
@@ -1655,7 +1668,7 @@ package body Appserver.SQL.PostgreSQL is
       return Bytes;
    end To_Blob;
 
-   --  In text form the library knows both of the server's notations
+   --  Decodes a bytea in text format. The library supports both of the server's notations.
 
    function Unescaped (Text : System.Address) return Blob is
       Length : size_t;

@@ -10,7 +10,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
 
    subtype Digit is Character range '0' .. '9';
 
-   --  Bytes above 127 belong to letters in UTF-8
+   --  Bytes above 127 are part of letters in UTF-8
 
    function Is_Name_Part (C : Character) return Boolean is
      (C in 'a' .. 'z' | 'A' .. 'Z' | '_' | Digit or else C > ASCII.DEL);
@@ -18,7 +18,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
    function Is_Comment (Text : String; First : Positive) return Boolean is
      (First < Text'Last and then Text (First .. First + 1) in "--" | "/*");
 
-   --  The place behind the next Mark; behind the text, if there is none
+   --  Returns the position after the next Mark, or after the text if there is none
 
    function Behind (Text, Mark : String; From : Positive) return Positive is
       Found : constant Natural :=
@@ -27,7 +27,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
       return (if Found = 0 then Text'Last + 1 else Found + Mark'Length);
    end Behind;
 
-   --  Comments /* … */ nest
+   --  Returns the position after a comment. Comments /* … */ can be nested.
 
    function Behind_Comment (Text : String; First : Positive) return Positive is
       Next  : Positive := First;
@@ -51,7 +51,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
       return Next;
    end Behind_Comment;
 
-   --  Each $n, with its Number, and each ?, alone or doubled, with 0
+   --  Calls Found for each $n, with its Number, and for each single or doubled ?, with 0
 
    procedure Find_Marks
      (Text  : String;
@@ -65,7 +65,8 @@ package body Appserver.SQL.PostgreSQL_Texts is
       function Following return Character is
         (if Next < Text'Last then Text (Next + 1) else ASCII.NUL);
 
-      --  A doubled quote ends one string and begins another: no need to know it
+      --  A doubled quote is read as the end of one string and the beginning of another, which has
+      --  the same effect
 
       procedure Skip_Quoted (Quote : Character; Escapes : Boolean) is
       begin
@@ -103,7 +104,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
          Next := Next + Length;
       end Take_Question;
 
-      --  $$ … $$ or $tag$ … $tag$
+      --  Skips $$ … $$ or $tag$ … $tag$
 
       procedure Skip_Dollar_Quoted is
          Start : constant Positive := Next;
@@ -159,7 +160,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
       Highest : Natural := 0;
       Singles : Natural := 0;
       Total   : Natural := Text'Length;
-      --  Length of the text with a $n for each ?
+      --  The length of the text with $n in place of each ?
 
       procedure Count (First : Positive; Length : Positive; Number : Natural) is
          pragma Unreferenced (First);

@@ -21,8 +21,8 @@ package body Appserver.SQL.SQLite is
    -- Errors --
    ------------
 
-   --  The connection's latest error, read before the statement that failed is reset: that may
-   --  overwrite it
+   --  Raises the connection's latest error. Reads the error before resetting the failed statement,
+   --  since a reset may overwrite it.
 
    procedure Raise_Latest
      (DB : Database_Handle; Failed : Statement_Handle := No_Statement) with No_Return, No_Inline;
@@ -45,8 +45,8 @@ package body Appserver.SQL.SQLite is
    -- Preparing --
    ---------------
 
-   --  SQLite takes the first statement of a text. Rest is what it left: nothing but blanks and
-   --  comments may be there.
+   --  SQLite prepares only the first statement of a text. Rest, the remaining text, may contain
+   --  only white space and comments.
 
    procedure Check_Rest (DB : Database_Handle; Rest : System.Address; Length : Natural) is
       Text      : String (1 .. Length) with Import, Address => Rest;
@@ -65,7 +65,7 @@ package body Appserver.SQL.SQLite is
       Raise_Error ("42601", 0, "the text holds more than one statement");
    end Check_Rest;
 
-   --  Length bytes at Text, and a NUL after them if it is Terminated
+   --  Prepares the Length bytes at Text, which are followed by a NUL if Terminated is True
 
    function Prepared
      (DB         : Database_Handle;
@@ -99,7 +99,7 @@ package body Appserver.SQL.SQLite is
       return Statement;
    end Prepared;
 
-   --  SQLite copies a text that has no NUL at its end to the heap; the stack is cheaper
+   --  SQLite copies a text that is not NUL-terminated to the heap. A copy on the stack is cheaper.
 
    Max_On_Stack : constant := 4_096;
 
@@ -153,7 +153,8 @@ package body Appserver.SQL.SQLite is
    -- Binding --
    -------------
 
-   --  A statement that has run holds no locks, but SQLite lets none be bound before its reset
+   --  A statement that has run to its end holds no locks, but SQLite does not allow binding values
+   --  before a reset
 
    procedure Allow_Binding (Self : in out Statement) with Inline;
    procedure Allow_Binding (Self : in out Statement) is
@@ -185,7 +186,7 @@ package body Appserver.SQL.SQLite is
       Check (Self, bind_double (Self.Handle, int (Parameter), Value));
    end Bind;
 
-   --  SQLite takes a null address for a null, and an empty text may have one
+   --  SQLite treats a null address as a null, and an empty text may have a null address
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String)
@@ -223,9 +224,9 @@ package body Appserver.SQL.SQLite is
         (Self, bind_blob (Self.Handle, int (Parameter), Start, Value'Length, Transient));
    end Bind;
 
-   --  A floating-point value keeps 15 digits. A text would keep more, but columns of a decimal type
-   --  convert it, and elsewhere it compares as a text. A division by an integer is one of integers:
-   --  so only a whole value with more digits is bound as one.
+   --  A floating-point value preserves 15 digits. A text would preserve more, but columns of a
+   --  decimal type convert it, and elsewhere it is compared as text. Integers are used only for
+   --  integral values with more digits, since dividing an integer by an integer would truncate.
 
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
@@ -267,7 +268,7 @@ package body Appserver.SQL.SQLite is
       Raise_Latest (Handle_Of (Self.Owner), Failed => Self.Handle);
    end Fail;
 
-   --  A step of a statement, or of a command
+   --  Runs a step of a statement or a command, with the time limit
 
    function Limited_Step (Owner : in out Connection; Handle : Statement_Handle) return Result_Code
      with Inline;
@@ -281,8 +282,8 @@ package body Appserver.SQL.SQLite is
       return step (Handle);
    end Limited_Step;
 
-   --  SQLite may prepare a statement anew, with other columns, but only before its first row. The
-   --  step after the last one runs the statement again: https://sqlite.org/c3ref/step.html
+   --  SQLite may prepare a statement again, with other columns, but only before its first row. The
+   --  step after the last row runs the statement again: https://sqlite.org/c3ref/step.html
 
    overriding function Step (Self : in out Statement) return Boolean is
    begin
@@ -332,7 +333,7 @@ package body Appserver.SQL.SQLite is
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
      (column_type (Self.Handle, int (Column) - 1) = Null_Type);
 
-   --  SQLite itself reads a null, and a text that is not a number, as zero
+   --  SQLite itself would read a null, or a text that is not a number, as zero
 
    procedure Check_Null (Self : Statement; Column : Column_Number) with No_Inline;
    procedure Check_Null (Self : Statement; Column : Column_Number) is
@@ -342,7 +343,7 @@ package body Appserver.SQL.SQLite is
       end if;
    end Check_Null;
 
-   --  A floating-point value that is whole is an integer
+   --  Converts floating-point values with an integral value
 
    function Other_Integer (Self : Statement; Column : Column_Number) return Integer_64
      with No_Inline;
@@ -377,7 +378,7 @@ package body Appserver.SQL.SQLite is
       then column_double (Self.Handle, int (Column) - 1)
       else Text_Values.To_Float (Self.As_Text (Column), Column));
 
-   --  The length is known only after the text was converted to UTF-8
+   --  Reads the length after the text, since SQLite may convert the text to UTF-8 first
 
    overriding function As_Text
      (Self : Statement; Column : Column_Number) return UTF_8_String
@@ -403,7 +404,7 @@ package body Appserver.SQL.SQLite is
    overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
      (To_Boolean (Self.As_Integer_64 (Column), Column));
 
-   --  An empty one has no address either
+   --  An empty blob has a null address, too
 
    overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
       Start  : constant System.Address := column_blob (Self.Handle, int (Column) - 1);
@@ -443,7 +444,7 @@ package body Appserver.SQL.SQLite is
       Read_Write => Open_Read_Write,
       Create     => Open_Read_Write + Open_Create];
 
-   --  If it fails there is a handle, too, which holds the error
+   --  Even after a failure there is a handle, which contains the error
 
    procedure Open
      (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
@@ -466,7 +467,7 @@ package body Appserver.SQL.SQLite is
       Self.Mode       := Mode;
    end Open;
 
-   --  SQLite has no command for it
+   --  SQLite has no command to reset a session, so this opens the database again
 
    overriding procedure Reset_Session (Self : in out Connection) is
       Name : constant UTF_8_String := To_String (Self.Name);
@@ -488,7 +489,7 @@ package body Appserver.SQL.SQLite is
    end Set_Busy_Timeout;
 
    Instructions_Between : constant := 10_000;
-   --  Looks at the clock: some 0.1 ms
+   --  The number of instructions between checks of the clock, about 0.1 ms
 
    function Is_Overdue (Deadline : System.Address) return int with Convention => C;
    function Is_Overdue (Deadline : System.Address) return int is
@@ -581,7 +582,7 @@ package body Appserver.SQL.SQLite is
       return Query.Step and then Query.As_Boolean (1);
    end Is_Query_Only;
 
-   --  SQLite serializes all transactions: every level is kept
+   --  SQLite serializes all transactions, which satisfies every level
 
    overriding procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode)

@@ -14,9 +14,9 @@ package body Appserver.SQL.SQLite_States is
       State : SQL_State;
    end record;
 
-   --  Codes: https://sqlite.org/rescode.html. States: ISO/IEC 9075-2, clause 24; where it has
-   --  none, PostgreSQL's (its manual, appendix A). The first rule that fits is taken; a primary
-   --  code fits its extended ones too. What is not here is HY000, a general error.
+   --  Codes: https://sqlite.org/rescode.html. States: ISO/IEC 9075-2, clause 24, or, if it has
+   --  none, PostgreSQL's manual, appendix A. The first matching rule applies; a primary code also
+   --  matches its extended codes. All other codes are HY000, a general error.
 
    Code_Rules : constant array (Positive range <>) of Code_Rule :=
      [(787,  "23503"),   --  CONSTRAINT_FOREIGNKEY: foreign key violation
@@ -54,7 +54,7 @@ package body Appserver.SQL.SQLite_States is
    function "+" (Words : String) return Word_Reference is
      (new String'(Words));
 
-   --  SQLITE_ERROR, by the words of SQLite's messages
+   --  SQLITE_ERROR, by the text of SQLite's messages
 
    Message_Rules : constant array (Positive range <>) of Message_Rule :=
      [(+"syntax error",                    "42601"),   --  syntax error
