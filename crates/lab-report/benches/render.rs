@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long each format takes for a run of a million samples:
-//! `cargo bench -p lab-report --bench render`. The analysis is not part of it.
+//! Measures the time that each format takes to render a run with a million samples:
+//! `cargo bench -p lab-report --bench render`. The time of the analysis is not included.
 
 #[path = "../tests/report/support/mod.rs"]
 mod support;
@@ -14,7 +14,7 @@ const ROUNDS: usize = 5;
 fn main() {
     let run = support::run(support::plan(), 1000);
     let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
-    println!("{samples} samples; least and most of {ROUNDS} rounds");
+    println!("{samples} samples; minimum and maximum of {ROUNDS} rounds");
     let document = lab_report::document(&Report::new(&run, "runs/some.lab"));
     for format in FORMATS {
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| time(format, &document)).collect();

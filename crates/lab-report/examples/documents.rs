@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes made-up runs of every kind in every format into folders, to look at:
-//! `cargo run -p lab-report --example documents -- FOLDER`.
+//! Writes made-up runs of every kind in every format to directories for viewing:
+//! `cargo run -p lab-report --example documents -- DIRECTORY`.
 
 #[path = "../tests/report/support/mod.rs"]
 mod support;
@@ -12,15 +12,15 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = env::args()
+    let directory = env::args()
         .nth(1)
-        .ok_or("which folder? Name it as the first argument.")?;
+        .ok_or("missing directory; pass it as the first argument")?;
     for (name, run) in runs() {
-        let folder = Path::new(&folder).join(name);
-        fs::create_dir_all(&folder)?;
+        let directory = Path::new(&directory).join(name);
+        fs::create_dir_all(&directory)?;
         let document = lab_report::document(&Report::new(&run, &format!("runs/{}", run.name)));
         for format in FORMATS {
-            write(&folder, format, &document)?;
+            write(&directory, format, &document)?;
         }
     }
     Ok(())
@@ -42,17 +42,17 @@ fn runs() -> [(&'static str, Run); 7] {
 }
 
 fn write(
-    folder: &Path,
+    directory: &Path,
     format: Format,
     document: &Document,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let path = folder.join(format!("report.{}", format.extension));
+    let path = directory.join(format!("report.{}", format.extension));
     match format.render(document, Terminal::default())? {
         Rendered::Text(text) => fs::write(path, text)?,
         Rendered::Bytes(bytes) => fs::write(path, bytes)?,
         Rendered::Files(files) => {
             for file in files {
-                fs::write(folder.join(file.name), file.text)?;
+                fs::write(directory.join(file.name), file.text)?;
             }
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The document of a run.
+//! The document for a run.
 
 use crate::Report;
 use crate::imports;
@@ -10,7 +10,7 @@ use crate::parts::{bias, conditions, findings, method, rows, trouble};
 use lab_document::Document;
 use lab_model::{Content, Plan, Run};
 
-/// The document of a measured run, or of imported figures.
+/// Builds the document for a measured run, or for imported values.
 pub fn document(report: &Report) -> Document {
     match &report.run.content {
         Content::Measured(content) => measured_document(report, &content.plan),
@@ -50,8 +50,10 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
     document
 }
 
-/// The current estimate of a comparison of whole commands, for a line of progress: at most 60 columns,
-/// such as `B takes 1.083 (1.060 to 1.110) × A`. Empty without an interval, and for other runs.
+/// Returns the current estimate of a comparison of commands, for a progress line.
+///
+/// The text has at most 60 columns, such as `B takes 1.083 (1.060 to 1.110) × A`. It is empty if there is no interval
+/// yet, and for other kinds of work.
 pub fn estimate(run: &Run) -> String {
     let estimate = |plan: &Plan| {
         let kind = kind_of(&plan.work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The predicted cost of a run, from a short pilot.
+//! The forecast of a run's cost, from a short pilot.
 
 use lab_document::format::quantity;
 use lab_document::say::{self, count};
@@ -7,10 +7,10 @@ use lab_document::{Answer, Cell, Column, Document, Finding, Section, Table};
 use lab_model::{Metric, Plan, Unit};
 use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, PlannedComparison};
 
-/// Comparisons that are listed one by one.
+/// The maximum number of comparisons that are listed individually.
 const LISTED: usize = 3;
 
-/// The predicted time and blocks of a run of `plan`, on one screen.
+/// Builds the one-screen forecast of the time and blocks that a run of `plan` needs.
 pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     let most = &forecast.places[0];
     let mut section = Section::new("Blocks and time");
@@ -55,7 +55,7 @@ fn looks(plan: &Plan) -> String {
     })
 }
 
-/// The difference that is at least the margin, in a sentence.
+/// Describes the cost of detecting the smallest listed difference that is at least the margin.
 fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     let is_enough = |d: &f64| *d >= plan.measure.margin - 1e-9;
     let last = DIFFERENCES.len() - 1;
@@ -105,7 +105,7 @@ fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> T
     table
 }
 
-/// Comparison by comparison, those that take the most first.
+/// Builds the table of comparisons, those that need the most blocks first.
 fn places(forecast: &Forecast, plan: &Plan) -> Table {
     let differences = DIFFERENCES.map(|d| Column::from(say::percent(d)));
     let first = [Column::from("comparison"), "scatter".into()];
@@ -131,12 +131,12 @@ fn places(forecast: &Forecast, plan: &Plan) -> Table {
     table
 }
 
-/// To a tenth of a percent.
+/// Rounds a fraction to a tenth of a percent.
 fn round(part: f64) -> f64 {
     (part * 1000.0).round() / 1000.0
 }
 
-/// `java on mariadb at select limit=100`.
+/// Formats the name of a comparison, such as `java on mariadb at select limit=100`.
 fn comparison_name(place: &PlannedComparison, plan: &Plan) -> String {
     let target = place.target.map(|kind| format!(" on {}", kind.name()));
     let metric = Some(place.metric.title.as_ref()).filter(|_| place.metric != Metric::WALL);
@@ -154,12 +154,12 @@ fn block_count(blocks: Option<u32>) -> String {
     blocks.map_or("> 10,000".into(), |n| quantity::integer(n.into()))
 }
 
-/// `24 (14 to 60)`.
+/// Formats a number of blocks with its range, such as `24 (14 to 60)`.
 fn blocks(need: &Blocks) -> String {
     range(need, block_count)
 }
 
-/// `6 min (4 min to 15 min)`.
+/// Formats the run time for a number of blocks with its range, such as `6 min (4 min to 15 min)`.
 fn times(forecast: &Forecast, need: &Blocks) -> String {
     range(need, |n| match n {
         Some(n) => clock(forecast.seconds(n)),
@@ -167,7 +167,7 @@ fn times(forecast: &Forecast, need: &Blocks) -> String {
     })
 }
 
-/// Whole seconds, minutes from a minute and a half on, hours likewise.
+/// Formats a duration in whole seconds; from 90 seconds on in minutes, and from 90 minutes on in hours.
 fn clock(seconds: f64) -> String {
     match seconds {
         ..90.0 => format!("{:.0} s", seconds.ceil()),
@@ -178,7 +178,7 @@ fn clock(seconds: f64) -> String {
 
 fn range(need: &Blocks, say: impl Fn(Option<u32>) -> String) -> String {
     let [estimate, low, high] = [need.estimate, need.low, need.high].map(say);
-    // A unit that both bounds have is written once.
+    // If both bounds have the same unit, write it once.
     let (number, unit) = high.split_once(' ').unwrap_or((&high, ""));
     let low = match low.split_once(' ') {
         Some((low, same)) if same == unit && number != "–" => low.to_string(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures imported from other tools, alone or next to a run's own.
+//! Values imported from other tools, alone or next to a run's own measurements.
 
 use crate::Report;
 use crate::parts::{cell, method, rows, table};
@@ -7,7 +7,7 @@ use lab_document::say;
 use lab_document::{Answer, Column, Document, Quantity, Section, Table};
 use lab_model::{Imported, Run, Unit};
 
-/// The document of a file that holds nothing else.
+/// Builds the document for a file that contains only imported values, logs or an audit.
 pub fn document(report: &Report) -> Document {
     let run = report.run;
     let mut document = Document {
@@ -31,7 +31,7 @@ pub fn document(report: &Report) -> Document {
     document
 }
 
-/// Tables of the imported figures of runs; empty without any.
+/// Builds the tables of imported values. The section is empty if no run has any.
 pub fn section<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Section {
     let mut section = Section::new("Imported figures, for comparison by eye");
     let runs = runs.into_iter();
@@ -42,7 +42,7 @@ pub fn section<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Section {
     section
 }
 
-/// Rows are titles, columns the imported benchmarks.
+/// Builds the table of imported times: one row per title, one column per imported benchmark.
 fn times(run: &Run) -> Table {
     let titles = run.imports().iter().flat_map(|import| &import.times);
     let titles = say::distinct(titles.map(|time| time.title.as_str()));
@@ -63,13 +63,13 @@ fn times(run: &Run) -> Table {
     table
 }
 
-/// The imported benchmarks with their names.
+/// Returns the imported benchmarks with their names.
 fn named(run: &Run) -> Vec<(&Imported, String)> {
     let imports = run.imports().iter();
     imports.map(|import| (import, rows::name(import))).collect()
 }
 
-/// Memory, threads and CPU time from the files.
+/// Builds the table of memory, threads and CPU time from the imported files.
 fn resources(run: &Run) -> Table {
     let columns = rows::PROCESS_METRICS
         .iter()

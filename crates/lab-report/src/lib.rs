@@ -19,17 +19,17 @@ use lab_model::Run;
 use lab_stats::between::Between;
 use lab_stats::results::{Results, results};
 
-/// The input of a report of one run.
+/// The input for the report of one run.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The analysis of its samples.
+    /// The analysis of the run's samples.
     pub results: Results,
-    /// Runs whose imported figures are shown next to this one's, marked as having no intervals. Their own
+    /// Other runs, whose imported values are shown next to this run's and marked as having no intervals. Their own
     /// measurements are not shown.
     pub others: &'a [Run],
-    /// Path of the run file, for people; the run's name if the caller has nothing better.
+    /// The path of the run file as users should see it, or the run's name if the caller has no path.
     pub file: &'a str,
 }
 
@@ -45,13 +45,13 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The input of a report of two runs.
+/// The input for the comparison of two runs.
 #[derive(Clone, Copy, Debug)]
 pub struct BetweenReport<'a> {
-    /// The changes from the first to the second.
+    /// The changes from the first run to the second.
     pub between: &'a Between,
-    /// The first and the second.
+    /// The first and the second run.
     pub runs: [&'a Run; 2],
-    /// Paths of their files, for people.
+    /// The paths of both run files as users should see them.
     pub files: [&'a str; 2],
 }

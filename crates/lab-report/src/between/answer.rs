@@ -12,10 +12,10 @@ use lab_model::Metric;
 use lab_stats::analysis::Verdict;
 use lab_stats::between::{Caveat, CaveatKind};
 
-/// Rows of the answer's chart.
+/// The maximum number of rows in the first screen's chart.
 pub const ROWS: usize = 12;
 
-/// The answer: the greatest changes, the machine's own change, and inconclusive figures.
+/// Builds the first screen: the largest changes, the machine's own change, and the inconclusive changes.
 pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     let machine = machine(report);
     if changes.is_empty() {
@@ -34,7 +34,7 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     }
 }
 
-/// The changes that differ most from 1.
+/// Returns the changes that differ most from 1.
 fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'a>> {
     let mut all: Vec<&ChangedFigure> = changes.iter().collect();
     let far = |c: &ChangedFigure| {
@@ -49,7 +49,7 @@ fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'
     all
 }
 
-/// A finding for each subject, those with the most changes first.
+/// Builds a finding for each subject, those with the most changes first.
 fn standings(changes: &[ChangedFigure]) -> Vec<Finding> {
     let mut subjects = say::grouped(changes.iter().map(|c| (c.subject, c)));
     let moved = |mine: &[&ChangedFigure]| mine.iter().filter(|c| is_moved(&c.verdict)).count();
@@ -61,8 +61,10 @@ fn is_moved(verdict: &Verdict) -> bool {
     !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive { .. })
 }
 
-/// A subject's changes in one finding: each of them, one range for all, or those that moved and the number of
-/// those that did not.
+/// Summarizes a subject's changes in one finding.
+///
+/// The finding lists each change, or one range for all changes, or the metrics that changed and the number of those
+/// that did not.
 fn standing(mine: &[&ChangedFigure]) -> Finding {
     let subject = changes::with_program(mine[0].subject, mine[0].program);
     if let [only] = mine {
@@ -110,7 +112,7 @@ fn undecided(report: &BetweenReport, figures: &[ChangedFigure]) -> Option<String
     say::paragraph(open.into_iter().chain(kinds))
 }
 
-/// The sentence for runs without a common ratio: the reason, and how to measure one.
+/// Explains why runs have no common ratio, and how to measure one.
 fn nothing(report: &BetweenReport) -> String {
     let mut caveats = report.between.caveats.iter();
     let caveat = caveats.find(|caveat| caveat.kind() == CaveatKind::NothingRelative);
@@ -119,7 +121,7 @@ fn nothing(report: &BetweenReport) -> String {
     changes::nothing_changed(caveat.map(wording::caveat), advice)
 }
 
-/// The change of the baseline's own time. If the baseline is the same program, the machine caused it.
+/// Describes the change of the baseline's own time. If the baseline is the same program, the machine caused the change.
 fn machine(report: &BetweenReport) -> Option<String> {
     let between = report.between;
     let baseline = between.baseline.as_ref()?;

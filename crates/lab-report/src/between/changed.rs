@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The changes between two runs, figure by figure: as a list, as a chart, and as tidy rows.
+//! The changes between two runs, metric by metric: as a list, a chart and machine-readable rows.
 
 use crate::BetweenReport;
 use crate::parts::{cell, charts};
@@ -10,30 +10,30 @@ use lab_model::{Direction, Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::ProgramMatch;
 
-/// The ratio of a time to the baseline's, as a figure of its own.
+/// The ratio of a time to the baseline's time, as a metric of its own.
 const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Direction::Less);
 
 /// The change of one metric of a subject at a point.
 pub struct ChangedFigure<'a> {
     /// The subject's name.
     pub subject: &'a str,
-    /// The point in words.
+    /// The point's label.
     pub point: &'a str,
-    /// The metric, and the point if there is more than one: `p99 at connections=64`.
+    /// The metric with the point if there is more than one, such as `p99 at connections=64`.
     pub place: String,
-    /// The metric; for batches and commands the ratio to the baseline's time.
+    /// The metric. For batches and commands, this is the ratio to the baseline's time.
     pub metric: Metric,
-    /// The match of the programs in both runs.
+    /// Says whether both runs used the same program.
     pub program: ProgramMatch,
-    /// In the first run and in the second.
+    /// The values in the first and the second run.
     pub values: [Interval; 2],
-    /// The second / the first.
+    /// The second value divided by the first.
     pub change: Interval,
     /// The verdict on the change.
     pub verdict: Verdict,
 }
 
-/// Changes of ratios to the baseline, or of all metrics of a load.
+/// Returns the changes of ratios to the baseline or, for a load, of all metrics.
 pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
     let changes = report.between.changes.iter();
     let judged = changes.filter_map(|c| {
@@ -60,7 +60,7 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
     all
 }
 
-/// The changes, a group for each point and metric.
+/// Builds the chart of changes, with a group for each point and metric.
 pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Option<Chart> {
     let drawn = changes.iter().filter(|c| c.change.estimate > 0.0);
     let rows = drawn.map(|change| {
@@ -78,7 +78,8 @@ pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Op
     charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)
 }
 
-/// Times first, then what is compared: those of the second run with the change.
+/// Returns the machine-readable rows: times first, then the compared metrics. Rows of the second run include the
+/// change.
 pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
     let between = report.between;
     let both_runs = |subject: &str, point: &str, metric: &Metric, values, change: &Interval| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs that were not interleaved: what changed from the first to the second.
+//! The changes between two runs that were not interleaved.
 
 mod answer;
 mod changed;
@@ -11,7 +11,7 @@ use changed::{ChangedFigure, changes, chart, rows};
 use lab_document::say;
 use lab_document::{Document, Finding, Item, Section, Tone};
 
-/// The document of two runs.
+/// Builds the document for two runs.
 pub fn document(report: &BetweenReport) -> Document {
     let changes = changes(report);
     let [first, second] = report.runs;
@@ -65,7 +65,7 @@ fn caveats(report: &BetweenReport) -> Section {
     section
 }
 
-/// How it was computed, and how far apart the runs are.
+/// Describes how the changes were computed and how far apart the runs are.
 fn method_text(report: &BetweenReport) -> String {
     let between = report.between;
     let seconds = report.runs[1].started_unix_s - report.runs[0].started_unix_s;

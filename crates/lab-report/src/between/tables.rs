@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs side by side: what changed, and what else differs between them.
+//! Two runs side by side: the changes, and other differences between the runs.
 
 use super::changed::ChangedFigure;
 use crate::BetweenReport;
@@ -11,7 +11,7 @@ use lab_document::{Cell, Column, Quantity, Table};
 use lab_model::Unit;
 use lab_stats::between::ProgramMatch;
 
-/// The changes: figures of both runs, and their ratio with its verdict.
+/// Builds the table of changes: the values of both runs and their ratio with its verdict.
 pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
     let columns = [
         Column::from("subject"),
@@ -55,7 +55,7 @@ pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
     table.without_empty_columns()
 }
 
-/// The time of an operation in both runs.
+/// Builds the table of operation times in both runs.
 pub fn times(report: &BetweenReport) -> Table {
     let columns = [
         Column::from("subject"),
@@ -84,7 +84,7 @@ pub fn times(report: &BetweenReport) -> Table {
     table.without_empty_columns()
 }
 
-/// Differences between the runs other than in the programs.
+/// Builds the table of differences between the runs other than the programs.
 pub fn differences(report: &BetweenReport) -> Table {
     let mut table = Table::new("Between the runs", ["what", "first run", "second run"])
         .captioned("What differs besides the programs.");
@@ -96,7 +96,7 @@ pub fn differences(report: &BetweenReport) -> Table {
     table
 }
 
-/// The runs themselves.
+/// Builds the table of the two runs themselves.
 pub fn runs(report: &BetweenReport) -> Table {
     let columns = ["run", "file", "began (UTC)", "blocks", "benchlab"];
     let mut table = Table::new("The two runs", columns).captioned("Where the figures come from.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From which run on ratios or the baseline's time are others than before.
+//! Detects the runs from which on a ratio or the baseline's time is at another level.
 
 use super::record::{HistoryRow, REMARKS};
 use lab_document::say;
@@ -7,18 +7,18 @@ use lab_document::{Finding, Table, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::shifts::{HistoryShift, of_history, too_few};
 
-/// 1 - the level: the fraction of histories without a change that show one.
+/// 1 minus the confidence level: the fraction of histories without a change in which one is found.
 const ALPHA: f64 = 0.05;
 
 /// The changes in a history.
 pub struct HistoryChanges<'r, 'a> {
-    /// The series that may change, each with its changes.
+    /// The series that were searched, each with its changes.
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
-    /// So many runs would be needed.
+    /// The number of runs needed to find a change, if there are too few.
     too_few: Option<usize>,
 }
 
-/// A ratio or a time, run by run.
+/// A ratio or a time over the runs.
 struct Series<'r, 'a> {
     title: String,
     unit: Unit,
@@ -26,7 +26,7 @@ struct Series<'r, 'a> {
 }
 
 impl<'r, 'a> HistoryChanges<'r, 'a> {
-    /// Searches all ratios, and the time of each baseline, for changes.
+    /// Searches all ratios, and each baseline's time, for changes.
     pub fn new(records: &'r [HistoryRow<'a>]) -> HistoryChanges<'r, 'a> {
         let mut series = Vec::new();
         for (_, mine) in say::grouped(records.iter().map(|r| (r.line(), r))) {
@@ -58,7 +58,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         series.flat_map(|(series, shifts)| shifts.iter().map(move |shift| (series, shift)))
     }
 
-    /// Sentences, the latest change first.
+    /// Describes the changes in sentences, the latest change first.
     pub fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<_> = self.each().collect();
         let when = |(series, shift): &(&Series, &HistoryShift)| {
@@ -80,7 +80,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         all.into_iter().map(finding).collect()
     }
 
-    /// A row for each change.
+    /// Builds a table with one row per change.
     pub fn table(&self) -> Table {
         let columns = ["what", "with the run of (UTC)", "before", "after", "change"];
         let mut table =
@@ -98,13 +98,13 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         table
     }
 
-    /// The reason why no change can be found.
+    /// Returns the reason why no change can be found, if there are too few runs.
     pub fn open(&self) -> Option<String> {
         let needed = self.too_few.filter(|_| !self.series.is_empty())?;
         Some(format!("Too few runs to find a change: it takes {needed}."))
     }
 
-    /// A note on how to read the changes, or their absence.
+    /// Returns a note on how to interpret the changes, or their absence.
     pub fn note(&self) -> String {
         match (self.series.is_empty(), self.open(), self.each().next()) {
             (true, ..) => String::new(),
@@ -118,8 +118,9 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         }
     }
 
-    /// Each line of the chart that has changes: the positions of its runs in `runs`, and the means between
-    /// changes.
+    /// Returns the mean levels between changes for each chart line that has changes.
+    ///
+    /// The x values are the positions of the runs in `runs`, starting at 1.
     pub fn levels(&self, runs: &[&str]) -> Vec<(String, Vec<(f64, f64)>)> {
         let changed = self
             .series
@@ -148,7 +149,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         changed.map(line_levels).collect()
     }
 
-    /// The letter of the run of a record with which its ratio changed.
+    /// Returns the letter that marks a record whose ratio changed with its run.
     pub fn letter(&self, record: &HistoryRow) -> &'static str {
         let has_changed = |(series, shift): (&Series, &HistoryShift)| {
             let changed = series.records[shift.at];
@@ -196,7 +197,7 @@ impl<'r, 'a> Series<'r, 'a> {
             .collect()
     }
 
-    /// `2026-11-21 09:15 UTC (commit 1a2b3c4)`.
+    /// Formats the run of a change, such as `2026-11-21 09:15 UTC (commit 1a2b3c4)`.
     fn run(&self, shift: &HistoryShift) -> String {
         let record = self.records[shift.at];
         let revision = record

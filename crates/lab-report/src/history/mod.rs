@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Many runs of one experiment or comparison, a row for each run and subject: how a ratio changed from day to
-//! day.
+//! The history of an experiment or comparison: one row per run and subject shows how a ratio changed over time.
 
 mod changed;
 mod record;
@@ -23,13 +22,15 @@ pub use summary::RunSummary;
 pub struct NamedRuns {
     /// The experiment's or the comparison's name.
     pub name: String,
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
     /// Start of the latest run, in seconds since 1970.
     pub last_unix_s: f64,
 }
 
-/// The runs of one name, the oldest first, with those subjects alone that are named, or all.
+/// Builds the history of the runs of one name, the oldest first.
+///
+/// `subjects` selects subjects by name; an empty list selects all.
 pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
     let mut records = records(runs, subjects);
     let changes = HistoryChanges::new(&records);
@@ -65,7 +66,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     document
 }
 
-/// The names in a folder.
+/// Builds the list of names in a directory.
 pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
     let mut table = Table::new("What `benchlab history NAME` shows", columns)
@@ -90,7 +91,7 @@ pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     document
 }
 
-/// How many runs there are of a name.
+/// Returns the machine-readable row for a name: its number of runs.
 fn name_row(named: &NamedRuns) -> Row {
     let unit = Unit::Count("runs".into());
     let metric = Metric::new("runs", "runs", unit.clone(), Direction::Neither);
@@ -101,7 +102,7 @@ fn name_row(named: &NamedRuns) -> Row {
     }
 }
 
-/// The time from the first run to the last.
+/// Formats the time span from the first to the last run.
 fn time_span(records: &[HistoryRow]) -> String {
     let times = records.iter().filter_map(HistoryRow::started_unix_s);
     say::extremes(times).map_or(String::new(), |(first, last)| {
@@ -112,7 +113,7 @@ fn time_span(records: &[HistoryRow]) -> String {
 fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
     let mut lines: Vec<Line> = Vec::new();
     let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
-    // Cases of the same subject stand side by side.
+    // Cases of the same subject are next to each other.
     let mut names: Vec<&str> = subjects.iter().map(|((name, ..), _)| *name).collect();
     names.dedup();
     subjects.sort_by_key(|((name, ..), _)| names.iter().position(|other| other == name));
@@ -160,7 +161,7 @@ fn chart(records: &[HistoryRow], lines: Vec<Line>) -> Option<Chart> {
     })
 }
 
-/// The names of the runs, the oldest first.
+/// Returns the names of the runs, the oldest first.
 fn run_names<'r>(records: &'r [HistoryRow]) -> Vec<&'r str> {
     let mut runs: Vec<&str> = records.iter().map(|r| &*r.summary.run).collect();
     runs.dedup();
@@ -182,13 +183,13 @@ fn line(mine: &[&HistoryRow], colour: usize, all: &[HistoryRow]) -> Line {
     }
 }
 
-/// The least and the greatest ratio before the latest run.
+/// Returns the minimum and maximum ratio before the latest run.
 fn before(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
     let before = mine[..mine.len().saturating_sub(1)].iter();
     say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))
 }
 
-/// How far the latest ratio is from those before it, in logarithms.
+/// Returns the distance of the latest ratio from the range of earlier ones, as a natural logarithm.
 fn moved(mine: &[&HistoryRow]) -> f64 {
     let latest = mine.last().and_then(|r| Some(r.ratio?.estimate));
     let Some((ratio, (low, high))) = latest.zip(before(mine)) else {
@@ -197,7 +198,8 @@ fn moved(mine: &[&HistoryRow]) -> f64 {
     (low / ratio).ln().max((ratio / high).ln()).max(0.0)
 }
 
-/// `java's ratio to c is 1.45 (1.40 to 1.51) in the latest of 5 runs; it was 1.38 to 1.52 before.`
+/// Describes the latest ratio: `java's ratio to c is 1.45 (1.40 to 1.51) in the latest of 5 runs; it was 1.38 to 1.52
+/// before.`
 fn finding(mine: &[&HistoryRow]) -> Option<String> {
     let latest = mine.last().filter(|latest| !latest.is_alone())?;
     let Some(ratio) = latest.ratio else {
@@ -217,7 +219,7 @@ fn finding(mine: &[&HistoryRow]) -> Option<String> {
     ))
 }
 
-/// `ada against c, point by point in the latest of 2 runs: 1 slower, 3 equivalent.`
+/// Counts the verdicts: `ada against c, point by point in the latest of 2 runs: 1 slower, 3 equivalent.`
 fn verdicts(mine: &[&HistoryRow], latest: &HistoryRow) -> Option<String> {
     let counted = match latest.verdicts.as_slice() {
         [] => return None,
@@ -233,7 +235,7 @@ fn verdicts(mine: &[&HistoryRow], latest: &HistoryRow) -> Option<String> {
     ))
 }
 
-/// The ratio, the baseline's time, the p99 and the errors of a run.
+/// Returns the machine-readable rows of a run: the ratio, the baseline's time, the p99 and the errors.
 fn rows(record: &HistoryRow) -> Vec<Row> {
     let row = |subject: &str, metric: Metric, value: Option<Quantity>| Row {
         target: record.target.map_or("", TargetKind::name).into(),

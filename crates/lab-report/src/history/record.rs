@@ -11,12 +11,12 @@ pub struct HistoryRow<'a> {
     pub summary: &'a RunSummary,
     /// The subject's name, with its target, if the run has more than one.
     pub name: String,
-    /// The letters of [`REMARKS`] that hold.
+    /// The letters of those [`REMARKS`] that apply.
     pub remarks: String,
     standing: &'a SubjectStanding,
 }
 
-/// Letters that mark a change with a run, a difference from the latest run, or a lack.
+/// Letters that mark a change, a difference from the latest run, or a shortcoming of the run, with their meanings.
 pub const REMARKS: [(char, &str); 7] = [
     ('c', "the ratio changed with this run"),
     ('h', "another host (cpu or kernel) than in the latest run"),
@@ -39,7 +39,7 @@ impl<'a> Deref for HistoryRow<'a> {
 }
 
 impl<'a> HistoryRow<'a> {
-    /// The subject's name, with its case, where each stands for itself.
+    /// Returns the subject's name, with its case where cases are reported separately.
     pub fn title(&self) -> String {
         match &self.case {
             Some(case) => format!("{}, {case}", self.name),
@@ -47,20 +47,21 @@ impl<'a> HistoryRow<'a> {
         }
     }
 
-    /// Start of the run, in seconds since 1970, if it is known.
+    /// Returns the start of the run, in seconds since 1970, if known.
     pub fn started_unix_s(&self) -> Option<f64> {
         Some(self.summary.started_unix_s).filter(|s| s.is_finite())
     }
 
-    /// The key of the series that its figures belong to: its subject, its baseline and its case.
+    /// Returns the key of the row's series: its subject, baseline and case.
     pub fn line(&self) -> (&str, &'a str, Option<&'a str>) {
         let SubjectStanding { baseline, case, .. } = self.standing;
         (&self.name, &baseline.name, case.as_deref())
     }
 }
 
-/// The rows of runs, the oldest first. If any run has more than one target, the target is in every subject's
-/// name.
+/// Builds the rows of all runs, the oldest first.
+///
+/// If any run has more than one target, every subject's name includes the target.
 pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<HistoryRow<'a>> {
     let several = |summary: &RunSummary| {
         let mut pairs = summary.standings.windows(2);
@@ -100,12 +101,12 @@ fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding
         standing.few_blocks,
         !summary.ended,
     ];
-    // Changes are computed over all runs together.
+    // The first letter, a change of the ratio, is computed over all runs together.
     let letters = REMARKS[1..].iter().zip(holds).filter(|(_, holds)| *holds);
     letters.map(|((letter, _), _)| letter).collect()
 }
 
-/// True if a subject is among the selected ones; an empty list selects all.
+/// Returns true if a subject is selected; an empty list selects all.
 fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The part of a run that a history keeps: small, so that hundreds of runs can be read one after the other.
+//! The part of a run that a history needs. It is small, so hundreds of runs can be read one after the other.
 
 use crate::Report;
 use crate::kind::kind_of;
@@ -20,55 +20,56 @@ pub struct RunSummary {
     pub(super) run: String,
     pub(super) started_unix_s: f64,
     pub(super) ended: bool,
-    /// The commit of the folder that it was started in.
+    /// The Git commit of the directory in which the run was started.
     pub(super) commit: Option<String>,
     /// The facts of the host that determine its speed.
     pub(super) host: Vec<(String, String)>,
-    /// The result of each subject on each target; for servers that benchlab started, in each case.
+    /// The result of each subject on each target. Servers that benchlab started have one result per case.
     pub(super) standings: Vec<SubjectStanding>,
 }
 
 /// The result of a subject.
 #[derive(Clone, Debug)]
 pub struct SubjectStanding {
-    /// The target, if it has one.
+    /// The target, if the run has targets.
     pub target: Option<TargetKind>,
-    /// The case, where each stands for itself: ratios are those of the server's CPU time per request then.
+    /// The case, if cases are reported separately. The ratio is then that of the server's CPU time per request.
     pub case: Option<String>,
-    /// Complete blocks.
+    /// The number of complete blocks.
     pub blocks: u32,
     pub points: Vec<String>,
     pub subject: ProgramIdentity,
     pub baseline: ProgramIdentity,
-    /// To the baseline, at the only point, or overall; if it has an interval.
+    /// The ratio to the baseline at the only point, or overall, if it has an interval.
     pub ratio: Option<Interval>,
-    /// There were too few blocks for the requested level.
+    /// True if there were too few blocks for the requested confidence level.
     pub few_blocks: bool,
-    /// Point by point.
+    /// The verdicts by point.
     pub verdicts: Vec<Verdict>,
-    /// The reason why there are no verdicts, if there are none.
+    /// The reason for missing verdicts, in case there are none.
     pub missing: &'static str,
-    /// The baseline's time, where the run has one point alone; of load the time for each request, ns.
+    /// The baseline's time in nanoseconds if the run has only one point. For a load, the time per request.
     pub time_ns: Option<Interval>,
-    /// The 99th percentile of a load's response time, where the run has only one point.
+    /// The 99th percentile of a load's response time in nanoseconds, if the run has only one point.
     pub p99_ns: Option<Interval>,
-    /// Requests of a load that failed, at all points.
+    /// The number of failed requests of a load, over all points.
     pub failed: Option<u64>,
 }
 
-/// A subject, and the data that identify the same program in another run.
+/// A subject with the data that identify the same program in another run.
 #[derive(Clone, Debug)]
 pub struct ProgramIdentity {
     pub name: String,
     pub revision: Option<String>,
-    /// The command's line, or else program and arguments.
+    /// The command line, or the program with its arguments.
     line: String,
     sha256: Option<String>,
 }
 
 impl RunSummary {
-    /// Summarizes a measured run, which it analyzes. `hashes` are those in the run file, by
-    /// [`Plan::subject_label`] or by the subjects' names. `None` for a run without a plan.
+    /// Analyzes and summarizes a measured run. Returns `None` for a run without a plan.
+    ///
+    /// `hashes` are the hashes in the run file, by [`Plan::subject_label`] or by the subjects' names.
     ///
     /// [`Plan::subject_label`]: lab_model::Plan::subject_label
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
@@ -78,7 +79,7 @@ impl RunSummary {
         let measured = Measured::new(&report, &content.plan, kind.traits());
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
-        // A run may hold figures of a tool alone.
+        // A run may contain only values that were imported from another tool.
         let is_measured = content.figures.is_empty() || run.complete_blocks().next().is_some();
         let mut standings = Vec::new();
         for scope in Scope::all(&measured).into_iter().filter(|_| is_measured) {
@@ -101,7 +102,7 @@ impl RunSummary {
         })
     }
 
-    /// The names of the subjects that have a row, each once.
+    /// Returns the sorted names of the subjects that have a row, each once.
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
         let standings = self.standings.iter().map(|s| s.subject.name.as_str());
         let mut names: Vec<&str> = standings.collect();
@@ -124,7 +125,7 @@ impl SubjectStanding {
             ProgramIdentity::new(subject, hash)
         };
         let standing = standing(scope, subject, &respect.metric, respect.over);
-        // Times are shown where there is one point alone.
+        // Times are only reported if there is a single point.
         let only = match respect.points.as_slice() {
             &[only] if respect.case.is_none() => Some(only),
             _ => None,
@@ -162,18 +163,18 @@ impl SubjectStanding {
         }
     }
 
-    /// True if it stands for the same as another.
+    /// Returns true if both results are for the same target and case.
     pub fn is_like(&self, other: &SubjectStanding) -> bool {
         (self.target, &self.case) == (other.target, &other.case)
     }
 
-    /// True for the baseline itself, which has nothing to be compared with.
+    /// Returns true for the baseline itself, which is compared with nothing.
     pub fn is_alone(&self) -> bool {
         self.subject.name == self.baseline.name
     }
 }
 
-/// How many requests failed, at all points.
+/// Counts the failed requests over all points.
 fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
     let places = respect.all_points.iter().map(|&p| (subject, Some(p)));
     let failed = places.filter_map(|place| scope.quantity(place, &Metric::ERRORS));
@@ -181,7 +182,7 @@ fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
     failed.fold(0, u64::saturating_add)
 }
 
-/// The reason why a subject has no verdicts.
+/// Returns the reason why a subject has no verdicts.
 fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str {
     let mut points = respect.all_points.iter();
     if scope.run.failures.iter().any(|f| f.subject == subject) {
@@ -204,7 +205,7 @@ impl ProgramIdentity {
         }
     }
 
-    /// True if it is known to be another program. A hash that one of the runs lacks says nothing.
+    /// Returns true if this is known to be a different program. A hash that one of the runs lacks proves nothing.
     pub fn differs(&self, other: &ProgramIdentity) -> bool {
         let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
         self.line != other.line

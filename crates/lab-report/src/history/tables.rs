@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The runs of a subject as a table: one row for each, the oldest first.
+//! The runs of a subject as a table with one row per run, the oldest first.
 
 use super::record::{HistoryRow, REMARKS};
 use crate::parts::cell::{self, NONE};
@@ -7,7 +7,7 @@ use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Table, Tone};
 use lab_model::{Interval, Metric, Unit};
 
-/// The table of a subject and its baseline.
+/// Builds the table of a subject and its baseline.
 pub fn table(records: &[&HistoryRow]) -> Table {
     let table = if records.iter().any(|r| r.case.is_some()) {
         by_case(records)
@@ -66,7 +66,7 @@ fn by_run(records: &[&HistoryRow]) -> Table {
     table
 }
 
-/// How many requests of a load failed.
+/// Returns the cell with the number of failed requests of a load.
 fn errors(record: &HistoryRow) -> Cell {
     let failed = record.failed.unwrap_or(0);
     let count = record
@@ -75,7 +75,7 @@ fn errors(record: &HistoryRow) -> Cell {
     cell::or_none(count).toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
 }
 
-/// The verdict in a word, or for multiple points the number of each kind: `12 slower, 2 equivalent`.
+/// Returns the verdict in a word; for multiple points, the number of each verdict, such as `12 slower, 2 equivalent`.
 fn verdict(record: &HistoryRow) -> Cell {
     match record.verdicts.as_slice() {
         [] => Cell::from(record.missing).toned(Tone::Alarm),
@@ -84,7 +84,7 @@ fn verdict(record: &HistoryRow) -> Cell {
     }
 }
 
-/// The runs of one server, whose cases stand side by side.
+/// Builds the table of one server's runs, with one column per case.
 fn by_case(records: &[&HistoryRow]) -> Table {
     let cases = say::distinct(records.iter().filter_map(|r| r.case.as_deref()));
     let ratios = cases.iter().map(|case| Column::of(*case, Unit::Ratio));
@@ -105,7 +105,7 @@ fn by_case(records: &[&HistoryRow]) -> Table {
     table
 }
 
-/// A ratio with its verdict, or why there is none.
+/// Returns the cell with a ratio and its verdict, or with the reason why there is none.
 fn case_cell(record: &HistoryRow) -> Cell {
     match (&record.ratio, record.verdicts.first()) {
         (Some(ratio), Some(verdict)) => cell::judged(ratio, &Metric::SERVER_CPU, Some(verdict)),
@@ -114,14 +114,14 @@ fn case_cell(record: &HistoryRow) -> Cell {
     }
 }
 
-/// The letters that hold for any of some records.
+/// Returns the letters that apply to any of the records.
 fn letters<'r, 'a: 'r>(records: impl Iterator<Item = &'r HistoryRow<'a>>) -> String {
     let all: String = records.map(|r| r.remarks.as_str()).collect();
     let holds = REMARKS.iter().filter(|(letter, _)| all.contains(*letter));
     holds.map(|(letter, _)| letter).collect()
 }
 
-/// Remarks that apply to the whole history.
+/// Returns the notes that apply to the whole history.
 pub fn notes(records: &[HistoryRow]) -> Vec<String> {
     let by_case = records.iter().any(|r| r.case.is_some());
     let many = records

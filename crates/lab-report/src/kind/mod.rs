@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kinds of measured work: one folder each, which implements [`WorkKind`] and is registered in [`kind_of`].
+//! The kinds of measured work. Each has its own directory, implements [`WorkKind`] and is registered in [`kind_of`].
 
 mod batches;
 mod commands;
@@ -11,7 +11,7 @@ pub use work_kind::WorkKind;
 
 use lab_model::Work;
 
-/// The kind of a plan's work.
+/// Returns the kind of a plan's work.
 pub fn kind_of(work: &Work) -> &dyn WorkKind {
     match work {
         Work::Batches => &batches::Batches,

@@ -9,26 +9,28 @@ use lab_document::{Chart, Finding, Section};
 
 /// A kind of measured work, as reports show it.
 pub trait WorkKind {
-    /// The facts that shared parts of a document need.
+    /// Returns the facts about this kind that the shared parts of a document need.
     fn traits(&self) -> &'static KindTraits;
 
-    /// The parts that it adds to the document of a run. `scopes`: the run's targets, at least one.
+    /// Builds the parts that this kind adds to the document of a run. `scopes` are the run's targets, at least one.
     fn parts(&self, scopes: &[Scope]) -> DocumentParts;
 
-    /// The title of a run, if it is not the plan's.
+    /// Returns the title of a run if it differs from the plan's title.
     fn title(&self, _scope: &Scope) -> Option<String> {
         None
     }
 
-    /// Makes the current estimate for a line of progress, at most 60 columns; empty without an interval.
+    /// Returns the function that formats the current estimate for a progress line, in at most 60 columns.
+    ///
+    /// That function returns an empty string if there is no interval yet.
     fn estimate(&self) -> Option<fn(&Measured) -> String> {
         None
     }
 
-    /// The metrics and points in which a history compares the subjects of a run.
+    /// Returns the metrics and points by which a history compares the subjects of a run.
     fn respects(&self, scope: &Scope) -> Vec<Respect>;
 
-    /// Advice where two runs do not show a change, in a sentence.
+    /// Returns a sentence with advice for the case that two runs cannot show a change.
     fn advice_on_one_run(&self) -> &'static str {
         "Let the old and the new program be two subjects of one run."
     }
@@ -36,12 +38,12 @@ pub trait WorkKind {
 
 /// The parts that each kind of work adds to the common document.
 pub struct DocumentParts {
-    /// The chart that answers the question.
+    /// The main chart of the first screen.
     pub chart: Option<Chart>,
-    /// The most important first; those beyond the third are left out.
+    /// The findings, the most important first. The document shows the first three.
     pub findings: Vec<Finding>,
-    /// Between what went wrong and the conditions.
+    /// The sections between the failures and warnings and the conditions.
     pub sections: Vec<Section>,
-    /// How it was measured, in sentences.
+    /// The description of the method, in sentences.
     pub method: Vec<String>,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agents of a load: what each did, its clock, and its machine.
+//! The agents of a load: their work, clocks and machines.
 
 use super::cell;
 use super::scope::Scope;
@@ -8,7 +8,7 @@ use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
 
-/// The agents of a load; empty where this process was the generator.
+/// Builds the section on the agents. It is empty if this process generated the load.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Agents");
     let run = scope.run;
@@ -33,7 +33,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// A sentence on which agents began together, with the names of those that were late.
+/// Begins a sentence that says which agents began together, with the names of those that were late.
 fn begin_sentence(late: &[String]) -> String {
     match late {
         [] => "All began at the same moment".into(),
@@ -41,7 +41,7 @@ fn begin_sentence(late: &[String]) -> String {
     }
 }
 
-/// At a point: `64 connections of 3 agents`.
+/// Formats the connections at a point, such as `64 connections of 3 agents`.
 pub fn connections(scope: &Scope, point: PointId) -> String {
     let run = scope.run;
     let connections = run.connections_in_figures(scope.plan.connections(point));
@@ -55,7 +55,7 @@ pub fn connections(scope: &Scope, point: PointId) -> String {
     }
 }
 
-/// The load generator in words: `3 agents with 1 thread each`.
+/// Describes the load generator, such as `3 agents with 1 thread each`.
 pub fn generator(scope: &Scope, load: &Load) -> String {
     let threads = say::count(load.threads as usize, "thread");
     let all = scope.run.load_agents().len();
@@ -70,7 +70,7 @@ pub fn generator(scope: &Scope, load: &Load) -> String {
     }
 }
 
-/// A sentence on whether all offered requests are accounted for.
+/// Returns a sentence that says whether all offered requests are accounted for.
 pub fn account(scope: &Scope) -> String {
     let every = "Every request that was offered was served or is an error";
     match unaccounted(scope.run) {
@@ -86,7 +86,7 @@ pub fn account(scope: &Scope) -> String {
     }
 }
 
-/// The requests and times of each agent.
+/// Builds the table of each agent's requests and times.
 fn work_table(scope: &Scope) -> Table {
     let requests = || Unit::Count("requests".into());
     let columns = [
@@ -151,7 +151,7 @@ fn word(mark: AgentTrouble) -> &'static str {
     }
 }
 
-/// The machine of each agent, and the offset of its clock from the coordinator's.
+/// Builds the table of each agent's machine and the offset of its clock from the coordinator's clock.
 fn machines(run: &Run) -> Table {
     let columns = [
         Column::from("agent"),
@@ -184,7 +184,7 @@ fn machines(run: &Run) -> Table {
     table.without_empty_columns()
 }
 
-/// The agent's name, marked if the user left it out.
+/// Returns the agent's name, marked if the user excluded the agent.
 pub fn name(agent: &Agent) -> String {
     left_out(agent.name.clone(), agent)
 }
@@ -197,7 +197,7 @@ fn left_out(name: String, agent: &Agent) -> String {
     }
 }
 
-/// A sentence for each machine that runs more than one agent.
+/// Returns a sentence for each machine that runs more than one agent.
 pub fn one_machine(agents: &[Agent]) -> Option<String> {
     let machine_ids = agents.iter().filter_map(|agent| {
         let id = fact(agent, Host::MACHINE_ID);
@@ -215,17 +215,17 @@ pub fn one_machine(agents: &[Agent]) -> Option<String> {
     say::paragraph(sentences)
 }
 
-/// The agent's machine, and the launcher that started it there.
+/// Formats the agent's machine and the launcher that started the agent there.
 pub fn machine(agent: &Agent) -> String {
     format!("{} ({})", agent.machine, agent.launcher)
 }
 
-/// A fact about its machine; empty: not known.
+/// Returns a fact about the agent's machine, or an empty string if it is unknown.
 pub fn fact(agent: &Agent, name: &str) -> String {
     agent.host.fact(name).unwrap_or_default().to_owned()
 }
 
-/// The reasons why its machine is unfit for measurements; empty if it is fit.
+/// Returns the reasons why the agent's machine is unfit for measurements, or an empty string if it is fit.
 pub fn unfit(agent: &Agent) -> String {
     let unfit = agent.host.findings.iter().filter(|f| f.unfit);
     let unfit: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
@@ -247,7 +247,7 @@ mod tests {
     fn agents_of_one_machine_are_named() {
         let agent = |(name, id): (&str, &str)| Agent {
             name: name.into(),
-            // Its name is the same everywhere.
+            // The name localhost is the same on every machine.
             machine: "localhost".into(),
             host: Host {
                 facts: vec![(Host::MACHINE_ID.into(), id.into())],

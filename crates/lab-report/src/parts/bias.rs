@@ -9,7 +9,7 @@ use lab_document::{Cell, Quantity, Section, Table, Tone};
 use lab_model::{SubjectId, Unit};
 use lab_stats::results::{Bias, BiasKind};
 
-/// The section: a row for each subject.
+/// Builds the section with a row per subject.
 pub fn section(scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Checks for bias");
     for scope in scopes.iter().filter(|scope| !biases(scope).is_empty()) {
@@ -19,7 +19,7 @@ pub fn section(scopes: &[Scope]) -> Section {
     section
 }
 
-/// The checks of a target's subjects.
+/// Returns the checks of a target's subjects.
 fn biases<'a>(scope: &Scope<'a>) -> Vec<&'a Bias> {
     let compared = scope.compared();
     let all = scope.results.biases.iter();
@@ -27,7 +27,7 @@ fn biases<'a>(scope: &Scope<'a>) -> Vec<&'a Bias> {
         .collect()
 }
 
-/// The biases that exceed the margin, in sentences.
+/// Describes the biases that exceed the margin.
 fn conspicuous(scope: &Scope) -> String {
     let biases = biases(scope).into_iter();
     let out = biases.filter(|bias| bias.stands_out);
@@ -38,7 +38,7 @@ fn conspicuous(scope: &Scope) -> String {
     say::paragraph(sentences).unwrap_or_else(|| "Nothing exceeds the margin.".into())
 }
 
-/// The meaning of a bias that exceeds the margin.
+/// Describes the meaning of a bias that exceeds the margin.
 fn meaning(kind: BiasKind) -> &'static str {
     match kind {
         BiasKind::CarryOver => "A turn of its own before changes the time by more than the margin",
@@ -81,7 +81,7 @@ fn target_table(scope: &Scope) -> Table {
     table
 }
 
-/// How many turns of a subject were taken again.
+/// Formats the number of a subject's repeated turns.
 fn redone(scope: &Scope, subject: SubjectId) -> String {
     let slices = scope.run.complete_blocks().flat_map(|b| &b.redone_slices);
     say::count(slices.filter(|s| s.subject == subject).count(), "turn")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cells of tables: a figure, its ratio to the baseline's, the verdict on the ratio, or why there is none.
+//! Cells of tables: a value, its ratio to the baseline's value, the verdict on the ratio, or the reason why there is
+//! none.
 
 use super::measured::SubjectScope;
 use super::scope::Scope;
@@ -8,13 +9,13 @@ use lab_document::{Cell, Quantity, Tone};
 use lab_model::{Interval, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
 use lab_stats::analysis::Verdict;
 
-/// The cell of a figure that is missing because the subject cannot do the work.
+/// The cell for a value that is missing because the subject cannot do the work.
 pub const UNABLE: &str = "—";
 
-/// The cell of any other missing figure.
+/// The cell for a value that is missing for another reason.
 pub const NONE: &str = "–";
 
-/// The verdicts in the order in which they are counted: as data have them, and as they are shown.
+/// The verdicts in the order in which they are counted: their identifiers in data and their display texts.
 const VERDICTS: [(&str, &str); 5] = [
     ("faster", "faster"),
     ("slower", "slower"),
@@ -23,17 +24,17 @@ const VERDICTS: [(&str, &str); 5] = [
     ("inconclusive", "not decided"),
 ];
 
-/// A quantity, or a dash where there is none.
+/// Returns a cell with a quantity, or with a dash if there is none.
 pub fn or_none(quantity: Option<Quantity>) -> Cell {
     quantity.map_or(NONE.into(), Cell::from)
 }
 
-/// A time in ns; empty where there is none.
+/// Returns a cell with a time in nanoseconds, or an empty cell if there is none.
 pub fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }
 
-/// A figure, or why there is none.
+/// Returns a cell with a value, or with the reason why it is missing.
 pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let Some(quantity) = scope.quantity(place, metric) else {
         let timed = RESPONSE_TIMES.contains(metric) || SERVICE_TIMES.contains(metric);
@@ -54,25 +55,25 @@ pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     }
 }
 
-/// A rate that is the load generator's, not the server's.
+/// Marks a rate that was limited by the load generator, not by the server.
 pub fn limited(rate: Cell) -> Cell {
     rate.noted("the generator was the limit").toned(Tone::Alarm)
 }
 
-/// True if the load generator, not the server, was the limit.
+/// Returns true if the load generator, not the server, was the limit.
 pub fn is_saturated(scope: &Scope, (subject, point): SubjectScope) -> bool {
     let mut saturated = scope.results.saturated.iter();
     saturated.any(|&(s, p)| (s, Some(p)) == (subject, point))
 }
 
-/// `3 %` of the requests.
+/// Formats the fraction of failed requests, such as `3 %`.
 fn part_failed(scope: &Scope, place: SubjectScope) -> String {
     let count = |metric| scope.quantity(place, metric).map_or(0.0, |q| q.value);
     let (failed, served) = (count(&Metric::ERRORS), count(&Metric::SERVED));
     say::percent(failed / (failed + served).max(1.0))
 }
 
-/// A ratio to the baseline's figure with its verdict as a note, or why there is none.
+/// Returns a cell with a ratio to the baseline and its verdict as a note, or with the reason why there is none.
 pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let (subject, point) = place;
     if let Some(comparison) = scope.comparison(place, metric) {
@@ -99,12 +100,12 @@ pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     }
 }
 
-/// A ratio with the verdict on it.
+/// Returns a cell with a ratio and the verdict on it.
 pub fn judged(ratio: &Interval, metric: &Metric, verdict: Option<&Verdict>) -> Cell {
     with_verdict(Quantity::ratio(ratio).into(), metric, verdict)
 }
 
-/// A cell with a verdict on it.
+/// Adds a verdict to a cell.
 pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> Cell {
     match verdict {
         Some(verdict) => cell.noted(word(metric, verdict)).toned(tone(verdict)),
@@ -112,7 +113,7 @@ pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> C
     }
 }
 
-/// The reason for a missing figure.
+/// Returns a cell with the reason for a missing value.
 fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     let (subject, point) = place;
     if point.is_some_and(|p| !scope.plan.takes_part(subject, p)) {
@@ -121,14 +122,14 @@ fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     let reason = match scope.failure(place) {
         Some(failure) => format!("failed: {}", failure.kind),
         None if scope.refusal(place).is_some() => "not compared".into(),
-        // Other subjects' figures alone say that it could have been.
+        // Only other subjects' values show that it could have been measured.
         None if point.is_some() && !scope.knows(place) => "not measured".into(),
         None => return NONE.into(),
     };
     Cell::from(reason).toned(Tone::Alarm)
 }
 
-/// How many verdicts there are of each kind: `12 slower, 2 equivalent`.
+/// Returns a cell with the number of verdicts of each kind, such as `12 slower, 2 equivalent`.
 pub fn counted(verdicts: &[Verdict]) -> Cell {
     let cell = Cell::from(counts(verdicts));
     match verdicts {
@@ -139,7 +140,7 @@ pub fn counted(verdicts: &[Verdict]) -> Cell {
     }
 }
 
-/// `12 slower, 2 equivalent`.
+/// Formats the number of verdicts of each kind, such as `12 slower, 2 equivalent`.
 pub fn counts(verdicts: &[Verdict]) -> String {
     let parts = VERDICTS.iter().filter_map(|(id, word)| {
         let same = verdicts.iter().filter(|v| identifier(v) == *id).count();
@@ -148,7 +149,7 @@ pub fn counts(verdicts: &[Verdict]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// A word for a verdict: costs and sizes are less or more, not faster or slower.
+/// Returns a word for a verdict. Costs and sizes are less or more, not faster or slower.
 pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     let is_time = metric.unit == Unit::Nanoseconds && !metric.id.contains("cpu");
     let is_time = is_time || *metric == Metric::THROUGHPUT || metric.unit == Unit::Ratio;
@@ -159,7 +160,7 @@ pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     }
 }
 
-/// The verdict's name in CSV and other data, whatever the metric.
+/// Returns the verdict's identifier in CSV and other data formats, whatever the metric.
 pub fn identifier(verdict: &Verdict) -> &'static str {
     verdict_words(verdict).0
 }
@@ -174,7 +175,7 @@ fn verdict_words(verdict: &Verdict) -> (&'static str, &'static str) {
     }]
 }
 
-/// The tone of a verdict.
+/// Returns the tone of a verdict.
 pub fn tone(verdict: &Verdict) -> Tone {
     match verdict {
         Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Better,
@@ -184,7 +185,7 @@ pub fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-/// The tone of a ratio: that of its verdict, or else by the side of 1 on which its interval lies.
+/// Returns the tone of a ratio: that of its verdict or, without one, by the side of 1 on which the interval lies.
 pub fn tone_of(ratio: &Interval, verdict: Option<&Verdict>) -> Tone {
     match verdict {
         Some(verdict) => tone(verdict),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The charts that all kinds share: ratios with their intervals, figures as bars, figures over a sweep.
+//! Charts that all kinds share: ratios with their intervals, values as bars, and values over a sweep.
 
 use super::cell;
 use super::measured::SubjectScope;
@@ -18,8 +18,10 @@ use lab_stats::results::Over;
 /// The caption of all forest plots.
 const BEST_FIRST: &str = "The best is first; left of 1 is better; the lines are intervals.";
 
-/// The chart that shows which subject is best: overall ratios, or ratios at each point if two subjects are
-/// compared, or figures if none are.
+/// Builds the chart that shows which subject is best.
+///
+/// The chart shows overall ratios; ratios at each point if two subjects are compared; or values if there is no
+/// comparison.
 pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
     let scope = scopes.first()?;
     let by_point = scope.others().len() == 1 && scope.points().len() > 1;
@@ -47,8 +49,9 @@ pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
     forest.or_else(|| bars_at(scope, "figures", &scope.points(), metric))
 }
 
-/// A row for each subject with the baseline, the best first. A mean over fewer points than the others' says so: it is not
-/// comparable with theirs.
+/// Builds a row for each subject including the baseline, the best first.
+///
+/// A mean over fewer points than the others' is marked, since it is not comparable with theirs.
 fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
     let standings = Standings::new(scope, metric, over);
     let all = standings.ranked.iter().map(|s| s.points).max();
@@ -75,7 +78,7 @@ fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
     standings.ranked.iter().map(row).collect()
 }
 
-/// A row for each point at which a subject is compared.
+/// Builds a row for each point at which a subject is compared.
 fn point_rows(
     scope: &Scope,
     subject: SubjectId,
@@ -91,7 +94,7 @@ fn point_rows(
     points.iter().filter_map(row).collect()
 }
 
-/// Ratios at every point, a group for each; nothing at one point.
+/// Builds the chart of ratios at every point, with a group per point. Returns `None` for a single point.
 pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option<Chart> {
     if points.len() < 2 {
         return None;
@@ -110,7 +113,7 @@ pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option
     )
 }
 
-/// A group for each of some metrics and points, in each the best first.
+/// Builds a chart with a group for each of the given metrics and points, the best subject first.
 pub fn standings<'m>(
     scope: &Scope,
     id: &str,
@@ -122,7 +125,7 @@ pub fn standings<'m>(
     forest(id, axis, scope.results.margin, groups.collect(), BEST_FIRST)
 }
 
-/// The axis label of ratios: `time as a multiple of c's`.
+/// Returns the axis label for ratios, such as `time as a multiple of c's`.
 pub fn ratio_axis(scope: &Scope, metric: &Metric) -> String {
     format!(
         "{} as a multiple of {}'s",
@@ -131,7 +134,8 @@ pub fn ratio_axis(scope: &Scope, metric: &Metric) -> String {
     )
 }
 
-/// Ratios around 1 on a logarithmic axis, with the margin of equivalence; `None` without rows.
+/// Builds a forest plot of ratios around 1 on a logarithmic axis, with the margin of equivalence. Returns `None`
+/// without rows.
 pub fn forest(
     id: &str,
     axis: String,
@@ -155,7 +159,7 @@ pub fn forest(
     })
 }
 
-/// Figures of all subjects at some points, a group for each point.
+/// Builds the bar chart of a metric of all subjects at some points, with a group per point.
 pub fn bars_at(scope: &Scope, id: &str, points: &[PointId], metric: &Metric) -> Option<Chart> {
     let group = |&point: &PointId| {
         let title = match points.len() {
@@ -168,7 +172,7 @@ pub fn bars_at(scope: &Scope, id: &str, points: &[PointId], metric: &Metric) -> 
     bars(&id, &metric.title, &metric.unit, points.iter().map(group))
 }
 
-/// A bar for each subject, of figures over the whole run.
+/// Builds a bar chart of a metric over the whole run.
 pub fn bars_over_run(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
     let groups = scopes
         .iter()
@@ -189,7 +193,7 @@ fn bar_rows(scope: &Scope, point: Option<PointId>, metric: &Metric) -> Vec<BarRo
     rows.collect()
 }
 
-/// Whole bars from 0, in groups with headings; nothing without rows.
+/// Builds a bar chart from groups of bars that start at 0. Returns `None` without rows.
 pub fn bars(
     id: &str,
     title: &str,
@@ -215,7 +219,8 @@ pub fn bars(
     })
 }
 
-/// A metric over the sweep of a group, a line for each subject; nothing with fewer than two points.
+/// Builds the chart of a metric over the sweep of a group, with a line per subject. Returns `None` for fewer than two
+/// points.
 pub fn over_sweep(scope: &Scope, group: &PointGroup, metric: &Metric) -> Option<Chart> {
     let lines = scope.compared().into_iter();
     let lines = lines.map(|subject| {
@@ -232,7 +237,7 @@ pub fn over_sweep(scope: &Scope, group: &PointGroup, metric: &Metric) -> Option<
     sweep_chart(scope, group, (&metric.id, y, caption), lines.collect())
 }
 
-/// Lines over a group's sweep; nothing where none has two points.
+/// Builds a chart of lines over a group's sweep. Returns `None` if no line has two points.
 pub fn sweep_chart(
     scope: &Scope,
     group: &PointGroup,
@@ -259,7 +264,7 @@ pub fn sweep_chart(
     })
 }
 
-/// A subject's values over a sweep, ascending.
+/// Builds the line of a subject's values over a sweep, in ascending order.
 pub fn line(
     scope: &Scope,
     group: &PointGroup,
@@ -279,7 +284,7 @@ pub fn line(
     }
 }
 
-/// The answer for a subject that was measured alone: a bar for each metric.
+/// Builds the chart for a subject that was measured alone, with a bar per metric.
 pub fn bars_of_metrics(
     scope: &Scope,
     title: &str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects and services, the settings that they read back, and the run's own noise.
+//! The subjects and services, the settings that they report, and the run's own noise.
 
 use super::cell::NONE;
 use super::measured::Measured;
@@ -10,7 +10,7 @@ use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_model::{Metric, Setting, SubjectId, Unit, WarmUp};
 use std::collections::BTreeSet;
 
-/// The section: services, subjects, settings, the control, warm-up.
+/// Builds the section on services, subjects, settings, the control and warm-up.
 pub fn section(measured: &Measured, scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Conditions");
     for scope in scopes {
@@ -49,7 +49,7 @@ fn target_section(scope: &Scope) -> Section {
     section
 }
 
-/// The listings that builds of subjects wrote.
+/// Builds the section with the listings that the subjects' builds wrote.
 fn listings(scope: &Scope) -> Section {
     let mut section = Section::folded("What the builds say");
     for id in scope.compared() {
@@ -62,7 +62,7 @@ fn listings(scope: &Scope) -> Section {
     section
 }
 
-/// A description of each subject; whole commands are shown by their lines, and running servers by their URLs.
+/// Builds the table of subjects. Commands are described by their command lines, and running servers by their URLs.
 fn subjects(scope: &Scope) -> Table {
     let head = [
         scope.words.subject,
@@ -94,7 +94,7 @@ fn subjects(scope: &Scope) -> Table {
     table.without_empty_columns()
 }
 
-/// Settings in which subjects differ, and in words those in which all agree.
+/// Returns the table of settings in which subjects differ, and a list of those in which all agree.
 fn settings(scope: &Scope) -> (Table, Vec<String>) {
     let settings = &scope.run.settings;
     let has = |s: &SubjectId| settings.iter().any(|setting| setting.subject == *s);
@@ -135,7 +135,7 @@ fn settings(scope: &Scope) -> (Table, Vec<String>) {
     (table, same)
 }
 
-/// The distinct values that a subject read back for a setting, over all points.
+/// Returns the distinct values that a subject reported for a setting, over all points.
 fn values(scope: &Scope, subject: SubjectId, key: &str) -> String {
     let mine = scope.run.settings.iter();
     let mine = mine.filter(|s| s.subject == subject && s.key == key);
@@ -147,7 +147,7 @@ fn values(scope: &Scope, subject: SubjectId, key: &str) -> String {
     }
 }
 
-/// The second copy of the baseline, point by point.
+/// Builds the table of the second copy of the baseline by point.
 fn control(scope: &Scope) -> Table {
     let columns = [
         Column::from("point"),
@@ -180,7 +180,7 @@ fn control(scope: &Scope) -> Table {
     table
 }
 
-/// How the first batches of fresh processes behaved, and the very first operation.
+/// Builds the table of the warm-up: the first batches of fresh processes, and the very first operation.
 fn warm_up(scope: &Scope) -> Table {
     let pilots = &scope.run.pilots;
     let has = |p: &usize| pilots.iter().any(|pilot| pilot.point == *p);
@@ -226,7 +226,7 @@ fn warm_up(scope: &Scope) -> Table {
     table
 }
 
-/// How batch times behave, in a word or two.
+/// Describes the development of batch times in a word or two.
 fn class(class: WarmUp) -> (&'static str, Tone) {
     match class {
         WarmUp::Flat => ("flat", Tone::Plain),

@@ -11,7 +11,7 @@ use lab_model::{Cores, PointId, Unit};
 use lab_stats::analysis::Fit;
 use lab_stats::results::Effect;
 
-/// The section; empty without a sweep or factors.
+/// Builds the section. It is empty without a sweep or factors.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::folded("Fixed and marginal cost");
     for group in scope.groups(Cores::One) {
@@ -23,7 +23,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// `fixed + marginal` for each subject.
+/// Builds the table of the fixed and marginal cost for each subject.
 fn fits(scope: &Scope, group: &PointGroup) -> Table {
     let case = scope.case(group);
     let subjects = scope.subjects();
@@ -31,7 +31,7 @@ fn fits(scope: &Scope, group: &PointGroup) -> Table {
         fit.case == group.case && fit.factors == group.factors && subjects.contains(&fit.subject)
     });
     let fits: Vec<&Fit> = fits.collect();
-    // Whole commands count processes, so the unit takes the name of the sweep.
+    // A command's operations are processes, so the unit takes the name of the sweep.
     let sweep = case.sweep.as_ref().filter(|_| scope.traits.unit_is_swept);
     let unit = sweep.unwrap_or(&case.unit);
     let equation = format!("time = fixed + marginal × {unit}");
@@ -43,7 +43,7 @@ fn fits(scope: &Scope, group: &PointGroup) -> Table {
     table
 }
 
-/// Fitted lines, one per row: the fixed cost, and the cost of each `unit`.
+/// Builds a table of fitted lines, one per row, with the fixed cost and the cost of each `unit`.
 pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
     let columns = [
         Column::from(scope.words.subject),
@@ -68,7 +68,7 @@ pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
     table
 }
 
-/// How far points lie off a line, and whether they bend away from it.
+/// Returns cells with the largest distance of a point from the line, and whether the points bend away from it.
 fn shape(fit: &Fit) -> (Cell, Cell) {
     if fit.points < 3 {
         return (NONE.into(), "unknown: two points".into());
@@ -84,7 +84,7 @@ fn shape(fit: &Fit) -> (Cell, Cell) {
     )
 }
 
-/// The costs of the second and later values of a factor: a table for each factor, value and metric.
+/// Builds a table of the cost of the second and later values of a factor, for each factor, value and metric.
 pub fn effects(scope: &Scope) -> Vec<Table> {
     let subjects = scope.subjects();
     let all = scope.results.effects.iter();
@@ -116,12 +116,12 @@ pub struct FactorValues {
     pub respect: String,
     /// The factor's first value.
     pub first: String,
-    /// The other.
+    /// The other value.
     pub second: String,
 }
 
 impl FactorValues {
-    /// The factor values of an effect.
+    /// Returns the factor values of an effect.
     pub fn of(measured: &Measured, effect: &Effect) -> FactorValues {
         let value = |point: Option<PointId>| {
             let value = point.and_then(|p| measured.plan.points[p].param(&effect.factor));
@@ -136,7 +136,7 @@ impl FactorValues {
         }
     }
 
-    /// `statement: time with text / time with prepared`.
+    /// Returns a title, such as `statement: time with text / time with prepared`.
     pub fn title(&self) -> String {
         let FactorValues {
             factor,
@@ -148,7 +148,7 @@ impl FactorValues {
     }
 }
 
-/// The point without the factor, or the case of several, or all cases.
+/// Names the points that an effect covers: a single point without the factor, a case or all cases.
 fn place(scope: &Scope, effect: &Effect) -> String {
     match (effect.pairs.as_slice(), effect.case) {
         (&[(from, _)], _) => {

@@ -7,7 +7,7 @@ use super::table;
 use lab_document::{Cell, Quantity, Table, Tone};
 use lab_model::{ErrorKind, Unit};
 
-/// Errors by kind; no rows where there are none.
+/// Builds the table of errors by kind. It has no rows if there were no errors.
 pub fn errors(scope: &Scope) -> Table {
     let all = &scope.results.errors;
     let kinds = ErrorKind::ALL.into_iter();
@@ -39,7 +39,7 @@ pub fn errors(scope: &Scope) -> Table {
     table
 }
 
-/// The meaning of a kind of request error.
+/// Describes the meaning of a kind of request error.
 fn meaning(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Connect => "no connection came about.",

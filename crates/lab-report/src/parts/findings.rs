@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The findings of a run, by rule: the best subject, the points where another one leads, the inconclusive
+//! The findings of a run by rule: the best subject, the points where another one leads, and the inconclusive
 //! comparisons.
 
 use super::measured::Measured;
@@ -18,13 +18,14 @@ use lab_stats::refusals::is_alone;
 use lab_stats::results::{Comparison, Over, WarningKind};
 use std::collections::BTreeSet;
 
-/// Reasons why servers are not compared, each in a sentence of its own.
+/// The maximum number of reasons for exclusions that get a sentence of their own.
 const MAX_REASONS: usize = 2;
 
-/// Operations of which one at least takes longer than what 99 % of them take at most.
+/// The number of operations from which on at least one is expected to exceed the 99th percentile.
 const FOR_P99: f64 = 100.0;
 
-/// The first findings, then any warning without which they would mislead, and the inconclusive comparisons.
+/// Builds the first screen: the findings, any warning without which they would mislead, and the inconclusive
+/// comparisons.
 pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
     let mut warnings = measured.results.warnings.iter();
     let grave = warnings.find(|w| trouble::is_grave(&w.fact));
@@ -37,7 +38,7 @@ pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Findi
     }
 }
 
-/// The answer of a run without a complete block: says why there is none.
+/// Builds the first screen of a run without a complete block, which explains why there is no result.
 pub fn no_answer(measured: &Measured) -> Answer {
     let none = wording::no_answer(measured.words.subject, measured.results.blocks > 0);
     Answer {
@@ -46,7 +47,7 @@ pub fn no_answer(measured: &Measured) -> Answer {
     }
 }
 
-/// The best subject over some points; `words` name the points.
+/// Describes the best subject over some points. `words` name the points.
 pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
     let all = Standings::new(scope, metric, over).without_references(scope);
     let text = order(scope, &all, words)?;
@@ -57,7 +58,7 @@ pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option
     }))
 }
 
-/// The best subject over all points of a target, or at its only one; for two subjects the result of their
+/// Describes the best subject over all points of a target, or at its only one. For two subjects, describes their
 /// comparison.
 pub fn overall(scope: &Scope, metric: &Metric) -> Option<Finding> {
     let points = scope.points();
@@ -68,7 +69,7 @@ pub fn overall(scope: &Scope, metric: &Metric) -> Option<Finding> {
     leader(scope, metric, Over::all(&points), &words)
 }
 
-/// One that is compared, against the baseline.
+/// Describes a subject compared with the baseline.
 pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Finding> {
     let points = scope.points().into_iter();
     let compared = points.filter_map(|p| scope.comparison((subject, Some(p)), metric));
@@ -101,8 +102,9 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
     }
 }
 
-/// The parts in which another subject leads than over all, and the part with the greatest loss. `None` for a
-/// single part, or for two subjects.
+/// Describes the parts that another subject leads, and the part with the largest loss.
+///
+/// Returns `None` for a single part, or for two subjects.
 pub fn exceptions(
     scope: &Scope,
     metric: &Metric,
@@ -142,14 +144,14 @@ pub fn exceptions(
     say::paragraph([led, lost].into_iter().flatten().map(|(_, text)| text))
 }
 
-/// Keeps the text of the greatest value.
+/// Stores the text if its value is the highest so far.
 fn keep_greatest(greatest: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
     if greatest.as_ref().is_none_or(|(most, _)| value > *most) {
         *greatest = Some((value, text()));
     }
 }
 
-/// The inconclusive comparisons, how to resolve them, and the missing subjects.
+/// Describes the inconclusive comparisons, how to resolve them, and the missing subjects.
 fn undecided(measured: &Measured) -> Option<String> {
     let comparisons = &measured.results.comparisons;
     let verdicts = comparisons.iter().filter_map(|c| c.verdict);
@@ -158,7 +160,7 @@ fn undecided(measured: &Measured) -> Option<String> {
     let all = open.len() + closed.len();
     let open_part = wording::inconclusive(open.len(), all);
     let nothing = nothing_compared(measured);
-    // A subject that is measured alone is compared with its own copy.
+    // A subject that is measured alone is only compared with its own copy.
     let open = deciding(comparisons, measured.run, measured.plan)
         .filter(|_| nothing.is_none())
         .map(|by| open_part + &wording::would_decide(would_decide(measured, by), open.len()) + ".")
@@ -167,8 +169,7 @@ fn undecided(measured: &Measured) -> Option<String> {
     say::paragraph(all.into_iter().flatten())
 }
 
-/// The reason why the question has no answer: a subject was measured alone, or has too few operations for the
-/// compared metric.
+/// Describes why nothing was compared: a subject was measured alone, or has too few operations for the compared metric.
 fn nothing_compared(measured: &Measured) -> Option<String> {
     let Measured { run, plan, .. } = measured;
     let answered = |c: &Comparison| c.key.metric == *plan.answer();
@@ -178,7 +179,7 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
     }
     if is_alone(run, plan) {
         let name = measured.label(plan.baseline);
-        // For a single subject a sweep is the answer: where it is fast, and where slow.
+        // For a single subject, a sweep is the result: it shows where the subject is fast and where it is slow.
         let swept = plan
             .points
             .iter()
@@ -218,23 +219,23 @@ fn would_decide(measured: &Measured, by: Deciding) -> WouldDecide {
     }
 }
 
-/// A run with `blocks` replicates, and the option that requests it.
+/// Returns the run that has `blocks` replicates, with the option that requests it.
 fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
     let time = forecast::time_for(measured.run, blocks);
     if measured.plan.builds() > 1 {
         return LongerRun::Builds(blocks);
     }
-    // A run whose processes serve multiple blocks ends with its last set.
+    // A run whose processes serve multiple blocks ends after its last set of processes.
     if let Some(most) = measured.plan.measure.max_process_sets
         && measured.has_nested_blocks()
     {
         return match time.filter(|_| blocks <= most) {
             Some(time) => LongerRun::TimeForSets(time, blocks),
-            // There each block has processes of its own.
+            // Without sets, each block has processes of its own.
             None => LongerRun::Blocks(blocks),
         };
     }
-    // A run with interim analyses ends with the last of them.
+    // A run with interim analyses ends after the last of them.
     let longer = blocks > measured.plan.measure.max_blocks;
     match time {
         None => LongerRun::Blocks(blocks),
@@ -243,7 +244,7 @@ fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
     }
 }
 
-/// The effect of too few blocks on all comparisons.
+/// Describes the effect of too few blocks on all comparisons.
 fn few_blocks(measured: &Measured) -> Option<String> {
     let few = measured.results.warned(WarningKind::FewBlocks);
     let compared = !measured.results.comparisons.is_empty();
@@ -259,7 +260,7 @@ fn few_blocks(measured: &Measured) -> Option<String> {
     })
 }
 
-/// The subjects that are missing from the answer, or from parts of it.
+/// Describes the subjects that are missing from all or some of the results.
 fn missing(measured: &Measured) -> Option<String> {
     let failures = measured.run.failures.iter();
     let (lacking, failed): (Vec<_>, Vec<_>) = failures.partition(|f| f.is_lack());
@@ -299,8 +300,8 @@ fn missing(measured: &Measured) -> Option<String> {
     say::paragraph(sentences.into_iter().flatten().chain(exits))
 }
 
-/// Servers that are not compared since their turns were not at their steady level: each with its reason, while they are
-/// few.
+/// Describes servers that are excluded because their turns had not reached the steady state. Each server is listed with
+/// its reason if there are few.
 fn not_steady(measured: &Measured) -> Option<String> {
     let refusals = measured.refusals();
     let refusals = refusals.filter(|r| r.kind() == RefusalKind::NotSteady);
@@ -321,7 +322,7 @@ fn not_steady(measured: &Measured) -> Option<String> {
     say::paragraph(sentences.chain(wording::more_not_steady(&names)))
 }
 
-/// Each point with its name, for [`exceptions`].
+/// Returns each point with its name for [`exceptions`].
 pub fn points(scope: &Scope) -> Vec<(Over, String)> {
     let points = table::points(scope, &scope.single_points()).into_iter();
     points.map(|(p, name)| (Over::At(Some(p)), name)).collect()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The hosts that measured an experiment's blocks: what each is, its ratios, and whether hosts differ.
+//! The hosts that measured an experiment's blocks: their properties, their ratios, and whether hosts differ.
 
 use super::agents::{fact, machine, name, one_machine, unfit};
 use super::measured::Measured;
@@ -8,10 +8,10 @@ use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Interval, Unit};
 use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};
 
-/// A standard deviation of ratios between hosts above which nothing is said.
+/// The highest standard deviation of ratios between hosts that is reported.
 const MAX_BETWEEN: f64 = 10.0;
 
-/// The hosts of a run; empty where this machine measured.
+/// Builds the section on the hosts of a run. It is empty if this machine measured the run.
 pub fn section(measured: &Measured) -> Section {
     let mut section = Section::new("Hosts");
     let run = measured.run;
@@ -37,7 +37,7 @@ pub fn section(measured: &Measured) -> Section {
     section
 }
 
-/// A sentence on the hosts on which a run was measured; empty where this machine measured.
+/// Returns a sentence on the hosts that measured a run; empty if this machine measured it.
 pub fn measured_on(measured: &Measured) -> String {
     let hosts = hosts(measured.run);
     let measuring = hosts.iter().filter(|host| host.blocks > 0);
@@ -60,7 +60,7 @@ fn place(measured: &Measured, effect: &HostEffect) -> String {
     }
 }
 
-/// A column for subjects, and one of ratios under each of these headings.
+/// Returns a column for subjects, and a column of ratios for each heading.
 fn ratio_columns<'n>(headings: impl Iterator<Item = &'n str>) -> impl Iterator<Item = Column> {
     let ratios = headings.map(|heading| Column::of(heading, Unit::Ratio));
     std::iter::once("subject".into()).chain(ratios)
@@ -71,7 +71,7 @@ fn ratio_cells(ratios: &[Option<Interval>]) -> impl Iterator<Item = Cell> {
     ratios.iter().map(quantity)
 }
 
-/// A column for each host.
+/// Builds the table of ratios with a column per host.
 fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) -> Table {
     let columns = ratio_columns(hosts.iter().map(|host| host.agent.name.as_str()));
     let mut table = Table::new("Ratio on each host", columns);
@@ -86,7 +86,7 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
     table.without_empty_columns()
 }
 
-/// A column for each kind.
+/// Builds the table of ratios with a column per kind of host.
 fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> Table {
     let columns = ratio_columns(kinds.iter().map(|kind| kind.name.as_str()));
     let columns = columns.chain(["p", "kinds differ"].map(Column::from));
@@ -145,7 +145,10 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
     table
 }
 
-/// Few hosts leave the greatest value open: no machine measures ten times what another does.
+/// Returns the cell of a standard deviation.
+///
+/// With few hosts, the upper bound can be implausibly high: no machine measures ten times what another does. Such a
+/// bound is not reported.
 fn deviation(part: &Interval, hosts: usize) -> Cell {
     if part.high <= MAX_BETWEEN {
         return Quantity::estimate(part, Unit::Share).into();
@@ -167,7 +170,7 @@ fn p_text(p: f64) -> String {
     }
 }
 
-/// A ratio minus 1, with its interval, from its logarithm.
+/// Converts the logarithm of a ratio and its interval to the ratio minus 1.
 fn part(of_logs: &Interval) -> Interval {
     Interval {
         estimate: of_logs.estimate.exp_m1(),

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Facts of a kind of work, so that shared parts of documents need not ask which kind it is.
+//! Properties of a kind of work, so that shared parts of documents are independent of the kind.
 
-/// Facts of a kind of work.
+/// Properties of a kind of work.
 #[derive(Debug)]
 pub struct KindTraits {
     /// The nouns for subjects and operations.
     pub words: Words,
-    /// Subjects do several operations at once, whatever their case says.
+    /// True if subjects run multiple operations concurrently, whatever their case says.
     pub is_concurrent: bool,
-    /// The warm-up of a block has a longest time, which may cut it.
+    /// True if the warm-up of a block has a maximum duration, which may cut it short.
     pub limits_warm_up: bool,
-    /// A sweep of operations at once takes a core for each.
+    /// True if a sweep of concurrent operations takes a core for each.
     pub takes_core_each: bool,
-    /// The plan's metric of the answer is compared.
+    /// True if the plan's main metric is compared.
     pub compares_answer: bool,
-    /// An operation is one process: the unit of its cost is what is swept.
+    /// True if an operation is one process, so that the unit of its cost is the swept parameter.
     pub unit_is_swept: bool,
-    /// The metric that is compared on each host, in words.
+    /// The title of the metric that is compared on each host.
     pub compared_on_hosts: &'static str,
 }
 
-/// The nouns for subjects and operations: subjects do operations, whole commands are run, servers answer requests.
+/// The nouns for subjects and operations, since subjects do operations, commands are run, and servers serve requests.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Words {
-    /// A compared item: `subject`.
+    /// The noun for a compared item: `subject`.
     pub subject: &'static str,
-    /// Several of them.
+    /// The plural for compared items: `subjects`.
     pub subjects: &'static str,
-    /// The timed unit: `operation`.
+    /// The noun for the timed unit: `operation`.
     pub operation: &'static str,
-    /// The timed unit, with its article: `an operation`.
+    /// The noun for the timed unit with its article: `an operation`.
     pub an_operation: &'static str,
 }

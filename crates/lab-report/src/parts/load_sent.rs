@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests sent to servers, and how they were measured: what a user has to know about a load.
+//! The requests sent to servers, how they were measured, and everything else that a user has to know about a load.
 
 use super::agents;
 use super::scope::Scope;
@@ -12,8 +12,9 @@ use lab_model::{
 use lab_stats::load::peaks::calibrating_blocks;
 use std::collections::BTreeSet;
 
-/// The settings of the load that were fixed before it began; for servers that benchlab starts, also the
-/// verified responses.
+/// Builds the section on the settings of the load that were fixed before it began.
+///
+/// For servers that benchlab starts, the section includes the verified responses.
 pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section {
     let mut section = Section::new("What was done");
     let generator = agents::generator(scope, load);
@@ -53,7 +54,7 @@ pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section
     section
 }
 
-/// The server's processes, and where their resource usage was read; empty if none were named.
+/// Describes the server's processes and where their resource usage was read; empty if none were named.
 fn server(load: &Load) -> String {
     let named = load.server_pids.iter().map(|pid| format!("process {pid}"));
     let named = list(&named.collect::<Vec<_>>());
@@ -69,7 +70,7 @@ fn server(load: &Load) -> String {
     }
 }
 
-/// The requests in few words; `None` if a server has more than one.
+/// Describes the requests briefly. Returns `None` if a server has more than one.
 fn requests(scope: &Scope, load: &Load) -> Option<String> {
     let only_request = |(subject, planned): (usize, &Vec<PlannedRequest>)| {
         let [only] = planned.as_slice() else {
@@ -85,7 +86,7 @@ fn requests(scope: &Scope, load: &Load) -> Option<String> {
     say::joined(all.collect::<Option<Vec<_>>>()?, ", ")
 }
 
-/// The requests of all servers, where they are more than one for each.
+/// Builds the table of the requests of all servers, if any server has more than one.
 fn request_table(scope: &Scope, load: &Load) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
@@ -105,7 +106,7 @@ fn request_table(scope: &Scope, load: &Load) -> Table {
     table
 }
 
-/// The schedule of the requests.
+/// Describes the schedule of the requests.
 fn arrivals(scope: &Scope, load: &Load) -> String {
     let parts = parts(scope).into_iter().map(say::percent);
     let parts: Vec<String> = parts.collect();
@@ -149,7 +150,7 @@ fn arrivals(scope: &Scope, load: &Load) -> String {
     format!("open loop: {rate}, at {distances}, whatever became of those before")
 }
 
-/// The fraction of the rate that the agents in the figures sent; empty where no agent is left out.
+/// Describes the fraction of the rate that the included agents sent; empty if no agent is excluded.
 fn part(scope: &Scope, load: &Load) -> String {
     let (all, out) = (scope.run.load_agents().len(), scope.run.left_out().len());
     match (all, out, &load.arrivals) {
@@ -161,17 +162,17 @@ fn part(scope: &Scope, load: &Load) -> String {
     }
 }
 
-/// The parts of a server's peak that are offered, ascending.
+/// Returns the offered fractions of a server's peak in ascending order.
 pub fn parts(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.part_of_peak(p))
 }
 
-/// The rates that all servers are offered, ascending.
+/// Returns the rates that all servers are offered, in ascending order.
 fn rates(scope: &Scope) -> Vec<f64> {
     distinct_values(scope, |p| scope.plan.rate(p))
 }
 
-/// Values of the points, each once, ascending.
+/// Returns the distinct values of the points in ascending order.
 fn distinct_values(scope: &Scope, value: impl Fn(PointId) -> Option<f64>) -> Vec<f64> {
     let mut values: Vec<f64> = scope.points().into_iter().filter_map(value).collect();
     values.sort_by(f64::total_cmp);
@@ -189,7 +190,7 @@ fn stage(stage: &Stage) -> String {
     }
 }
 
-/// A requested rate: `1,000`, `0.5`.
+/// Formats a requested rate, such as `1,000` or `0.5`.
 fn per_second(rate: f64) -> String {
     if rate >= 1.0 && rate.fract() == 0.0 {
         say::reading(rate, &Unit::Count("requests".into()))
@@ -268,7 +269,7 @@ fn workers(serving: &Serving) -> String {
     )
 }
 
-/// How the machine's cores were divided.
+/// Describes how the machine's cores were divided.
 fn cores(scope: &Scope) -> String {
     let values = |key: &str| -> BTreeSet<&str> {
         let subjects = scope.compared().into_iter();
@@ -291,7 +292,7 @@ fn cores(scope: &Scope) -> String {
     }
 }
 
-/// The properties that were verified for every compared server.
+/// Describes the properties that were verified for every compared server.
 fn proof(scope: &Scope, serving: &Serving) -> String {
     let examples: Vec<&Example> = serving.examples.iter().flatten().collect();
     let count_of = |is: fn(&Example) -> bool| examples.iter().filter(|e| is(e)).count();
@@ -321,7 +322,7 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
     )
 }
 
-/// How it was measured, in sentences.
+/// Describes the method of the measurement in sentences.
 pub fn method(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String> {
     let mut text = Vec::new();
     if serving.is_some() {
@@ -375,7 +376,7 @@ fn turns(scope: &Scope, load: &Load) -> String {
     )
 }
 
-/// How many turns were taken again, if any.
+/// Describes the number of repeated turns, if any.
 fn redone(scope: &Scope) -> Option<String> {
     let blocks = || scope.run.complete_blocks();
     let redone: u32 = blocks().map(|b| b.redone_visits()).sum();
@@ -391,7 +392,7 @@ fn redone(scope: &Scope) -> Option<String> {
     ))
 }
 
-/// The generator's own cost of a request, from the cheapest case to the most expensive.
+/// Describes the generator's own cost of a request, from the cheapest case to the most expensive one.
 fn generator(scope: &Scope, load: &Load) -> String {
     let points = scope.points().into_iter();
     let closed: Vec<usize> = points.filter(|&p| !scope.plan.is_open(p)).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run with its results, as all builders of documents look at it.
+//! A run with its results, as the builders of documents use it.
 
 use super::kind_traits::{KindTraits, Words};
 use crate::Report;
@@ -9,36 +9,36 @@ use lab_stats::analysis::Refusal;
 use lab_stats::results::{Cell, Comparison, Key, Results, Value};
 use std::collections::HashMap;
 
-/// A subject at a point; without one, over the whole run.
+/// A subject at a point or, if the point is `None`, over the whole run.
 pub type SubjectScope = (SubjectId, Option<PointId>);
 
-/// Subjects over the whole run.
+/// Returns the scopes of subjects over the whole run.
 pub fn over_run(subjects: impl IntoIterator<Item = SubjectId>) -> Vec<SubjectScope> {
     subjects.into_iter().map(|s| (s, None)).collect()
 }
 
-/// A run and what its samples say.
+/// A run with its analysis.
 pub struct Measured<'a> {
     /// The run.
     pub run: &'a Run,
-    /// Its plan.
+    /// The run's plan.
     pub plan: &'a Plan,
-    /// The analysis of its samples.
+    /// The analysis of the run's samples.
     pub results: &'a Results,
-    /// Runs whose imported figures are shown next to this one's.
+    /// Other runs, whose imported values are shown next to this run's.
     pub others: &'a [Run],
-    /// Path of the run file, for people.
+    /// The path of the run file as users should see it.
     pub file: &'a str,
     /// The nouns for subjects and operations.
     pub words: &'static Words,
-    /// Facts of its kind of work.
+    /// The properties of the run's kind of work.
     pub traits: &'static KindTraits,
     cells: HashMap<SubjectScope, Vec<&'a Cell>>,
     comparisons: HashMap<SubjectScope, Vec<&'a Comparison>>,
 }
 
 impl<'a> Measured<'a> {
-    /// Indexes the report of a run with a plan.
+    /// Wraps the report of a run that has a plan.
     pub fn new(report: &'a Report<'a>, plan: &'a Plan, traits: &'static KindTraits) -> Self {
         Measured {
             run: report.run,
@@ -53,51 +53,51 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// True if there is more than one target, so that names have to include it.
+    /// Returns true if there is more than one target, so that names have to include it.
     pub fn has_targets(&self) -> bool {
         self.plan.targets.len() > 1
     }
 
-    /// True if multiple blocks share a set of processes, which is then the unit of replication.
+    /// Returns true if multiple blocks share a set of processes, which is then the unit of replication.
     pub fn has_nested_blocks(&self) -> bool {
         self.run.replicate_count() < self.results.blocks as usize
     }
 
-    /// True if there is any figure of a subject at a point.
+    /// Returns true if there is any value for a subject at a point.
     pub fn knows(&self, place: SubjectScope) -> bool {
         self.cells.contains_key(&place)
     }
 
-    /// A figure.
+    /// Returns a value.
     pub fn cell(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Cell> {
         let mut cells = self.cells.get(&place)?.iter();
         cells.find(|cell| cell.key.metric == *metric).copied()
     }
 
-    /// A figure with its unit.
+    /// Returns a value with its unit.
     pub fn quantity(&self, place: SubjectScope, metric: &Metric) -> Option<Quantity> {
         let cell = self.cell(place, metric)?;
         Some(figure(cell))
     }
 
-    /// A figure, if it was estimated.
+    /// Returns the interval of a value if it was estimated.
     pub fn interval(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Interval> {
         self.cell(place, metric)?.value.interval()
     }
 
-    /// A figure against the baseline's.
+    /// Returns the comparison of a value with the baseline's.
     pub fn comparison(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Comparison> {
         let mut comparisons = self.comparisons.get(&place)?.iter();
         comparisons.find(|c| c.key.metric == *metric).copied()
     }
 
-    /// True if any subject has this figure at any point, or over the whole run.
+    /// Returns true if any subject has this metric at any point, or over the whole run.
     pub fn has(&self, metric: &Metric) -> bool {
         let mut cells = self.results.cells.iter();
         cells.any(|cell| cell.key.metric == *metric)
     }
 
-    /// A subject's name, followed by its target's where there is more than one: `python on mariadb`.
+    /// Returns a subject's name; with multiple targets, followed by the target's name, as in `python on mariadb`.
     pub fn label(&self, subject: SubjectId) -> String {
         if subject < self.plan.subjects.len() {
             self.plan.subject_label(subject)
@@ -106,7 +106,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The location, after a name: ` at select limit=100`, ` everywhere`; empty where there is only one.
+    /// Formats a location after a name, such as ` at select limit=100` or ` everywhere`; empty if there is only one
+    /// point.
     pub fn at(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {
@@ -117,39 +118,40 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The failure of a subject at a point, or everywhere.
+    /// Returns the failure of a subject at a point, or everywhere.
     pub fn failure(&self, (subject, point): SubjectScope) -> Option<&'a Failure> {
         let mut failures = self.run.failures.iter();
         failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
     }
 
-    /// The exclusion of a subject at a point, or everywhere.
+    /// Returns the exclusion of a subject at a point, or everywhere.
     pub fn refusal(&self, (subject, point): SubjectScope) -> Option<&'a Refusal> {
         let mut refusals = self.results.refusals.iter();
         refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
     }
 
-    /// Exclusions of subjects that did not fail: failures are listed separately. Empty for a subject that is
-    /// measured alone, since it has no comparison to be excluded from.
+    /// Iterates over the exclusions of subjects that did not fail. Failures are listed separately.
+    ///
+    /// There are none for a subject that is measured alone, since it has no comparison to be excluded from.
     pub fn refusals(&self) -> impl Iterator<Item = &'a Refusal> {
         let compares = self.plan.compared().nth(1).is_some();
         let refusals = self.results.refusals.iter();
         refusals.filter(move |r| compares && self.failure((r.subject, r.point)).is_none())
     }
 
-    /// The value of a setting that a subject, or benchlab for it, reported.
+    /// Returns the value of a setting that a subject, or benchlab for the subject, reported.
     pub fn setting(&self, subject: SubjectId, key: &str) -> Option<&'a str> {
         let mut settings = self.run.settings.iter();
         let setting = settings.find(|s| s.subject == subject && s.key == key);
         setting.map(|s| s.value.as_str())
     }
 
-    /// The level that intervals of single figures were asked to have.
+    /// Returns the confidence level requested for the intervals of single values.
     pub fn level(&self) -> f64 {
         1.0 - self.plan.measure.alpha
     }
 
-    /// The baseline of a target.
+    /// Returns the baseline of a target.
     pub fn baseline(&self, target: TargetId) -> SubjectId {
         self.plan.baseline_on(target)
     }
@@ -164,7 +166,7 @@ fn by_place<T>(figures: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<
     places
 }
 
-/// A cell's figure with its unit, and its interval if it was estimated.
+/// Returns a cell's value with its unit, and its interval if it was estimated.
 pub fn figure(cell: &Cell) -> Quantity {
     let unit = cell.key.metric.unit.clone();
     match &cell.value {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a run was measured, on what host, and when: the last sections of every report.
+//! The method, host and time of a run: the last sections of every report.
 
 use super::measured::Measured;
 use super::scope::Scope;
@@ -8,7 +8,7 @@ use lab_document::{Document, Finding, Item, Section, Tone};
 use lab_model::{Ending, Run};
 use std::collections::BTreeSet;
 
-/// A document with what all have: title, question, date, where its samples are.
+/// Creates a document with the properties common to all: title, question, date and source.
 pub fn heading(measured: &Measured) -> Document {
     let Measured { run, plan, .. } = measured;
     Document {
@@ -18,7 +18,7 @@ pub fn heading(measured: &Measured) -> Document {
             plan.title.clone()
         },
         question: plan.question.clone(),
-        // A line that is too long loses its end.
+        // The most important facts come first, since a long line is cut off at its end.
         made: format!(
             "{} UTC, {}{}",
             say::minute(run.started_unix_s),
@@ -32,13 +32,13 @@ pub fn heading(measured: &Measured) -> Document {
     }
 }
 
-/// The start of a run, and where it was measured: `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
+/// Formats the start of a run and its hardware, such as `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
 pub fn date_and_place(run: &Run) -> String {
     let place = place(run).map_or(String::new(), |place| format!(" {place}"));
     format!("{} UTC{place}", say::minute(run.started_unix_s))
 }
 
-/// `on AMD EPYC 7B13`, `on 6 hosts`.
+/// Formats the hardware, such as `on AMD EPYC 7B13` or `on 6 hosts`.
 fn place(run: &Run) -> Option<String> {
     let hosts = measuring_hosts(run);
     if hosts > 0 {
@@ -48,7 +48,7 @@ fn place(run: &Run) -> Option<String> {
     Some(format!("on {cpu}"))
 }
 
-/// The section on how a run was measured: the sentences of its kind, then those that hold for all.
+/// Builds the section on the method: the sentences of the run's kind, then those that apply to all kinds.
 pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     let mut section = Section::folded("How it was measured");
     sentences.into_iter().for_each(|text| section.text(text));
@@ -64,7 +64,7 @@ pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     section
 }
 
-/// An explanation of ratios and their intervals, if there are any.
+/// Explains ratios and their intervals, if there are any.
 fn ratios(measured: &Measured) -> String {
     if measured.results.comparisons.is_empty() {
         return String::new();
@@ -83,7 +83,7 @@ fn ratios(measured: &Measured) -> String {
     )
 }
 
-/// The part of the time that was not spent on blocks.
+/// Describes the time that was not spent on blocks.
 fn pilots(run: &Run) -> String {
     let Some(pilots_ns) = run.pilots_ns.filter(|_| !run.pilots.is_empty()) else {
         return String::new();
@@ -118,7 +118,7 @@ fn lab_cost(run: &Run) -> String {
     })
 }
 
-/// The number of mirrored pairs in blocks, as a range; the planned number if there is no block.
+/// Formats the number of mirrored pairs in blocks as a range, or the planned number if there are no blocks.
 pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
     match (pairs.first(), pairs.last()) {
         (Some(fewest), Some(most)) if fewest < most => format!("{fewest} to {most} mirrored pairs"),
@@ -129,7 +129,7 @@ pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
     }
 }
 
-/// The reason why a run ended, in a sentence.
+/// Describes in a sentence why a run ended.
 pub fn ending(run: &Run) -> &'static str {
     match run.ending {
         Some(Ending::Decided) => "It ended when every comparison was decided.",
@@ -142,7 +142,7 @@ pub fn ending(run: &Run) -> &'static str {
     }
 }
 
-/// The machine, and what would disturb a measurement on it.
+/// Builds the section on the machine and the conditions that would disturb a measurement on it.
 pub fn host(run: &Run) -> Section {
     let facts: Vec<_> = run.host.shown_facts().cloned().collect();
     if measuring_hosts(run) > 0 || !run.is_loaded_here() {
@@ -177,7 +177,7 @@ pub fn host(run: &Run) -> Section {
     section
 }
 
-/// Number of hosts that measured blocks; 0 if this machine did.
+/// Returns the number of hosts that measured blocks, or 0 if this machine did.
 fn measuring_hosts(run: &Run) -> usize {
     let hosts = lab_stats::hosts::hosts(run).into_iter();
     hosts.filter(|host| host.blocks > 0).count()

@@ -7,22 +7,22 @@ use lab_stats::results::Over;
 
 /// A metric and the points over which subjects are compared.
 pub struct Respect {
-    /// A time or a cost, or throughput.
+    /// The metric: a time, a cost or throughput.
     pub metric: Metric,
-    /// The points, as results name them.
+    /// The points, as the results identify them.
     pub over: Over,
-    /// The only case; `None`: all of them.
+    /// The case to which the comparison is limited. `None` means all cases.
     pub case: Option<usize>,
-    /// Points that are compared.
+    /// The points that are compared.
     pub points: Vec<PointId>,
-    /// Points at which a subject can have failed.
+    /// The points at which a subject can have failed.
     pub all_points: Vec<PointId>,
-    /// Failed requests are counted.
+    /// True if failed requests are counted.
     pub counts_failed: bool,
 }
 
 impl Respect {
-    /// All points in one metric.
+    /// Compares one metric at all points.
     pub fn everywhere(scope: &Scope, metric: Metric) -> Respect {
         let points = scope.points();
         Respect {

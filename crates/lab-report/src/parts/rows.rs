@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every figure of a run as a tidy row, with its comparison.
+//! Every value of a run as a machine-readable row, with its comparison.
 
 use super::cell;
 use super::costs::FactorValues;
@@ -11,11 +11,11 @@ use lab_stats::analysis::Verdict;
 use lab_stats::results::{Cell, Comparison, Control, Effect, Overall};
 use std::collections::BTreeMap;
 
-/// Every figure, then subjects without any, means over points, effects, and imported figures.
+/// Returns the rows: all values, subjects without values, means over points, effects, and imported values.
 pub fn rows(measured: &Measured) -> Vec<Row> {
     let results = measured.results;
     let mut rows: Vec<Row> = results.cells.iter().map(|c| figure(measured, c)).collect();
-    // A ratio can be known of what has no figure of its own.
+    // A ratio can be known even if the metric itself has no value.
     for comparison in &results.comparisons {
         let place = (comparison.key.subject, comparison.key.point);
         if measured.cell(place, &comparison.key.metric).is_none() {
@@ -52,7 +52,7 @@ fn figure(measured: &Measured, cell: &Cell) -> Row {
     row
 }
 
-/// How many operations were timed, of those of whom no cell says it.
+/// Returns the numbers of timed operations that no other cell reports.
 fn operations(measured: &Measured) -> Vec<Row> {
     let mut counts: BTreeMap<(PointId, SubjectId), u64> = BTreeMap::new();
     for sample in measured.run.complete_blocks().flat_map(|b| &b.samples) {
@@ -129,7 +129,7 @@ fn control_of<'a>(
     measured.results.control(point?, metric).filter(|_| is_copy)
 }
 
-/// A mean over points: without parameters.
+/// Builds the row of a mean over points, which has no parameters.
 fn overall(measured: &Measured, overall: &Overall) -> Row {
     let alone = match overall.keep_alive {
         Some(false) => ", a connection for each request",
@@ -145,8 +145,9 @@ fn overall(measured: &Measured, overall: &Overall) -> Row {
     }
 }
 
-/// The cost of a factor: a figure of its own, the ratio of two of a subject's. The row has both values of the
-/// factor, the second first, and the parameters that the pairs of points have in common.
+/// Builds the row of an effect, which is the ratio of a metric between two values of a factor.
+///
+/// The row has both values of the factor, the second first, and the parameters that the pairs of points have in common.
 fn effect(measured: &Measured, effect: &Effect) -> Row {
     let values = FactorValues::of(measured, effect);
     let metric = Metric {
@@ -183,7 +184,7 @@ fn verdict(verdict: Option<&Verdict>) -> String {
     verdict.map_or(String::new(), |v| cell::identifier(v).into())
 }
 
-/// Subjects that have no figure at a point, and why.
+/// Returns rows for subjects that have no value at a point, with the reason.
 fn absent(measured: &Measured) -> Vec<Row> {
     let plan = measured.plan;
     let mut rows = Vec::new();
@@ -211,7 +212,7 @@ fn absent(measured: &Measured) -> Vec<Row> {
     rows
 }
 
-/// Figures that another tool measured.
+/// Returns the rows of values that another tool measured.
 pub fn imported(run: &Run) -> Vec<Row> {
     let imports = run.imports().iter();
     imports
@@ -219,7 +220,7 @@ pub fn imported(run: &Run) -> Vec<Row> {
         .collect()
 }
 
-/// Metrics of a whole process that files may hold.
+/// Metrics of a whole process that imported files may contain.
 pub static PROCESS_METRICS: [Metric; 5] = [
     Metric::THREADS,
     Metric::MEMORY,
@@ -228,7 +229,7 @@ pub static PROCESS_METRICS: [Metric; 5] = [
     Metric::SYSTEM_CPU,
 ];
 
-/// The values of [`PROCESS_METRICS`] in a file, in these metrics' units.
+/// Returns the values of [`PROCESS_METRICS`] in an imported benchmark, in the units of these metrics.
 pub fn process_values(import: &Imported) -> [Option<u64>; 5] {
     [
         import.threads,
@@ -239,7 +240,7 @@ pub fn process_values(import: &Imported) -> [Option<u64>; 5] {
     ]
 }
 
-/// The name of an imported subject.
+/// Returns the name of an imported subject.
 pub fn name(import: &Imported) -> String {
     let name = format!("{} {}", import.language, import.driver);
     name.trim().into()

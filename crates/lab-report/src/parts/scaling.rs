@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The gain of more connections or threads: throughput, the Universal Scalability Law, the highest rate.
+//! The gain from more connections or threads: throughput, the Universal Scalability Law, and the highest rate.
 
 use super::scope::{PointGroup, Scope};
 use super::{cell, charts, sentence, table};
@@ -13,15 +13,15 @@ use lab_stats::analysis::ScalingLaw;
 use lab_stats::results::{Over, Scaling};
 use lab_stats::usl;
 
-/// The law in a sentence.
+/// The definition of the law in a sentence.
 const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1 + σ·(n − 1) + κ·n·(n − 1)), with λ the \
                    throughput of one, σ contention (what has to be done one after the other) and κ \
                    coherency (what keeping in step costs each pair).";
 
-/// Points of a drawn law.
+/// The number of points of a drawn law.
 const STEPS: usize = 48;
 
-/// Adds throughput over a sweep, and the scalability law fitted to each subject, or why it could not be
+/// Adds the throughput over a sweep and the scalability law fitted to each subject, or the reason why it could not be
 /// fitted.
 pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
     section.chart(chart(scope, group));
@@ -34,7 +34,7 @@ pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
     }
 }
 
-/// Operations or requests per second.
+/// Returns the rate of operations or requests per second.
 fn rate(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Interval> {
     let place = (subject, Some(point));
     let served = scope.interval(place, &Metric::THROUGHPUT).copied();
@@ -46,12 +46,12 @@ fn quantity(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Quantit
     Some(Quantity::estimate(&rate, unit(scope)))
 }
 
-/// The unit of rates.
+/// Returns the unit of rates.
 fn unit(scope: &Scope) -> Unit {
     Unit::PerSecond(format!("{}s", scope.words.operation).into())
 }
 
-/// The metric on which verdicts are.
+/// Returns the metric to which verdicts apply.
 fn compared_in(scope: &Scope) -> Metric {
     if scope.has(&Metric::THROUGHPUT) {
         Metric::THROUGHPUT
@@ -60,7 +60,7 @@ fn compared_in(scope: &Scope) -> Metric {
     }
 }
 
-/// Rows are subjects, columns the numbers of connections.
+/// Builds the table of throughput with a row per subject and a column per number of connections.
 fn throughput(scope: &Scope, group: &PointGroup) -> Table {
     let rate_title = format!("{}s per second", scope.words.operation);
     let columns = group.points.iter().map(|&p| (p, scope.swept(p)));
@@ -91,7 +91,7 @@ fn throughput(scope: &Scope, group: &PointGroup) -> Table {
     table
 }
 
-/// The scalability law fitted to a subject over a group.
+/// Returns the scalability law fitted to a subject over a group.
 fn scaling_of<'a>(
     scope: &Scope<'a>,
     group: &PointGroup,
@@ -141,7 +141,7 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
     table
 }
 
-/// A note that a sweep of threads beyond the machine's cores does not show the effect of more cores.
+/// Returns a note that a sweep of threads beyond the machine's cores does not show the effect of more cores.
 fn shared_cores(scope: &Scope, group: &PointGroup) -> Option<String> {
     if !scope.traits.takes_core_each {
         return None;
@@ -180,7 +180,7 @@ fn law_row(scope: &Scope, (name, sweep): (&str, &str), law: &ScalingLaw) -> Vec<
     row
 }
 
-/// Throughput against connections with the law where the points follow it.
+/// Builds the chart of throughput over connections, with the law where the points follow it.
 fn chart(scope: &Scope, group: &PointGroup) -> Option<Chart> {
     let mut lines = Vec::new();
     for subject in scope.compared() {
@@ -218,7 +218,7 @@ fn curve(scope: &Scope, law: &ScalingLaw, (from, to): (f64, f64)) -> Vec<(f64, Q
     (0..=STEPS).map(|i| point(step(i))).collect()
 }
 
-/// The point with a subject's highest rate.
+/// Returns the point with a subject's highest rate, and that rate.
 pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(PointId, Interval)> {
     let mut bests = scope.results.bests.iter();
     let best = bests.find(|b| b.subject == subject && points.first() == Some(&b.first));
@@ -231,8 +231,9 @@ pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(Po
     some.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
 }
 
-/// A sentence on the subject with the highest rate over the points of a sweep; `work`: a phrase for the work,
-/// such as ` in json`.
+/// Describes the subject with the highest rate over the points of a sweep.
+///
+/// `work` is a phrase for the work, such as ` in json`.
 pub fn highest_rate(scope: &Scope, points: &[PointId], work: &str) -> Option<String> {
     let over = Over::Best(*points.first()?);
     let mut rankings = scope.results.rankings.iter();

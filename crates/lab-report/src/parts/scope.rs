@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The part of a run on one target: its subjects, its points, and their names there.
+//! The part of a run on one target: its subjects and points, and their names.
 
 use super::measured::{Measured, SubjectScope};
 use lab_document::Quantity;
@@ -12,18 +12,18 @@ use std::ops::Deref;
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     measured: &'a Measured<'a>,
-    /// Index of the target in the plan.
+    /// The index of the target in the plan.
     pub target: TargetId,
 }
 
-/// The points of a case that differ in the sweep's value alone.
+/// The points of a case that differ only in the value of the sweep.
 #[derive(Clone, Debug)]
 pub struct PointGroup {
-    /// Index into the plan's cases.
+    /// The index of the case in the plan.
     pub case: usize,
     /// The parameters that the points have in common, such as `statement=text`.
     pub factors: Vec<(String, String)>,
-    /// In the order of the plan.
+    /// The points in the order of the plan.
     pub points: Vec<PointId>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Deref for Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// A scope for each target; for a run without targets, one that covers all of it.
+    /// Creates a scope for each target. For a run without targets, a single scope covers the whole run.
     pub fn all(measured: &'a Measured<'a>) -> Vec<Scope<'a>> {
         let targets = 0..measured.plan.targets.len().max(1);
         let all = targets.map(|target| Scope { measured, target });
@@ -44,66 +44,66 @@ impl<'a> Scope<'a> {
             .collect()
     }
 
-    /// The target's name; empty where it is the only one.
+    /// Returns the target's name; empty if it is the only one.
     pub fn title(&self) -> &'static str {
         let named = self.kind().filter(|_| self.has_targets());
         named.map_or("", TargetKind::title)
     }
 
-    /// The beginning of the names of charts, such as `sqlite-`; empty where there is one target.
+    /// Returns the prefix of chart IDs, such as `sqlite-`; empty if there is only one target.
     pub fn prefix(&self) -> String {
         let named = self.kind().filter(|_| self.has_targets());
         named.map_or(String::new(), |kind| format!("{}-", kind.name()))
     }
 
-    /// The kind of the target, if there is one.
+    /// Returns the kind of the target, if there is one.
     pub fn kind(&self) -> Option<TargetKind> {
         self.plan.targets.get(self.target).map(|t| t.kind)
     }
 
-    /// Subjects with the control, without those that show an overhead.
+    /// Returns the subjects including the control, without those that measure an overhead.
     pub fn subjects(&self) -> Vec<SubjectId> {
         let all = self.plan.subjects.iter().enumerate();
         let on_target = all.filter(|(_, s)| s.target == self.target && !s.overhead);
         on_target.map(|(id, _)| id).collect()
     }
 
-    /// Subjects without the control, which repeats the baseline.
+    /// Returns the subjects without the control, which repeats the baseline.
     pub fn compared(&self) -> Vec<SubjectId> {
         let is_copy = |s: &SubjectId| self.plan.subjects[*s].control_of.is_some();
         let all = self.subjects().into_iter();
         all.filter(|s| !is_copy(s)).collect()
     }
 
-    /// Subjects that are compared with the baseline.
+    /// Returns the subjects that are compared with the baseline.
     pub fn others(&self) -> Vec<SubjectId> {
         let baseline = self.base();
         let all = self.compared().into_iter();
         all.filter(|&s| s != baseline).collect()
     }
 
-    /// The baseline.
+    /// Returns the baseline.
     pub fn base(&self) -> SubjectId {
         self.baseline(self.target)
     }
 
-    /// The baseline's name.
+    /// Returns the baseline's name.
     pub fn base_name(&self) -> &'a str {
         self.name(self.base())
     }
 
-    /// True if a subject is the reference.
+    /// Returns true if a subject is the reference.
     pub fn is_reference(&self, subject: SubjectId) -> bool {
         self.plan.subjects.get(subject).is_some_and(|s| s.reference)
     }
 
-    /// A subject's name without its target's.
+    /// Returns a subject's name without the target's name.
     pub fn name(&self, subject: SubjectId) -> &'a str {
         let plan = self.measured.plan;
         plan.subjects.get(subject).map_or("?", |s| s.name.as_str())
     }
 
-    /// A subject's name in a table, where the reference's says so.
+    /// Returns a subject's name for a table, which marks the reference.
     pub fn title_of(&self, subject: SubjectId) -> String {
         let is_reference =
             self.is_reference(subject) && self.plan.subjects[subject].control_of.is_none();
@@ -115,21 +115,22 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The target's points.
+    /// Returns the target's points.
     pub fn points(&self) -> Vec<PointId> {
         let all = self.plan.points.iter().enumerate();
         let on_target = all.filter(|(_, p)| p.target == self.target);
         on_target.map(|(id, _)| id).collect()
     }
 
-    /// Points that do one operation at a time, case by case.
+    /// Returns the points that run one operation at a time, case by case.
     pub fn single_points(&self) -> Vec<PointId> {
         let groups = self.groups(Cores::One).into_iter();
         groups.flat_map(|group| group.points).collect()
     }
 
-    /// The points that do one operation at a time, or multiple at once, in groups in the plan's order. Load
-    /// always does multiple at once.
+    /// Groups the points that run one operation at a time, or multiple concurrently, in the plan's order.
+    ///
+    /// Loads always run multiple operations concurrently.
     pub fn groups(&self, cores: Cores) -> Vec<PointGroup> {
         let mut groups: Vec<PointGroup> = Vec::new();
         for id in self.points() {
@@ -155,12 +156,13 @@ impl<'a> Scope<'a> {
         groups
     }
 
-    /// The case of a group.
+    /// Returns the case of a group.
     pub fn case(&self, group: &PointGroup) -> &'a Case {
         &self.measured.plan.cases[group.case]
     }
 
-    /// A group in words: `select statement=text`; without the case where there is only one without a name of its own.
+    /// Formats a group, such as `select statement=text`. The case is left out if it is the only one and has no name of
+    /// its own.
     pub fn group_label(&self, group: &PointGroup) -> String {
         let named = !self.plan.has_one_case();
         let name = named.then(|| self.case(group).name.clone());
@@ -169,7 +171,7 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// The title of a table or a chart of a group: `select statement=text: time`.
+    /// Returns the title of a table or chart of a group, such as `select statement=text: time`.
     pub fn group_title(&self, group: &PointGroup, content: &str) -> String {
         match self.group_label(group) {
             label if label.is_empty() => say::capital(content),
@@ -177,7 +179,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A point in words without its target: `select limit=100 statement=text`.
+    /// Formats a point without its target, such as `select limit=100 statement=text`.
     pub fn point(&self, point: PointId) -> String {
         let params = &self.plan.points[point].params;
         let named = !self.plan.has_one_case() || params.is_empty();
@@ -187,8 +189,10 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// A point in few words: case, the sweep's value, and those values of factors that are not their first:
-    /// `select 100 text`.
+    /// Formats a point briefly, such as `select 100 text`.
+    ///
+    /// The text has the case, the value of the sweep, and the values of those factors that differ from their first
+    /// value.
     pub fn short(&self, point: PointId) -> String {
         if self.plan.has_one_case() {
             return self.point(point);
@@ -204,7 +208,7 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// The parameters that short names leave out: `statement=prepared`.
+    /// Returns the parameters that short names leave out, such as `statement=prepared`.
     pub fn left_out(&self, points: &[PointId]) -> Vec<String> {
         let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];
@@ -221,19 +225,19 @@ impl<'a> Scope<'a> {
         params.find(|(k, _)| k == key).map(|(_, value)| value)
     }
 
-    /// The sweep's value at a point, as it was given.
+    /// Returns the value of the sweep at a point, as it was specified.
     pub fn swept(&self, point: PointId) -> String {
         let sweep = self.plan.case(point).sweep.as_deref();
         let value = sweep.and_then(|sweep| self.plan.points[point].param(sweep));
         value.unwrap_or_default().into()
     }
 
-    /// A figure at a point with its unit.
+    /// Returns a value at a point with its unit.
     pub fn value(&self, subject: SubjectId, point: PointId, metric: &Metric) -> Option<Quantity> {
         self.quantity((subject, Some(point)), metric)
     }
 
-    /// These subjects at each of these points, point by point.
+    /// Returns these subjects at each of these points, point by point.
     pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
         let places = points
             .iter()
@@ -241,7 +245,7 @@ impl<'a> Scope<'a> {
         places.collect()
     }
 
-    /// A name for a server at a point that no other of this run has: its name, the point, or both.
+    /// Returns a unique name for a server at a point: its name, the point, or both.
     pub fn place_name(&self, (subject, point): SubjectScope) -> String {
         let name = self.name(subject);
         match (point, self.subjects().len(), self.points().len()) {
@@ -251,7 +255,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Parameters of the target's points that a subject cannot do: `statement=prepared`. Empty: it can do all.
+    /// Returns parameters of the target's points that a subject cannot do, such as `statement=prepared`. The list is
+    /// empty if it can do all.
     pub fn unable(&self, subject: SubjectId) -> Vec<String> {
         let is_needed = |param: &&(String, String)| {
             let mut points = self.points().into_iter();
@@ -261,13 +266,13 @@ impl<'a> Scope<'a> {
         without.filter(is_needed).map(say::parameter).collect()
     }
 
-    /// The ranking of the target's subjects in a metric, if there is one.
+    /// Returns the ranking of the target's subjects by a metric, if there is one.
     pub fn ranking(&self, over: Over, metric: &Metric) -> Option<&'a Ranking> {
         let mut rankings = self.measured.results.rankings.iter();
         rankings.find(|r| (r.target, r.over, &r.metric) == (self.target, over, metric))
     }
 
-    /// The number of a subject's colour: the same in all charts, for the same name on all targets.
+    /// Returns a subject's color number, which is the same in all charts and for the same name on all targets.
     pub fn colour(&self, subject: SubjectId) -> usize {
         let names = say::distinct(self.plan.compared().map(|other| self.name(other)));
         let mut earlier = names.iter();

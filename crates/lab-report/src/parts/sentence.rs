@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gathers from a scope the data of sentences about verdicts.
+//! Gathers the data of sentences about verdicts from a scope.
 
 use super::scope::Scope;
 use super::standings::{Standing, Standings};
@@ -8,7 +8,7 @@ use lab_document::say::{self, list};
 use lab_model::{Metric, PointId, SubjectId};
 use lab_stats::results::Comparison;
 
-/// A comparison in a sentence: `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
+/// Describes a comparison: `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
 pub fn comparison(scope: &Scope, comparison: &Comparison, at: &str) -> String {
     let place = (comparison.key.subject, comparison.key.point);
     let mean = scope.comparison(place, &Metric::MEAN_WALL);
@@ -23,7 +23,7 @@ pub fn comparison(scope: &Scope, comparison: &Comparison, at: &str) -> String {
     })
 }
 
-/// The subject and point with the most costly pauses, if they exceed the margin.
+/// Describes the subject and point with the most costly pauses, if they exceed the margin.
 pub fn pauses(scope: &Scope) -> Option<String> {
     let compared = scope.compared();
     let mut all = scope.results.pausing.iter();
@@ -34,7 +34,7 @@ pub fn pauses(scope: &Scope) -> Option<String> {
     Some(wording::pauses(name, &at, cost, scope.level()))
 }
 
-/// The order of multiple subjects, in at most two sentences. `None` without intervals.
+/// Describes the order of multiple subjects in at most two sentences. Returns `None` without intervals.
 pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String> {
     let ranked = |standing: &Standing| ranked(scope, standing);
     wording::order(&Order {
@@ -48,7 +48,7 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
     })
 }
 
-/// A standing with its name.
+/// Adds the name to a standing.
 pub fn ranked<'a>(scope: &Scope<'a>, standing: &Standing) -> Ranked<'a> {
     Ranked {
         name: scope.name(standing.subject),
@@ -57,7 +57,7 @@ pub fn ranked<'a>(scope: &Scope<'a>, standing: &Standing) -> Ranked<'a> {
     }
 }
 
-/// ` at select limit=100`; nothing where the run has only one point.
+/// Formats a location, such as ` at select limit=100`; empty if the run has only one point.
 pub fn at(scope: &Scope, point: PointId) -> String {
     match scope.points().len() {
         1 if scope.plan.has_one_case() => String::new(),
@@ -65,7 +65,7 @@ pub fn at(scope: &Scope, point: PointId) -> String {
     }
 }
 
-/// Names of subjects as a list.
+/// Lists the names of subjects.
 pub fn names(scope: &Scope, subjects: &[SubjectId]) -> String {
     let names: Vec<&str> = subjects.iter().map(|&s| scope.name(s)).collect();
     list(&names)

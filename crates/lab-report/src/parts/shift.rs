@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How distributions of response times differ: the ratio at each percentile.
+//! Differences between distributions of response times: the ratio at each percentile.
 
 use super::scope::Scope;
 use lab_document::{Axis, Band, Chart, Drawing, Line, Lines, Quantity, Scale, Stroke};
 use lab_model::{PointId, Unit};
 use lab_stats::results::Shift;
 
-/// The shift functions of all servers at a point.
+/// Builds the chart of the shift functions of all servers at a point.
 pub fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     let compared = scope.compared();
     let all = scope.results.shifts.iter();

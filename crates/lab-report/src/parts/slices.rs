@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts of what happened slice by slice of a load: percentiles, where times lie, rates over time.
+//! Charts of a load slice by slice: percentiles, the distribution of times, and rates over time.
 
 use super::measured::SubjectScope;
 use super::scope::{PointGroup, Scope};
@@ -10,13 +10,13 @@ use lab_document::{
 use lab_model::{Cores, Metric, Slice, SliceTimes, SubjectId, Unit};
 use std::collections::BTreeMap;
 
-/// The most lines or maps that can be shown without confusing them.
+/// The maximum number of lines or heat maps in one chart.
 const MANY: usize = 6;
 
-/// Columns of a map over time.
+/// The maximum number of columns of a heat map over time.
 const COLUMNS: usize = 48;
 
-/// The slices of a server at a point, of complete blocks, in the order of time.
+/// Returns the slices of a server at a point, from complete blocks, in chronological order.
 fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slice> {
     let run = scope.run;
     let all = run.complete_blocks().flat_map(|b| &b.slices);
@@ -24,8 +24,10 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
         .collect()
 }
 
-/// Subjects at points with their colors and names, where requests were served: if there are too many, the
-/// first, the last, and some between. With multiple points each has the next color.
+/// Returns subjects at points at which requests were served, with their colors and names.
+///
+/// If there are too many, the first, the last and some between are selected. With multiple points, each has the next
+/// color.
 fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
     let served = |&&place: &&SubjectScope| {
         let served = scope.quantity(place, &Metric::SERVED);
@@ -50,7 +52,7 @@ fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, 
     charted.collect()
 }
 
-/// The sum of distributions, ascending.
+/// Returns the sum of distributions in ascending order of values.
 fn merged<'c>(all: impl Iterator<Item = &'c SliceTimes>) -> Vec<(f64, u64)> {
     let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
     for (value, count) in all.flat_map(|times| times.counts().into_owned().0) {
@@ -64,7 +66,7 @@ fn response() -> Axis {
     Axis::new("response time", Unit::Nanoseconds, Scale::Log)
 }
 
-/// Response times by percentile, with service times if `service` is set.
+/// Builds the chart of response times by percentile, with service times if `service` is set.
 pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
     for (place, colour, name) in charted_places(scope, places) {
@@ -100,7 +102,7 @@ pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Opt
     })
 }
 
-/// The distribution of response times from slice to slice, or from point to point.
+/// Builds the heat maps of response times over slices or points.
 pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
     let (maps, columns, over) = match scope.points().len() {
         1 => (
@@ -110,7 +112,7 @@ pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
         ),
         _ => (over_points(scope), "connections", "by connections"),
     };
-    // Each takes memory and time: no more are made than are shown.
+    // Each heat map takes memory and time, so no more are built than are shown.
     let maps: Vec<HeatMap> = maps.filter(|m| m.columns.len() > 1).take(MANY).collect();
     (!maps.is_empty()).then(|| Chart {
         id: "heat".into(),
@@ -148,7 +150,7 @@ fn over_slices<'s>(scope: &'s Scope, places: &[SubjectScope]) -> Maps<'s> {
     Box::new(charted_places(scope, places).into_iter().map(map))
 }
 
-/// A map for each server, with the points of a sweep as columns.
+/// Builds a heat map for each server with the points of a sweep as columns.
 fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
     let groups = scope.groups(Cores::All).into_iter();
     let each = groups.flat_map(move |group| {
@@ -173,7 +175,8 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
     Box::new(each.enumerate().map(map))
 }
 
-/// Requests served per second from slice to slice, in an open loop also offered, and errors where there are any.
+/// Builds the chart of requests served per second over slices, in an open loop also those offered, and of errors if
+/// there are any.
 pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<Chart> {
     if scope.points().len() > 1 {
         return None;
@@ -226,7 +229,7 @@ fn per_second(requests: u64, ns: u64) -> f64 {
     requests as f64 / (ns.max(1) as f64 / 1e9)
 }
 
-/// A rate at the beginning of each slice, and the last at its end.
+/// Returns a rate at the beginning of each slice, and the last one also at its end.
 fn over_slices_of(slices: &[&Slice], rate: fn(&Slice) -> f64) -> Vec<(f64, Quantity)> {
     let mut begin_ns = 0_u64;
     let mut points = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects in the order of one metric, with statistical ties, as the results have them.
+//! The subjects ordered by one metric, with the statistical ties of the results.
 
 use super::scope::Scope;
 use lab_document::say;
@@ -7,13 +7,13 @@ use lab_model::{Interval, Metric, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Over, Ranking};
 
-/// Subjects by their ratio to the baseline, the best first, the baseline among them at 1.
+/// Subjects ordered by their ratio to the baseline, the best first. The baseline is among them with a ratio of 1.
 pub struct Standings<'a> {
     /// The metric.
     pub metric: Metric,
     /// The subjects with an interval, the best first.
     pub ranked: Vec<Standing>,
-    /// The level that their intervals were asked to have.
+    /// The requested confidence level of the intervals.
     pub level: f64,
     /// The ranking of the subjects.
     ranking: Option<&'a Ranking>,
@@ -24,16 +24,16 @@ pub struct Standings<'a> {
 pub struct Standing {
     /// The subject.
     pub subject: SubjectId,
-    /// Its ratio to the baseline's figure; 1 for the baseline.
+    /// The subject's ratio to the baseline; 1 for the baseline.
     pub ratio: Interval,
     /// The verdict on the ratio, if there is one.
     pub verdict: Option<Verdict>,
-    /// How many points went into it.
+    /// The number of points that the ratio covers.
     pub points: u32,
 }
 
 impl<'a> Standings<'a> {
-    /// The standings of a target's subjects.
+    /// Orders a target's subjects.
     pub fn new(scope: &Scope<'a>, metric: &Metric, over: Over) -> Standings<'a> {
         let others = scope.others().into_iter();
         let standings = others.filter_map(|subject| standing(scope, subject, metric, over));
@@ -62,7 +62,7 @@ impl<'a> Standings<'a> {
         self
     }
 
-    /// The best, and all that the ranking does not separate from it, of those that were measured at all points.
+    /// Returns the best subject and those tied with it, among the subjects that were measured at all points.
     pub fn first(&self) -> Vec<&Standing> {
         let first = self.ranking.map(|r| r.first(|s| self.of(s).is_some()));
         first
@@ -72,12 +72,12 @@ impl<'a> Standings<'a> {
             .collect()
     }
 
-    /// The one that all the others are ahead of.
+    /// Returns the subject that all others are ahead of.
     pub fn last(&self) -> Option<&Standing> {
         self.of(self.ranking?.last(|s| self.of(s).is_some())?)
     }
 
-    /// The subjects that were measured at all points, the best first.
+    /// Returns the subjects that were measured at all points, the best first.
     pub fn complete(&self) -> Vec<&Standing> {
         let subjects = self.ranking.iter().flat_map(|r| &r.subjects);
         subjects.filter_map(|&s| self.of(s)).collect()
@@ -96,7 +96,7 @@ const EXACTLY_ONE: Interval = Interval {
     level: 1.0,
 };
 
-/// A subject that is compared there, whether its interval is bounded or not.
+/// Returns the standing of a compared subject, whether its interval is bounded or not.
 pub fn standing(
     scope: &Scope,
     subject: SubjectId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tables that all kinds share: metrics side by side, and one metric as a matrix.
+//! Tables that all kinds share: metrics side by side, and one metric as a matrix.
 
 use super::cell;
 use super::measured::SubjectScope;
@@ -9,8 +9,9 @@ use lab_document::{Cell, Column, Table};
 use lab_model::{Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 
-/// A row for each subject at a point, a column for each metric that any of them has, followed by its ratio to
-/// the baseline's if any is compared.
+/// Builds a table with a row per subject and point and a column per metric.
+///
+/// Metrics that no row has are left out. A column with the ratio to the baseline follows each metric that is compared.
 pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
     let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
     let measured = metrics
@@ -35,7 +36,7 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
             cells.push(cell::value(scope, place, metric));
             cells.extend(compared.then(|| cell::ratio(scope, place, metric)));
         }
-        // Why nothing is known is said once.
+        // The reason for missing values is given once.
         if !scope.knows(place) {
             cells[1..].fill_with(|| cell::NONE.into());
         }
@@ -49,7 +50,7 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
     table
 }
 
-/// The form of row names: by subject, by point, or by both.
+/// The format of row names: by subject, by point, or by both.
 struct RowNames<'s> {
     scope: &'s Scope<'s>,
     points: bool,
@@ -83,10 +84,10 @@ impl<'s> RowNames<'s> {
     }
 }
 
-/// Rows or columns with their names.
+/// The rows or columns of a matrix with their names.
 type Side<K> = [(K, String)];
 
-/// A row for each of these, a column for each of those, all of one unit.
+/// Builds a table with the given rows and columns, in which all cells have the same unit.
 pub fn matrix<R: Copy, C: Copy>(
     title: impl Into<String>,
     head: &str,
@@ -105,17 +106,17 @@ pub fn matrix<R: Copy, C: Copy>(
     table
 }
 
-/// Points with their names, for a matrix.
+/// Returns points with their names for a matrix.
 pub fn points(scope: &Scope, points: &[PointId]) -> Vec<(PointId, String)> {
     points.iter().map(|&p| (p, scope.short(p))).collect()
 }
 
-/// Subjects with their names, for a matrix.
+/// Returns subjects with their names for a matrix.
 pub fn subjects(scope: &Scope, subjects: &[SubjectId]) -> Vec<(SubjectId, String)> {
     subjects.iter().map(|&s| (s, scope.title_of(s))).collect()
 }
 
-/// Ratios to the baseline's figures with their verdicts: points by subjects.
+/// Builds the table of ratios to the baseline with their verdicts, by point and subject.
 pub fn ratios(scope: &Scope, at: &[PointId], metric: &Metric) -> Table {
     let others = scope.others();
     let title = format!(
@@ -137,7 +138,7 @@ pub fn ratios(scope: &Scope, at: &[PointId], metric: &Metric) -> Table {
     table
 }
 
-/// Figures: points by subjects.
+/// Builds the table of values by point and subject.
 pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Table {
     let sides = (&*points(scope, at), &*subjects(scope, &scope.compared()));
     let mut table = matrix(title, "point", sides, &metric.unit, |p, s| {
@@ -147,9 +148,10 @@ pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Ta
     table
 }
 
-/// Each subject over multiple points: ratios over all of them and over those of each case, and counts of the
-/// verdicts at single points; no rows where nothing is compared. `keep_alive`: the kind of connections, where
-/// it applies.
+/// Builds the table of each subject over multiple points.
+///
+/// The columns are the ratios over all points and over those of each case, and counts of the verdicts at single points.
+/// The table has no rows if nothing is compared. `keep_alive` selects the kind of connections, where it applies.
 pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Table {
     let all = scope
         .results
@@ -190,14 +192,14 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     table
 }
 
-/// The verdicts on a subject's ratios at single points.
+/// Returns the verdicts on a subject's ratios at single points.
 pub fn verdicts(scope: &Scope, subject: SubjectId, metric: &Metric) -> Vec<Verdict> {
     let points = scope.points().into_iter();
     let all = points.filter_map(|p| scope.comparison((subject, Some(p)), metric));
     all.filter_map(|c| c.verdict).collect()
 }
 
-/// The quantity that a ratio of a metric compares: for rates, the time per request.
+/// Returns the name of the quantity that ratios of a metric compare. For rates, this is the time per request.
 pub fn costed(metric: &Metric) -> &str {
     if *metric == Metric::THROUGHPUT {
         "time for each request"
@@ -211,23 +213,23 @@ fn better(scope: &Scope) -> String {
     format!("below 1 is better, and within 1 ± {margin} counts as equivalent")
 }
 
-/// A note on the parameters that short names of points leave out.
+/// Returns a note on the parameters that short names of points leave out.
 fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
     let words = scope.left_out(points);
     let is_needed = !words.is_empty() && !scope.plan.has_one_case();
     is_needed.then(|| format!("Unless a word says otherwise: {}.", words.join(", ")))
 }
 
-/// A note on the level of the ratios at some points, if there are too few blocks.
+/// Returns a note on the confidence level of the ratios at some points, if there are too few blocks.
 fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
     let comparisons = scope.results.comparisons.iter();
     let comparisons = comparisons.filter(|c| c.key.point.is_some_and(|p| points.contains(&p)));
     level_note(scope.results.level, comparisons.map(|c| c.ratio.level))
 }
 
-/// A note on the level of intervals with these levels, if there are too few blocks.
+/// Returns a note on the confidence level of intervals with these levels, if there are too few blocks.
 pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
-    // Where there is no interval, the level is 0.
+    // Without an interval, the level is 0.
     let (least, most) = say::extremes(levels.filter(|level| *level > 0.0))?;
     let held = if most - least < 5e-4 {
         say::percent(least)
@@ -242,7 +244,7 @@ pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<Strin
     })
 }
 
-/// A sentence for each subject that cannot do all that is asked.
+/// Returns a sentence for each subject that cannot do everything.
 fn unable(scope: &Scope) -> Vec<String> {
     let note = |subject: SubjectId| {
         let params = scope.unable(subject);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Failures, subjects that were not compared, and caveats on the figures.
+//! Failures, exclusions from the comparison, and warnings.
 
 use super::measured::Measured;
 use crate::wording;
@@ -8,7 +8,7 @@ use lab_document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
 use lab_stats::results::{WarningFact, WarningKind};
 
-/// The failures, and the subjects that were not compared, each reason once.
+/// Builds the section on failures and exclusions, each reason once.
 pub fn failures(measured: &Measured) -> Section {
     let mut section = Section::new("What failed, and what was not compared");
     for failure in &measured.run.failures {
@@ -31,7 +31,7 @@ pub fn failures(measured: &Measured) -> Section {
     section
 }
 
-/// A failure in a sentence, followed by the rest of its message and its log.
+/// Describes a failure in a sentence, followed by the rest of its message and its log.
 fn failure_items(measured: &Measured, failure: &Failure) -> Vec<Item> {
     let block = failure.block;
     let block = block.map_or(String::new(), |block| format!(", block {block}"));
@@ -51,7 +51,7 @@ fn failure_items(measured: &Measured, failure: &Failure) -> Vec<Item> {
     std::iter::once(finding.into()).chain(log).collect()
 }
 
-/// Each text once, with the targets that it is about where it is not about all.
+/// Builds the section on warnings. Each text is listed once, with its targets unless it applies to all.
 pub fn warnings(measured: &Measured) -> Section {
     let mut section = Section::new("Warnings");
     let all = measured.results.warnings.iter();
@@ -81,7 +81,7 @@ pub fn warnings(measured: &Measured) -> Section {
     section
 }
 
-/// True if the figures mislead without it.
+/// Returns true if the results would be misleading without this warning.
 pub fn is_grave(fact: &WarningFact) -> bool {
     use WarningKind as W;
     matches!(
@@ -90,7 +90,7 @@ pub fn is_grave(fact: &WarningFact) -> bool {
     )
 }
 
-/// A warning as a finding.
+/// Converts a warning to a finding.
 pub fn warning(fact: &WarningFact) -> Finding {
     finding(fact, wording::warning(fact))
 }

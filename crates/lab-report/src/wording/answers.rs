@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The answer of a run in sentences: the findings, the inconclusive comparisons, how to resolve them, and the
-//! missing subjects.
+//! The result of a run in sentences: the findings, the inconclusive comparisons, how to resolve them, and the excluded
+//! subjects.
 
 use super::exclusions::exclusion;
 use super::times::time_budget;
@@ -10,21 +10,21 @@ use lab_model::{Interval, Metric};
 use lab_stats::analysis::ExclusionReason;
 use lab_stats::forecast::TimeBudget;
 
-/// Points that are named one by one; more are counted.
+/// The maximum number of points that are listed by name. Beyond it, points are counted.
 const MAX_POINTS: usize = 3;
 
-/// A run without figures. `subject`: a word, such as `server`.
+/// Describes a run without results. `subject` is the kind's word for a subject, such as `server`.
 pub fn no_answer(subject: &str, has_blocks: bool) -> String {
     let at = if has_blocks { " at any point" } else { "" };
     format!("There is no answer yet: no {subject} has a complete block{at}.")
 }
 
-/// An order in which the reference does not take part.
+/// Introduces an order that excludes the reference.
 pub fn apart_from_reference(reference: &str, order: &str) -> String {
     format!("Apart from {reference}, the reference, {order}")
 }
 
-/// ` over 3 points`; nothing for one.
+/// Formats a number of points, such as ` over 3 points`. Returns an empty string for one point.
 pub fn over_points(points: usize) -> String {
     match points {
         1 => String::new(),
@@ -32,7 +32,7 @@ pub fn over_points(points: usize) -> String {
     }
 }
 
-/// A subject against the baseline over multiple points.
+/// A subject compared with the baseline over multiple points.
 pub struct PairOverPoints<'a> {
     /// The metric.
     pub metric: &'a Metric,
@@ -40,17 +40,20 @@ pub struct PairOverPoints<'a> {
     pub subject: &'a str,
     /// The baseline.
     pub baseline: &'a str,
-    /// The mean ratio, and the points that it covers, if it is known.
+    /// The mean ratio and the number of points that it covers, if known.
     pub overall: Option<(Interval, usize)>,
-    /// Points with a comparison.
+    /// The number of points with a comparison.
     pub points: usize,
-    /// The points with each verdict, in a word.
+    /// The points by verdict, with a word for the verdict.
     pub verdicts: Vec<(&'static str, Vec<String>)>,
-    /// The requested level.
+    /// The requested confidence level.
     pub level: f64,
 }
 
-/// `go takes 1.2 times c's time (1.1 to 1.3) over 5 points: slower at n=1 and n=10, equivalent at 3 points.`
+/// Describes a subject compared with the baseline over multiple points.
+///
+/// An example is `go takes 1.2 times c's time (1.1 to 1.3) over 5 points: slower at n=1 and n=10, equivalent at 3
+/// points.`
 pub fn pair_over_points(pair: &PairOverPoints) -> String {
     let begin = match &pair.overall {
         // A mean covers the points at which one operation is done at a time.
@@ -78,8 +81,9 @@ pub fn pair_over_points(pair: &PairOverPoints) -> String {
     format!("{begin}: {}.", list(&verdicts.collect::<Vec<_>>()))
 }
 
-/// The number of inconclusive comparisons, as an introduction to how to resolve them; empty if there is only
-/// one comparison.
+/// Introduces the advice on resolving comparisons with the number of inconclusive ones.
+///
+/// Returns an empty string if there is only one comparison.
 pub fn inconclusive(open: usize, all: usize) -> String {
     match open {
         _ if all == 1 => String::new(),
@@ -88,23 +92,23 @@ pub fn inconclusive(open: usize, all: usize) -> String {
     }
 }
 
-/// A longer run.
+/// A longer run that might resolve comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongerRun {
-    /// So many builds.
+    /// A number of builds.
     Builds(u32),
-    /// So many blocks, whose time is unknown.
+    /// A number of blocks, whose run time is unknown.
     Blocks(u32),
-    /// This much time, in which a run has about this many blocks.
+    /// A run time, and approximately the number of blocks in it.
     TimeForBlocks(TimeBudget, u32),
-    /// This much time, in which a run has about this many sets of processes.
+    /// A run time, and approximately the number of sets of processes in it.
     TimeForSets(TimeBudget, u32),
-    /// This many blocks, which need more than the planned interim analyses, and their time.
+    /// A number of blocks that exceeds the planned interim analyses, and the run time for it.
     MoreBlocks(TimeBudget, u32),
 }
 
 impl LongerRun {
-    /// `a run of 5 minutes`.
+    /// Describes the run, such as `a run of 5 minutes`.
     fn length(self) -> String {
         match self {
             LongerRun::Builds(builds) => format!("about {builds} builds"),
@@ -115,7 +119,7 @@ impl LongerRun {
         }
     }
 
-    /// `--for 5m, about 40 blocks`.
+    /// Formats the option that requests the run, such as `--for 5m, about 40 blocks`.
     fn option(self) -> String {
         match self {
             LongerRun::Builds(builds) => format!("--builds {builds}"),
@@ -150,7 +154,7 @@ pub enum WouldDecide {
     All(LongerRun),
     /// A longer run would probably resolve half of them.
     Half(LongerRun),
-    /// There are too few replicates to say; a longer run would show it.
+    /// There are too few replicates to predict; a longer run would show what is needed.
     TooFew(Counted, LongerRun),
     /// Even the longest run may not resolve them.
     Perhaps(LongerRun),
@@ -158,8 +162,9 @@ pub enum WouldDecide {
     Hardly(LongerRun),
 }
 
-/// `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`. `open`: comparisons that are
-/// inconclusive.
+/// Describes the run that would resolve `open` inconclusive comparisons.
+///
+/// An example is `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
 pub fn would_decide(by: WouldDecide, open: usize) -> String {
     let some = if open == 1 { "it" } else { "half of them" };
     let all = if open == 1 { "it" } else { "all of them" };
@@ -193,12 +198,12 @@ pub fn would_decide(by: WouldDecide, open: usize) -> String {
     }
 }
 
-/// A subject was measured alone.
+/// States that nothing was compared because there was only one subject.
 pub fn measured_alone(subject: &str) -> String {
     format!("Nothing was compared: {subject} was measured alone.")
 }
 
-/// A block has too few operations for the 99th percentile. `subject`: a word, such as `subject`.
+/// States that a block has too few operations for the 99th percentile. `subject` is the kind's word for a subject.
 pub fn too_few_operations(operations: f64, subject: &str) -> String {
     format!(
         "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and the time that 99 % of \
@@ -206,7 +211,7 @@ pub fn too_few_operations(operations: f64, subject: &str) -> String {
     )
 }
 
-/// The effect of too few replicates on all comparisons.
+/// Describes the effect of too few replicates on all comparisons.
 pub fn few_replicates(counted: Counted) -> String {
     match counted {
         Counted::Blocks(1) => "One block does not show how blocks vary.".into(),
@@ -225,21 +230,22 @@ pub fn few_replicates(counted: Counted) -> String {
     }
 }
 
-/// Why subjects are not in the answer.
+/// The reason why subjects are missing from the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// This host lacks what they need.
+    /// This host lacks something that the subjects need.
     Lacking,
-    /// They failed.
+    /// The subjects failed.
     Failed,
     /// The baseline failed.
     BaselineFailed,
-    /// They did other work.
+    /// The subjects did different work.
     OtherWork,
 }
 
-/// Subjects that are missing from the answer; `None` if there are none. `several_points`: the run has more
-/// than one point, so that they may be missing from a part of it.
+/// Describes the subjects that are missing from the result; `None` if there are none.
+///
+/// With `several_points`, the run has more than one point, so subjects may be missing at only some of them.
 pub fn left_out(names: &[String], reason: LeftOut, several_points: bool) -> Option<String> {
     let is_one = names.len() == 1;
     let is = if is_one { "is" } else { "are" };
@@ -264,17 +270,17 @@ pub fn left_out(names: &[String], reason: LeftOut, several_points: bool) -> Opti
     (!names.is_empty()).then(|| format!("{} {predicate}.", list(names)))
 }
 
-/// A subject that is not compared since runs ended with other exit statuses.
+/// Describes a subject that is excluded because its runs had different exit statuses.
 pub fn other_exit_status(subject: &str, at: &str, reason: &ExclusionReason) -> String {
     format!("{subject} is not compared{at}: {}.", exclusion(reason))
 }
 
-/// A subject that was not at its steady level.
+/// Describes a subject that had not reached its steady state.
 pub fn not_steady(subject: &str, reason: &ExclusionReason) -> String {
     format!("{subject} {}.", exclusion(reason))
 }
 
-/// Further subjects that were not at their steady level.
+/// Lists further subjects that had not reached their steady state.
 pub fn more_not_steady(names: &[String]) -> Option<String> {
     match names {
         [] => None,

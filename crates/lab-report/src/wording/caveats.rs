@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Caveats about two runs that were not interleaved, and the parts of them that are not compared, in sentences.
+//! Caveats about two runs that were not interleaved, and their exclusions, in sentences.
 
 use super::exclusions::exclusion;
 use super::warnings::unfinished;
 use lab_document::say::list;
 use lab_stats::between::{Caveat, NotCompared, ProgramMatch, WhichRun};
 
-/// Names of facts that differ, in one caveat, at most.
+/// The maximum number of differing facts listed in one caveat.
 const MAX_FACTS: usize = 3;
 
-/// The sentences of a caveat: the fact, what it means for the changes, and what to do.
+/// Formats a caveat: the fact, what it means for the changes, and what to do.
 pub fn caveat(caveat: &Caveat) -> String {
     match caveat {
         Caveat::GeneratorFigures { saturated, late } => generator_figures(saturated, late),
@@ -115,7 +115,7 @@ fn facts_that_differ(facts: &[String]) -> String {
     }
 }
 
-/// Something that is not compared, in a sentence.
+/// Formats an exclusion from the comparison.
 pub fn not_compared(part: &NotCompared) -> String {
     let which = |run: &WhichRun| match run {
         WhichRun::First => "first",

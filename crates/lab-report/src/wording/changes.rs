@@ -8,7 +8,7 @@ use lab_stats::between::ProgramMatch;
 /// The question of a report of two runs.
 pub const QUESTION: &str = "What changed from the first run to the second?";
 
-/// Says if a subject is the same program in both runs.
+/// Says whether a subject is the same program in both runs.
 pub fn program(program: ProgramMatch) -> &'static str {
     match program {
         ProgramMatch::Same => "same program",
@@ -17,7 +17,7 @@ pub fn program(program: ProgramMatch) -> &'static str {
     }
 }
 
-/// `go`, or `go (another program)` where that is known.
+/// Formats a subject, such as `go`; if its program is known to match or not, as `go (another program)`.
 pub fn with_program(subject: &str, program: ProgramMatch) -> String {
     match program {
         ProgramMatch::Unknown => subject.to_string(),
@@ -25,17 +25,17 @@ pub fn with_program(subject: &str, program: ProgramMatch) -> String {
     }
 }
 
-/// `0.913 times what it was (0.902 to 0.925)`.
+/// Formats a change, such as `0.913 times what it was (0.902 to 0.925)`.
 pub fn change(change: &Interval) -> String {
     say::times(change, "what it was", change.level)
 }
 
-/// The only figure of a subject that is compared.
+/// Describes the change of a subject's only compared metric.
 pub fn only_change(subject: &str, figure: &str, ratio: &Interval, verdict: &str) -> String {
     format!("{subject}: its {figure} is {}, {verdict}.", change(ratio))
 }
 
-/// All figures of a subject have one verdict. `range`: the least and the greatest change.
+/// Describes a subject whose metrics all have the same verdict. `range` is the minimum and maximum change.
 pub fn all_changed(subject: &str, verdict: &str, figures: usize, range: (f64, f64)) -> String {
     let range = say::span(range.0, range.1);
     format!(
@@ -44,15 +44,15 @@ pub fn all_changed(subject: &str, verdict: &str, figures: usize, range: (f64, f6
     )
 }
 
-/// Some figures of a subject: those that changed one by one, the others counted.
+/// A part of a subject's result: a changed metric, or a count of metrics with the same verdict.
 pub enum PartChanged<'a> {
-    /// A figure, how it changed, and the verdict.
+    /// A metric, its change and the verdict.
     Figure(&'a str, &'a Interval, &'a str),
-    /// So many figures with a verdict.
+    /// A number of metrics and their verdict.
     Count(usize, &'a str),
 }
 
-/// `go: p99 is 0.913 times what it was (0.902 to 0.925), less; 3 others are equivalent.`
+/// Describes a subject's changes: `go: p99 is 0.913 times what it was (0.902 to 0.925), less; 3 others are equivalent.`
 pub fn parts_changed(subject: &str, parts: &[PartChanged]) -> String {
     let mut others = "";
     let mut texts = Vec::new();
@@ -72,8 +72,9 @@ pub fn parts_changed(subject: &str, parts: &[PartChanged]) -> String {
     format!("{subject}: {}.", texts.join("; "))
 }
 
-/// The number of inconclusive changes. `blocks`: the number of blocks in each run that would probably resolve
-/// them, if it is known.
+/// Counts the inconclusive changes.
+///
+/// `blocks` is the number of blocks in each run that would probably resolve them, if known.
 pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> String {
     let decide = blocks.map_or(String::new(), |blocks| {
         format!("; about {blocks} blocks in each run would probably decide them")
@@ -84,39 +85,43 @@ pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> Str
     )
 }
 
-/// The number of blocks that would resolve one change.
+/// States how many blocks would resolve one change.
 pub fn would_decide_change(blocks: u32) -> String {
     format!("about {blocks} blocks in each run would probably decide it")
 }
 
-/// Kinds of caveats, on the first screen.
+/// Lists the kinds of caveats for the first screen.
 pub fn caveat_kinds(kinds: &[String]) -> String {
     format!("There are caveats: {}.", list(kinds))
 }
 
-/// Nothing was compared. `reason`: sentences, if there are any; `advice`: how to compare the programs in one run.
+/// States that nothing was compared.
+///
+/// `reason` is one or more sentences; `advice` says how to compare the programs in one run.
 pub fn nothing_changed(reason: Option<String>, advice: &str) -> String {
     let reason = reason.unwrap_or("No subject was compared in both runs.".into());
     format!("Nothing can be concluded about what changed. {reason} {advice}")
 }
 
-/// How the baseline's own time changed.
+/// The change of the baseline's own time.
 pub enum BaselineTime<'a> {
-    /// At the only point.
+    /// The change at the only point.
     Only(&'a Interval),
-    /// With multiple points: it took longer at some, and less time at others.
+    /// The number of points at which the baseline took longer or less time.
     Many {
-        /// Points at which it took longer.
+        /// The number of points at which it took longer.
         longer: usize,
-        /// Points at which it took less time.
+        /// The number of points at which it took less time.
         less: usize,
-        /// All points.
+        /// The number of all points.
         all: usize,
     },
 }
 
-/// The change of the baseline's own time. If the baseline is the same program, the machine caused it.
-/// `level`: the requested level.
+/// Describes the change of the baseline's own time.
+///
+/// If the baseline is the same program, the machine or the system caused the change. `level` is the requested
+/// confidence level.
 pub fn baseline_time(
     baseline: &str,
     program: ProgramMatch,
@@ -148,7 +153,7 @@ pub fn baseline_time(
     }
 }
 
-/// A control whose ratio changed, although its true ratio did not. The note of a table.
+/// Formats the table note for a control whose ratio changed although its true ratio did not.
 pub fn control_changed(point: &str, change: &Interval, margin: f64) -> String {
     format!(
         "At {point} the control's ratio, whose true change is 1, changed by {}: the margin is {} there.",
@@ -157,7 +162,8 @@ pub fn control_changed(point: &str, change: &Interval, margin: f64) -> String {
     )
 }
 
-/// How changes were computed, and how far apart the runs are. `seconds`: from the first run to the second.
+/// Describes how changes were computed and how far apart the runs are. `seconds` is the time from the first to the
+/// second run.
 pub fn method_of_changes(seconds: f64, loads: bool, level: f64, margin: f64) -> String {
     let begin = format!(
         "The second run began {} the first. Changes are second / first",
@@ -178,7 +184,7 @@ pub fn method_of_changes(seconds: f64, loads: bool, level: f64, margin: f64) -> 
     }
 }
 
-/// `3 hours after`; a run can be given first that was made last.
+/// Formats the time between runs, such as `3 hours after`. The run that is given first may be the later one.
 fn distance(seconds: f64) -> String {
     let side = if seconds < 0.0 { "before" } else { "after" };
     let seconds = seconds.abs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a subject is not compared, as a phrase behind its name.
+//! The reason why a subject is not compared, as a phrase after its name.
 
 use super::times::{budget, microseconds, seconds, short_time};
 use lab_document::say;
@@ -7,7 +7,7 @@ use lab_model::grouped;
 use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
 use lab_stats::results::{AgeState, ServerAge};
 
-/// The reason for an exclusion.
+/// Formats the reason for an exclusion.
 pub fn exclusion(reason: &ExclusionReason) -> String {
     use ExclusionReason as R;
     match reason {
@@ -95,7 +95,7 @@ fn nothing_to_compare(baseline: &str, why: &str) -> String {
     format!("there is nothing to compare it with: the baseline {baseline} {why}")
 }
 
-/// `2 of 20 with 1, 18 of 20 with 0`, `all 8 with 0`.
+/// Formats exit statuses, such as `2 of 20 with 1, 18 of 20 with 0` or `all 8 with 0`.
 fn statuses(counts: &[StatusCount]) -> String {
     let all: usize = counts.iter().map(|count| count.runs).sum();
     let parts = counts.iter().map(|count| match count.runs == all {
@@ -113,7 +113,7 @@ fn first_point(at: &FirstPoint) -> String {
     }
 }
 
-/// ` in 3 of 12 processes`; nothing if it is all of them, or none.
+/// Formats a number of processes, such as ` in 3 of 12 processes`; empty for all or none of them.
 fn some_processes(off: usize, all: usize) -> String {
     if off == 0 || off == all {
         String::new()
@@ -162,7 +162,7 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
     }
 }
 
-/// The problem with the age of a server, as a verb phrase after its name; empty if it was steady.
+/// Describes the problem with the age of a server, as a verb phrase after its name; empty if the server was steady.
 pub fn server_age(age: &ServerAge) -> String {
     let time = |ns: Option<f64>| microseconds(ns.unwrap_or(age.steady_ns));
     let needed = format!(
@@ -200,7 +200,7 @@ pub fn server_age(age: &ServerAge) -> String {
     }
 }
 
-/// Two digits are enough of what one process needed.
+/// Rounds to two significant digits, which is enough for the number of requests that one process needed.
 fn two_digits(requests: u64) -> u64 {
     let digits = requests.max(1).ilog10();
     let unit = 10_u64.pow(digits.saturating_sub(1));

@@ -4,7 +4,7 @@
 use lab_model::{Unit, trimmed};
 use lab_stats::load::threshold::{Crossed, Undecided, UndecidedReason};
 
-/// A threshold that was crossed, with the value, and a doubt if another run may find otherwise.
+/// Describes a crossed threshold with the value, and adds a caveat if another run may not cross it.
 pub fn crossed(crossed: &Crossed) -> String {
     let Crossed {
         threshold,
@@ -29,7 +29,7 @@ pub fn crossed(crossed: &Crossed) -> String {
     format!("{threshold}: it is {}{doubt}", formatted(*value, unit))
 }
 
-/// A threshold that is inconclusive, and why.
+/// Describes an inconclusive threshold and the reason.
 pub fn undecided(undecided: &Undecided) -> String {
     let reason = match undecided.reason {
         UndecidedReason::NothingMeasured => "nothing was measured".into(),
@@ -70,7 +70,7 @@ fn formatted(value: f64, unit: &Unit) -> String {
     }
 }
 
-/// The value with three significant digits, and all digits before the point.
+/// Formats a value with three significant digits, and with all digits before the decimal point.
 fn digits(value: f64) -> String {
     let exponent = value.abs().max(1e-3).log10().floor() as i32;
     let text = format!("{value:.*}", (2 - exponent).clamp(0, 5) as usize);

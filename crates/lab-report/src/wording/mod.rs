@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sentences about measured runs: the only place where findings become English.
+//! Sentences about measured runs. Only this module turns findings into English.
 
 mod answers;
 mod caveats;

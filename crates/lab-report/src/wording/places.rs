@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of subjects and points in sentences: each one while they are few, counts beyond that.
+//! Names of subjects and points in sentences. A few places are listed by name, more are counted.
 
 use lab_document::say::{self, count};
 use lab_stats::results::warning::Place;
 
-/// Places that are named one by one; more are counted.
+/// The maximum number of places that are listed by name. Beyond it, places are counted.
 const MAX_NAMED: usize = 3;
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins all items: `a`, `a and b`, `a, b and c`.
 pub fn listed<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
     say::list(&items.into_iter().collect::<Vec<S>>())
 }
 
-/// `a`, `a and b`, `a, b and c`, `a, b, c and 4 more`.
+/// Joins items and counts those beyond the first three: `a`, `a and b`, `a, b and c`, `a, b, c and 4 more`.
 pub fn shortened<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
     let items: Vec<S> = items.into_iter().collect();
     let mut names: Vec<&str> = items.iter().map(S::as_ref).collect();
@@ -24,15 +24,17 @@ pub fn shortened<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
     say::list(&names)
 }
 
-/// `c at json connections=64`.
+/// Formats a place, such as `c at json connections=64`.
 pub fn name(place: &Place) -> String {
     let names = [&place.subject, &place.point].into_iter().flatten();
     let names: Vec<&str> = names.map(String::as_str).collect();
     names.join(" at ")
 }
 
-/// ` at connections=8 and connections=16`, ` for A at connections=8`, ` for c at 20 points and go at 1`;
-/// empty in a run of one point.
+/// Formats places with a preposition.
+///
+/// Examples are ` at connections=8 and connections=16`, ` for A at connections=8` and ` for c at 20 points and go at
+/// 1`. The text is empty for a run with one point.
 pub fn at(places: &[&Place]) -> String {
     let preposition = match places.iter().any(|place| place.subject.is_some()) {
         true => "for",
@@ -44,7 +46,7 @@ pub fn at(places: &[&Place]) -> String {
     }
 }
 
-/// The same, without a preposition.
+/// Formats places without a preposition.
 fn names(places: &[&Place]) -> String {
     let is_whole = |place: &&&Place| place.subject.is_some() && place.point.is_some();
     if are_few(places.len()) || !places.iter().all(|place| is_whole(&place)) {
@@ -62,12 +64,12 @@ fn names(places: &[&Place]) -> String {
     shortened(counted)
 }
 
-/// True if places are named one by one.
+/// Returns true if this many places are listed by name.
 pub fn are_few(places: usize) -> bool {
     places <= MAX_NAMED
 }
 
-/// A value at each place, such as `97 % at connections=256`. `text`: the value with its place.
+/// Formats a value at each place, such as `97 % at connections=256`. `text` formats one value with its place.
 pub fn each<T>(
     all: &[T],
     place: impl Fn(&T) -> &Place,
@@ -76,7 +78,7 @@ pub fn each<T>(
     listed(all.iter().map(|one| text(one, &at(&[place(one)]))))
 }
 
-/// The one with the greatest value.
+/// Returns the item with the highest value.
 pub fn worst<T>(all: &[T], value: impl Fn(&T) -> f64) -> Option<&T> {
     all.iter().max_by(|a, b| value(a).total_cmp(&value(b)))
 }

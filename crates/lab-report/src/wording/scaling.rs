@@ -3,7 +3,7 @@
 
 use lab_stats::results::NoLaw;
 
-/// A subject that has no law.
+/// Explains why a subject has no scalability law.
 pub fn no_law(subject: &str, reason: &NoLaw) -> String {
     match reason {
         NoLaw::TooFewPoints { needed, points } => {

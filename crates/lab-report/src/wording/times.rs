@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times in sentences that need two digits at most.
+//! Times in sentences, with two significant digits.
 
 use lab_document::say::count;
 use lab_stats::forecast::TimeBudget;
 
-/// `60 seconds`, `1 minute`.
+/// Formats a time budget, such as `60 seconds` or `1 minute`.
 pub fn time_budget(time: TimeBudget) -> String {
     match time {
         TimeBudget::Seconds(seconds) => count(seconds as usize, "second"),
@@ -12,7 +12,7 @@ pub fn time_budget(time: TimeBudget) -> String {
     }
 }
 
-/// A time for the option `--budget`, rounded up.
+/// Formats a time for the option `--budget`, rounded up.
 pub fn budget(seconds: f64) -> String {
     if seconds <= 90.0 {
         format!("{}s", (seconds / 10.0).ceil() * 10.0)
@@ -21,17 +21,17 @@ pub fn budget(seconds: f64) -> String {
     }
 }
 
-/// `2.0 s`, `41 s`.
+/// Formats seconds, such as `2.0 s` or `41 s`.
 pub fn seconds(seconds: f64) -> String {
     brief(seconds, "s")
 }
 
-/// `4.5 µs`, `370 µs`.
+/// Formats nanoseconds in microseconds, such as `4.5 µs` or `370 µs`.
 pub fn microseconds(ns: f64) -> String {
     brief(ns / 1e3, "µs")
 }
 
-/// A time in the unit that fits it.
+/// Formats nanoseconds in the unit that fits.
 pub fn short_time(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => brief(ns, "ns"),

@@ -8,25 +8,25 @@ use lab_stats::results::Comparison;
 
 /// The words that sentences about a metric use.
 pub struct MetricWords {
-    /// Before a ratio: `takes`.
+    /// The verb before a ratio, such as `takes`.
     pub verb: &'static str,
-    /// The noun of a ratio, after `c's`: `time`.
+    /// The noun of a ratio after `c's`, such as `time`.
     noun: String,
-    /// Predicate for a subject with less of it: `is faster`.
+    /// The predicate for a subject with a lower value: `is faster`.
     less: String,
-    /// Predicate for a subject with more of it: `is slower`.
+    /// The predicate for a subject with a higher value: `is slower`.
     more: String,
-    /// Predicate for the subject with the least: `is fastest`.
+    /// The predicate for the subject with the lowest value: `is fastest`.
     least: String,
-    /// Predicate for multiple subjects tied for the least: `are fastest`.
+    /// The predicate for multiple subjects tied for the lowest value: `are fastest`.
     least_many: String,
-    /// Predicate for the subject with the most: `is slowest`.
+    /// The predicate for the subject with the highest value: `is slowest`.
     most: String,
-    /// Ratios are of the time for each request; sentences give their inverse.
+    /// True if ratios are of the time per request and sentences report their inverse, a rate.
     inverted: bool,
 }
 
-/// The words for a metric.
+/// Returns the words for a metric.
 pub fn metric_words(metric: &Metric) -> MetricWords {
     let (be, have) = (["is", "are"], ["has", "have"]);
     let (need, hold) = (["needs", "need"], ["holds", "hold"]);
@@ -59,8 +59,7 @@ pub fn metric_words(metric: &Metric) -> MetricWords {
 }
 
 impl MetricWords {
-    /// Builds the predicates from a verb in singular and plural and the words for less, more, the least and
-    /// the most.
+    /// Builds the predicates from a verb in singular and plural and the words for less, more, least and most.
     fn new(
         (verb, noun): (&'static str, &str),
         [one, many]: [&str; 2],
@@ -78,7 +77,7 @@ impl MetricWords {
         }
     }
 
-    /// An amount that one needs or holds less or more of.
+    /// Builds the predicates for an amount that subjects need or use.
     fn amount(amount: &str, noun: &str, verbs: [&'static str; 2]) -> MetricWords {
         let words = ["less", "more", "least", "most"];
         MetricWords::new(
@@ -88,7 +87,7 @@ impl MetricWords {
         )
     }
 
-    /// A ratio as sentences give it: the other way round for rates.
+    /// Returns a ratio as sentences report it: inverted for rates.
     fn stated(&self, ratio: &Interval) -> Interval {
         if self.inverted {
             say::inverse(ratio, 1.0)
@@ -97,7 +96,7 @@ impl MetricWords {
         }
     }
 
-    /// `0.63 times c's time (0.61 to 0.66)`.
+    /// Formats a ratio, such as `0.63 times c's time (0.61 to 0.66)`.
     fn times(&self, ratio: &Interval, base: &str, asked: f64) -> String {
         times(
             &self.stated(ratio),
@@ -115,15 +114,15 @@ pub struct Compared<'a> {
     pub subject: &'a str,
     /// The baseline.
     pub baseline: &'a str,
-    /// The ratio of the mean times, pauses included, if it is known.
+    /// The ratio of the mean times including pauses, if known.
     pub mean: Option<&'a Interval>,
-    /// The point, such as ` at select limit=100`; empty in a run of one point.
+    /// The point, such as ` at select limit=100`; empty in a run with one point.
     pub at: &'a str,
-    /// The requested level.
+    /// The requested confidence level.
     pub level: f64,
 }
 
-/// `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
+/// Describes a comparison: `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
 pub fn comparison(compared: &Compared) -> String {
     let Compared {
         comparison,
@@ -177,7 +176,7 @@ pub fn comparison(compared: &Compared) -> String {
     sentence + &mean
 }
 
-/// `is faster` -> `is a little faster`, `has a lower p99` -> `has a slightly lower p99`.
+/// Qualifies a predicate: `is faster` -> `is a little faster`, `has a lower p99` -> `has a slightly lower p99`.
 fn a_little(words: &str) -> String {
     match words.split_once(' ') {
         Some((verb, rest)) => match rest.strip_prefix("a ") {
@@ -191,34 +190,35 @@ fn a_little(words: &str) -> String {
 /// A subject with its ratio to the baseline.
 #[derive(Clone, Copy)]
 pub struct Ranked<'a> {
-    /// Its name.
+    /// The subject's name.
     pub name: &'a str,
-    /// Its ratio.
+    /// The ratio to the baseline.
     pub ratio: Interval,
-    /// It is the baseline.
+    /// True for the baseline itself.
     pub is_baseline: bool,
 }
 
-/// Subjects in the order of a metric.
+/// Subjects ordered by a metric.
 pub struct Order<'a> {
     /// The metric.
     pub metric: &'a Metric,
     /// The baseline.
     pub baseline: &'a str,
-    /// The best, and all that are tied with it.
+    /// The best subject and all that are statistically tied with it.
     pub first: Vec<Ranked<'a>>,
-    /// The second best.
+    /// The second-best subject.
     pub next: Option<Ranked<'a>>,
-    /// The one that all the others are ahead of.
+    /// The subject that all others are ahead of.
     pub last: Option<Ranked<'a>>,
     /// The points, such as ` over 3 points`.
     pub over: &'a str,
-    /// The requested level.
+    /// The requested confidence level.
     pub level: f64,
 }
 
-/// The order of multiple subjects, from the best to the worst, in at most two sentences. `None` without
-/// intervals.
+/// Describes the order of multiple subjects from best to worst, in at most two sentences.
+///
+/// Returns `None` if there are no intervals.
 pub fn order(order: &Order) -> Option<String> {
     let Order { over, .. } = order;
     let words = metric_words(order.metric);
@@ -250,7 +250,8 @@ pub fn order(order: &Order) -> Option<String> {
     Some(text + &last)
 }
 
-/// `go and rust are fastest, statistically tied: go takes 1.01 times c's time (…), rust 1.02 (…).`
+/// Describes tied subjects: `go and rust are fastest, statistically tied: go takes 1.01 times c's time (…), rust 1.02
+/// (…).`
 fn tied(order: &Order, words: &MetricWords, many: &[Ranked]) -> String {
     let names: Vec<&str> = many.iter().map(|ranked| ranked.name).collect();
     let mut others = many.iter().filter(|ranked| !ranked.is_baseline);
@@ -272,12 +273,12 @@ fn tied(order: &Order, words: &MetricWords, many: &[Ranked]) -> String {
     )
 }
 
-/// `0.63 times c's time (0.61 to 0.66)`.
+/// Formats a ratio, such as `0.63 times c's time (0.61 to 0.66)`.
 pub fn ratio(metric: &Metric, ratio: &Interval, baseline: &str, level: f64) -> String {
     metric_words(metric).times(ratio, baseline, level)
 }
 
-/// The subject that leads a part of the points, but not all of them.
+/// Describes the subject that leads at some, but not all, of the points.
 pub fn leads_part(
     part: &str,
     metric: &Metric,
@@ -294,7 +295,7 @@ pub fn leads_part(
     )
 }
 
-/// The greatest ratio over all parts of the points.
+/// Describes the largest ratio over all groups of points.
 pub fn greatest_ratio(
     part: &str,
     metric: &Metric,
@@ -311,13 +312,13 @@ pub fn greatest_ratio(
     )
 }
 
-/// The place where pauses cost most.
+/// Describes where pauses cost the most.
 pub fn pauses(subject: &str, at: &str, cost: &Interval, level: f64) -> String {
     let cost = say::figure(cost, &Metric::PAUSES.unit, level);
     format!("Pauses cost most in {subject}{at}: its mean time is {cost} above its typical time.")
 }
 
-/// A verdict on a metric in a word or two: of times faster or slower, of all else less or more.
+/// Returns a word or two for a verdict: faster or slower for times, less or more for everything else.
 pub fn verdict(metric: &Metric, verdict: &Verdict) -> &'static str {
     let words = match metric.id.as_ref() {
         "wall" | "mean_wall" => ["faster", "slower", "a little faster", "a little slower"],

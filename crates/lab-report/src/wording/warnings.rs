@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Warnings in sentences: the fact, what it means for the figures, and what to do.
+//! Warnings in sentences: the fact, what it means for the results, and what to do.
 
 use super::exclusions::server_age;
 use super::places::{are_few, at, each, listed, name, shortened, worst};
@@ -10,10 +10,10 @@ use lab_stats::load::agents::MissingLoad;
 use lab_stats::results::warning::*;
 use std::collections::BTreeMap;
 
-/// Ratios of hosts that differ, in one warning, at most.
+/// The maximum number of ratios that one warning about differing hosts lists.
 const MAX_RATIOS: usize = 3;
 
-/// The sentences of a warning.
+/// Formats a warning.
 pub fn warning(fact: &WarningFact) -> String {
     use WarningFact as F;
     match fact {
@@ -182,7 +182,7 @@ fn more_time(time: Option<TimeBudget>) -> String {
     }
 }
 
-/// A run that did not come to its end.
+/// Describes a run that did not finish.
 pub fn unfinished(run: &str, state: Unfinished, can_resume: bool) -> String {
     let state = match state {
         Unfinished::Stopped => "was stopped by hand",
@@ -258,7 +258,7 @@ fn agents_differ(agents: &[UnlikeAgent]) -> String {
     )
 }
 
-/// A verb phrase.
+/// Formats a difference as a verb phrase after the agent's name.
 fn agent_difference(difference: &AgentDifference) -> String {
     match difference {
         AgentDifference::BeganLate { late_ns } => {
@@ -356,7 +356,7 @@ fn errors(all: &[ErrorsAt], hide_percentiles: bool) -> String {
     format!("{fact}. Percentiles cover served requests only.{hidden}")
 }
 
-/// `360 timeout and 80 reset`.
+/// Formats the numbers of errors by kind, such as `360 timeout and 80 reset`.
 fn error_kinds<'k>(kinds: impl Iterator<Item = (&'k ErrorKind, &'k u64)>) -> String {
     let kinds = kinds.map(|(kind, count)| format!("{count} {}", kind.name()));
     shortened(kinds)
@@ -592,7 +592,7 @@ fn copies_differ(copies: &CopiesDiffer) -> String {
     )
 }
 
-/// A metric as sentences name it.
+/// Returns a metric's name in sentences.
 fn metric(metric: &Metric) -> &str {
     if *metric == Metric::SERVER_CPU {
         "server CPU per request"
@@ -644,13 +644,13 @@ fn reference_beaten(beaten: &ReferenceBeaten) -> String {
     )
 }
 
-/// `wal in c`.
+/// Formats a setting of a subject, such as `wal in c`.
 fn value_in(setting: &SettingOf) -> String {
     let value = setting.value.as_deref().unwrap_or("not reported");
     format!("{value} in {}", setting.subject)
 }
 
-/// `0.91 ms (0.88 to 0.95)`.
+/// Formats an interval in milliseconds, such as `0.91 ms (0.88 to 0.95)`.
 fn milliseconds(time: &Interval) -> String {
     let [estimate, low, high] = [time.estimate, time.low, time.high].map(|ns| ns / 1e6);
     format!("{estimate:.2} ms ({low:.2} to {high:.2})")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of documents, as reviewed snapshots: `INSTA_UPDATE=always` writes them.
+//! The text of documents as reviewed snapshots. `INSTA_UPDATE=always` updates them.
 
 use crate::support;
 use crate::support::outline::outline;
@@ -11,14 +11,14 @@ use lab_stats::between::Recorded;
 use std::collections::HashMap;
 use unicode_width::UnicodeWidthStr;
 
-/// The document of a run, whose tables are whole and whose names of charts are unique.
+/// Outlines the document of a run, after checking that its tables are complete and its chart IDs are unique.
 fn document(run: &Run) -> String {
     let document = lab_report::document(&report(run));
     assert_is_complete(&document);
     outline(&document)
 }
 
-/// A report of a run that nothing else has analysed.
+/// Creates a report of a run.
 fn report(run: &Run) -> Report<'_> {
     Report::new(run, "runs/some.lab")
 }
@@ -90,7 +90,7 @@ fn a_command_that_fails() {
     insta::assert_snapshot!(document(&support::commands::failing(4)));
 }
 
-/// The document of two runs, the second of which may have been changed.
+/// Outlines the document for two runs. The second one starts two hours later, with another program for `ada`.
 fn between(mut runs: [Run; 2]) -> String {
     runs[1].started_unix_s += 7200.0;
     runs[1].name = "later.lab".into();
@@ -210,7 +210,7 @@ fn every_effect_of_a_factor_is_a_row_and_stands_in_a_table() {
     }
 }
 
-/// The document of the history of some runs, each of which began a day after the one before.
+/// Outlines the history of runs, each of which started a day after the previous one.
 fn history(name: &str, runs: impl IntoIterator<Item = Run>) -> String {
     let day = |(i, mut run): (usize, Run)| {
         run.started_unix_s += 86_400.0 * i as f64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The XML that earlier SQL benchmarks exchanged: written so that they can read it, read with limits,
-//! and nothing lost on the way.
+//! The XML that earlier SQL benchmarks exchanged. Those programs must be able to read what benchlab writes, benchlab
+//! must enforce its limits when reading, and a round trip must lose nothing.
 
 use crate::support;
 use lab_document::format::xml;
@@ -58,9 +58,11 @@ fn what_is_written_is_read_back() {
     assert!((time.total_ns / count as f64 - time.time_ns).abs() < 0.001);
 }
 
-/// The import format of sql-benchmark (tools/src/tool-data.adb): the value before a space as a fixed-point
-/// number, the unit after it, the sweep's value as the last word of a title of 14 letters or more, whole
-/// numbers for all attributes of `<benchmark>`.
+/// Checks the import format of sql-benchmark (tools/src/tool-data.adb).
+///
+/// - The value before the space is a fixed-point number, followed by the unit.
+/// - The value of the sweep is the last word of a title that has at least 14 letters.
+/// - All attributes of `<benchmark>` are integers.
 #[test]
 fn each_subject_has_a_file_that_the_earlier_reader_takes() {
     let files = xml::per_subject(&document(&support::sample(3)));
@@ -231,7 +233,7 @@ fn bombs_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any corruption of a file gives figures that make sense, or an error with its position.
+    /// A corrupted file yields either plausible values or an error with its position.
     #[test]
     fn mutated_files_never_break_the_reader(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
         let mut bytes = xml::render(&document(&support::imported())).into_bytes();

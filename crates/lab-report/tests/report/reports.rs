@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every kind of run in every format: whatever names a run has, nothing breaks the format.
+//! Renders every kind of run in every format: no name in a run may break a format.
 
 use crate::support;
 use crate::support::page::{assert_markdown_keeps_its_tables, assert_page_is_whole};
@@ -11,7 +11,7 @@ use std::io::Cursor;
 use std::sync::LazyLock;
 use unicode_width::UnicodeWidthStr;
 
-/// One run of every kind, by name.
+/// Returns one run of every kind, with a name.
 fn runs() -> Vec<(&'static str, Run)> {
     vec![
         ("batches on one target", hostile(support::sample(12))),
@@ -34,7 +34,7 @@ fn runs() -> Vec<(&'static str, Run)> {
     ]
 }
 
-/// The run with names that try to break a report.
+/// Renames subjects and titles so that they try to break a report.
 fn hostile(mut run: Run) -> Run {
     let plan = run.plan_mut().expect("a plan");
     let names = [
@@ -53,7 +53,7 @@ fn hostile(mut run: Run) -> Run {
     run
 }
 
-/// The documents of all these runs. Made once: the analysis takes longer than all formats.
+/// The documents of all runs. They are built once, because the analysis takes longer than rendering all formats.
 static DOCUMENTS: LazyLock<Vec<(&str, Document)>> = LazyLock::new(|| {
     let document = |(name, run)| {
         (
@@ -125,7 +125,7 @@ fn markup_keeps_its_form() {
     });
 }
 
-/// CSV, JSON and the workbook hold the same rows.
+/// CSV, JSON and the workbook contain the same rows.
 #[test]
 fn data_have_every_row() {
     each(|name, document| {

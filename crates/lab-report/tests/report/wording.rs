@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence of `lab_report::wording` with sample values, to be read as a whole: `INSTA_UPDATE=always` writes the
-//! snapshots.
+//! Snapshots of every sentence of `lab_report::wording` with sample values, so that they can be read as a whole.
+//! `INSTA_UPDATE=always` updates them.
 
 use lab_model::{ErrorKind, Interval, Metric, Unit};
 use lab_report::wording;
@@ -32,7 +32,7 @@ fn place(subject: &str, point: &str) -> Place {
     }
 }
 
-/// Nowhere in particular, one place, three, and so many that they are counted.
+/// Returns four lists of places: no specific one, one, three, and so many that they are counted.
 fn places() -> [Vec<Place>; 4] {
     let points = |subject: &str, n: u32| -> Vec<Place> {
         let points = (1..=n).map(|i| place(subject, &format!("json connections={i}")));
@@ -52,7 +52,7 @@ fn places() -> [Vec<Place>; 4] {
     ]
 }
 
-/// A value for each of some places, each greater than the one before.
+/// Makes values for each of the four lists of places, in increasing order.
 fn at_places<T>(make: impl Fn(Place, f64) -> T) -> [Vec<T>; 4] {
     places().map(|places| {
         let numbered = places.into_iter().zip(1..);

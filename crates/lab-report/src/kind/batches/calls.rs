@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls that may fail: the subjects that make each call exactly once, the errors of the others, the fastest
-//! among the correct ones, the longest outage that each survives, and the load that follows it.
+//! Calls that may fail.
+//!
+//! The report shows the subjects that make each call exactly once, the errors of the others, the fastest of the correct
+//! ones, the longest outage that each survives, and the load that follows an outage.
 
 use crate::parts::measured::{SubjectScope, over_run};
 use crate::parts::scope::Scope;
@@ -14,7 +16,7 @@ use std::cmp::Ordering;
 /// The cell for an inconclusive winner or load.
 const UNDECIDED: &str = "not decided";
 
-/// A load above this multiple of the usual one exceeds what a server was sized for.
+/// A load above this multiple of the load before the outage exceeds what a server was sized for.
 const DOUBLE: f64 = 2.0;
 
 /// Metrics of the whole run.
@@ -27,7 +29,7 @@ static TOTALS: [Metric; 6] = [
     Metric::FAILED_CALLS,
 ];
 
-/// Point by point.
+/// Metrics by point.
 static AT_POINTS: [Metric; 4] = [
     Metric::LOST_CALLS,
     Metric::DOUBLED_CALLS,
@@ -35,19 +37,21 @@ static AT_POINTS: [Metric; 4] = [
     Metric::FAILED_CALLS,
 ];
 
-/// True if a run has calls that may fail.
+/// Returns true if a run has calls that may fail.
 pub fn is_present(scope: &Scope) -> bool {
     let mut cases = scope.plan.cases.iter();
     cases.any(|case| case.check == Check::Effects)
 }
 
-/// How many calls of each subject are wrong.
+/// Builds the chart of each subject's wrong calls.
 pub fn chart(scopes: &[Scope]) -> Option<Chart> {
     charts::bars_over_run(scopes, &Metric::WRONG_CALLS)
 }
 
-/// The subjects that make each call exactly once, the errors of the others, the longest survived outages, the
-/// load that follows an outage, and the best policy for each fault.
+/// Summarizes correctness first, then speed.
+///
+/// The findings are the subjects that make each call exactly once, the errors of the others, the longest survived
+/// outages, the load that follows an outage, and the best policy for each fault.
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [
@@ -61,7 +65,7 @@ pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     all.into_iter().flatten().map(Finding::plain).collect()
 }
 
-/// The totals of the run and the wrong calls at each point.
+/// Builds the tables of the run's totals and of the wrong calls at each point.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("What became of the calls");
     let over_run = over_run(callers(scope));
@@ -83,7 +87,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// A count; 0 where there is none.
+/// Returns a count, or 0 if there is none.
 fn count(scope: &Scope, place: SubjectScope, metric: &Metric) -> f64 {
     match scope.cell(place, metric).map(|cell| &cell.value) {
         Some(Value::Reading(value)) => *value,
@@ -92,19 +96,20 @@ fn count(scope: &Scope, place: SubjectScope, metric: &Metric) -> f64 {
     }
 }
 
-/// Subjects that made calls.
+/// Iterates over the subjects that made calls.
 fn callers(scope: &Scope) -> impl Iterator<Item = SubjectId> {
     let has_calls = |&s: &SubjectId| count(scope, (s, None), &Metric::CALLS) > 0.0;
     scope.compared().into_iter().filter(has_calls)
 }
 
-/// The points of cases whose calls' effects are checked.
+/// Returns the points of the cases that check the effects of calls.
 fn call_points(scope: &Scope) -> Vec<PointId> {
     let has_calls = |&p: &PointId| scope.plan.case(p).check == Check::Effects;
     scope.points().into_iter().filter(has_calls).collect()
 }
 
-/// `PostgreSQL and MariaDB: ada and java have no wrong call, of 80,120 or more each.`
+/// Lists the subjects without wrong calls: `PostgreSQL and MariaDB: ada and java have no wrong call, of 80,120 or more
+/// each.`
 fn right_subjects(scopes: &[Scope]) -> Option<String> {
     let right = |scope: &Scope| -> Vec<SubjectId> {
         let is_right = |&s: &SubjectId| count(scope, (s, None), &Metric::WRONG_CALLS) == 0.0;
@@ -146,7 +151,7 @@ fn right_subjects(scopes: &[Scope]) -> Option<String> {
     say::paragraph(sentences).map(|text| say::capital(&text))
 }
 
-/// `Calls applied twice: classic (2), smallrye (31). Calls given up: ada (6).`
+/// Lists the subjects with errors: `Calls applied twice: classic (2), smallrye (31). Calls given up: ada (6).`
 fn errors(scopes: &[Scope]) -> Option<String> {
     let erring = |metric: &Metric| {
         let of_each = scopes.iter().flat_map(|scope| {
@@ -166,7 +171,7 @@ fn errors(scopes: &[Scope]) -> Option<String> {
     say::paragraph(AT_POINTS.iter().filter_map(erring))
 }
 
-/// The fault injected at a point, or the name of its case.
+/// Returns the fault injected at a point, or the name of the point's case.
 fn fault(scope: &Scope, point: PointId) -> String {
     match scope.plan.points[point].param(FAULT) {
         Some(fault) if fault != "none" => fault.into(),
@@ -174,10 +179,10 @@ fn fault(scope: &Scope, point: PointId) -> String {
     }
 }
 
-/// A fault, and the points with it.
+/// A fault and its points.
 type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 
-/// The points of calls at which more than one subject is compared.
+/// Groups the points at which more than one subject makes calls by their faults.
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = several.flat_map(|scope| {
@@ -187,7 +192,8 @@ fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     say::grouped(at)
 }
 
-/// `Fastest of those that …: classic with order; java with cut; not decided with percent.`
+/// Lists the fastest subject for each fault among those without errors: `Fastest of those that …: classic with order;
+/// java with cut; not decided with percent.`
 fn fastest(faults: &[Fault]) -> Option<String> {
     let best = faults.iter().map(|(fault, places)| {
         let right = subjects_without(&AT_POINTS, places);
@@ -218,7 +224,8 @@ fn fastest(faults: &[Fault]) -> Option<String> {
     ))
 }
 
-/// `Where everyone errs or gives up calls, these err in none: java and ada with killed.`
+/// Lists, for faults where every subject errs or gives up, those without lost, doubled or unreported calls: `Where
+/// everyone errs or gives up calls, these err in none: java and ada with killed.`
 fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
         .iter()
@@ -234,7 +241,8 @@ fn careful(faults: &[Fault]) -> Option<String> {
     ))
 }
 
-/// `Longest outage after which no call is wrong or given up: 20 s with classic; below 0.1 s with none and tenacity.`
+/// Lists the longest survived outages: `Longest outage after which no call is wrong or given up: 20 s with classic;
+/// below 0.1 s with none and tenacity.`
 fn survived(scopes: &[Scope]) -> Option<String> {
     let outages: Vec<(&str, Outage)> = scopes.iter().flat_map(outages).collect();
     let lengths = outages.iter().map(|(_, outage)| outage.length_s);
@@ -253,13 +261,14 @@ fn survived(scopes: &[Scope]) -> Option<String> {
     ))
 }
 
-/// The result of a subject's calls in outages of one length.
+/// The result of a subject's calls during outages of one length.
 struct Outage {
     length_s: f64,
     is_survived: bool,
 }
 
-/// The outages that the subjects of a target met: a batch may be over before its server is killed.
+/// Returns the outages that the subjects of a target met. A batch may finish before its server is killed, so not every
+/// planned outage is included.
 fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     let at = call_points(scope).into_iter().filter_map(|point| {
         let Some(Injection::OutageS(length_s)) = scope.plan.injection(point) else {
@@ -285,7 +294,7 @@ fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     of_each.collect()
 }
 
-/// The longest that is below all those that were not survived, in seconds.
+/// Returns the longest outage that is shorter than all outages that were not survived, in seconds.
 fn longest_survived(outages: &[Outage]) -> Option<f64> {
     let failed = outages.iter().filter(|outage| !outage.is_survived);
     let limit = failed
@@ -301,7 +310,8 @@ fn seconds(length_s: f64) -> String {
     say::reading(length_s * 1e9, &Unit::Nanoseconds)
 }
 
-/// `Load in the busiest second after an outage: below twice that before it with ada and java; above with classic.`
+/// Compares the load after an outage with the load before: `Load in the busiest second after an outage: below twice
+/// that before it with ada and java; above with classic.`
 fn load(scopes: &[Scope]) -> Option<String> {
     let at = scopes.iter().flat_map(|scope| {
         let loads = call_points(scope).into_iter().flat_map(move |point| {
@@ -334,7 +344,7 @@ fn load(scopes: &[Scope]) -> Option<String> {
     ))
 }
 
-/// The subjects that made calls at all points, and none of these kinds.
+/// Returns the subjects that made calls at all points without any of these kinds of errors.
 fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
     let is_without = |name: &&str| {
         places.iter().all(|&(scope, point)| {
@@ -353,7 +363,7 @@ fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -
         .collect()
 }
 
-/// The fastest of the right subjects at a point, and those that the ranking does not separate from it.
+/// Returns the fastest of the correct subjects at a point, and those that are tied with it.
 fn fastest_at<'s>(
     scope: &'s Scope,
     point: PointId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment over shaped links: what each further unit of the sweep takes there.
+//! An experiment over shaped links: the time per further unit of the sweep on each link.
 
 use crate::parts::charts;
 use crate::parts::scope::{PointGroup, Scope};
@@ -8,24 +8,25 @@ use lab_document::{Chart, Finding};
 use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
 use lab_stats::analysis::Fit;
 
-/// A line off which a point lies by more than this part of its time is none, however few blocks there are to prove it.
+/// The largest accepted distance of a point from its fitted line, as a fraction of the point's time. Beyond it, the fit
+/// is rejected even if there are too few blocks to prove that the line is curved.
 const FAR_OFF: f64 = 0.1;
 
-/// The most links on the first screen.
+/// The maximum number of links on the first screen.
 const SHOWN: usize = 2;
 
-/// True if the subjects are at the ends of links.
+/// Returns true if the subjects are at the ends of links.
 pub fn is_present(scope: &Scope) -> bool {
     scope.kind() == Some(TargetKind::Link)
 }
 
-/// Time over the sweep of the first case, on the first link.
+/// Builds the chart of time over the sweep of the first case on the first link.
 pub fn chart(scope: &Scope) -> Option<Chart> {
     let groups = swept(scope);
     charts::over_sweep(scope, groups.first()?, &Metric::WALL)
 }
 
-/// The time of each further unit, link by link, and the effect of factors other than the link.
+/// Describes the time per further unit on each link, and the effect of factors other than the link.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
     let groups = swept(scope);
     let first = groups.first().map(|group| group.case);
@@ -40,7 +41,8 @@ fn swept(scope: &Scope) -> Vec<PointGroup> {
     groups.filter(|group| group.points.len() > 1).collect()
 }
 
-/// `kept link=cable: each further 100 bytes take 0.85 ms with http1 (0.84 to 0.86), and with http2 no constant time.`
+/// Describes the slopes on a link: `kept link=cable: each further 100 bytes take 0.85 ms with http1 (0.84 to 0.86), and
+/// with http2 no constant time.`
 fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     let unit = &scope.case(group).unit;
     let fits = scope.results.fits.iter();
@@ -56,7 +58,7 @@ fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     (!slopes.is_empty()).then(|| format!("{label}, each further {unit}: {}.", say::list(&slopes)))
 }
 
-/// A subject's slope, or where its line is none, its ends.
+/// Formats a subject's slope or, if the points do not follow a line, the times at both ends of the sweep.
 fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
     let name = scope.name(fit.subject);
     let figure = |interval| say::figure(interval, &Unit::Nanoseconds, scope.level());
@@ -72,7 +74,8 @@ fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
     format!("no constant time with {name}, {}", ends.join(" to "))
 }
 
-/// `packet: packets=two takes 1.012 times the time of packets=one with http1 (1.011 to 1.013).`
+/// Describes the effect of the first factor other than the link: `packet: with packets=two in place of one http1 takes
+/// 1.012 times the time (1.011 to 1.013).`
 fn steps(scope: &Scope) -> Option<String> {
     let mut effects = scope.results.effects.iter();
     let compared = scope.compared();

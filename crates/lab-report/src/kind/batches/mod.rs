@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment: batches of operations of multiple subjects, on one or more targets.
+//! An experiment: batches of operations of multiple subjects on one or more targets.
 
 mod calls;
 mod links;
@@ -28,8 +28,8 @@ static METRICS: [Metric; 5] = [
     Metric::PAUSES,
 ];
 
-/// Latencies of cases that do multiple operations at once, and for calls the latency that a subject adds to
-/// the baseline's.
+/// Latencies of cases that run multiple operations concurrently. For calls, also the latency that a subject adds to the
+/// baseline's.
 static LATENCIES: [Metric; 8] = [
     Metric::P50,
     Metric::ADDED_P50,
@@ -52,7 +52,7 @@ static HELD: [Metric; 7] = [
     Metric::SYSTEM_CPU,
 ];
 
-/// Programs that speak the subject protocol and do batches.
+/// Programs that implement the subject protocol and run batches.
 pub struct Batches;
 
 static TRAITS: KindTraits = KindTraits {
@@ -84,7 +84,7 @@ impl WorkKind for Batches {
     }
 }
 
-/// The parts of the document of a run of batches.
+/// Builds the parts of the document for a run of batches.
 fn parts(scopes: &[Scope]) -> DocumentParts {
     let first = scopes[0];
     let schemes = side_by_side::answer(&first);
@@ -115,8 +115,9 @@ fn parts(scopes: &[Scope]) -> DocumentParts {
     }
 }
 
-/// The fastest subject, the points where another one leads, and the highest throughput: with multiple targets
-/// in one finding, in at most three sentences.
+/// Describes the fastest subject, the points where another one leads, and the highest throughput.
+///
+/// With multiple targets, each target has one finding of at most three sentences.
 fn target_findings(scope: &Scope) -> Vec<Finding> {
     let points = findings::points(scope);
     let group = scope.groups(Cores::All).into_iter().next();
@@ -149,7 +150,7 @@ fn target_findings(scope: &Scope) -> Vec<Finding> {
         .collect()
 }
 
-/// The points of a sweep at which a subject that is measured alone is fastest and slowest.
+/// Describes the points of a sweep at which a subject that is measured alone is fastest and slowest.
 fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
     let sweep = scope.case(group).sweep.as_deref()?;
     let time = |&p: &PointId| Some((p, scope.interval((scope.base(), Some(p)), &Metric::WALL)?));
@@ -177,7 +178,7 @@ fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
     })
 }
 
-/// The subjects with least and with most memory, if a ranking separates them.
+/// Describes the subjects with the lowest and the highest memory use, if a ranking separates them.
 fn memory(scope: &Scope) -> Option<Finding> {
     let ranking = scope.ranking(Over::At(None), &Metric::MEMORY)?;
     let compared = scope.compared();
@@ -202,8 +203,8 @@ fn memory(scope: &Scope) -> Option<Finding> {
     }))
 }
 
-/// Ratios at all points, parts of the time, scaling, costs, and each case; in one section per target if there
-/// are multiple targets.
+/// Builds the sections on ratios, the split of the time, scaling, costs and each case. With multiple targets, each
+/// target has a section of its own.
 fn target_sections(scope: &Scope) -> Vec<Section> {
     let all = [
         calls::section(scope),
@@ -288,7 +289,7 @@ fn places(scope: &Scope, group: &PointGroup) -> Vec<SubjectScope> {
     scope.places(&scope.subjects(), &group.points)
 }
 
-/// All figures, case by case.
+/// Builds the section with all metrics, case by case.
 fn cases(scope: &Scope) -> Section {
     let mut section = Section::folded("Case by case");
     for group in scope.groups(Cores::One) {
@@ -301,7 +302,7 @@ fn cases(scope: &Scope) -> Section {
             }
             _ => charts::over_sweep(scope, &group, scope.plan.answer()),
         });
-        // An experiment adds metrics of its own to a case.
+        // An experiment can add its own metrics to a case.
         let of_case = scope.case(&group);
         let times = match of_case.rate {
             Some(_) => &METRICS[..0],
@@ -322,7 +323,7 @@ fn cases(scope: &Scope) -> Section {
     section
 }
 
-/// Resources of the subjects, and their startup times.
+/// Builds the section on the subjects' resources and startup times.
 fn resources(scopes: &[Scope]) -> Section {
     let mut section = Section::new("Resources");
     for scope in scopes {
@@ -364,14 +365,15 @@ fn method(scope: &Scope) -> Vec<String> {
         .collect()
 }
 
-/// How long turns were on one core, from the shortest to the longest.
+/// Formats the lengths of turns on one core, from the shortest to the longest.
 fn lengths(scope: &Scope) -> String {
     let points = (0..scope.plan.points.len()).filter(|&p| scope.plan.case(p).cores == Cores::One);
     let lengths = points.map(|point| scope.plan.turn_ns(point));
     say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
 }
 
-/// The mirrored pairs of passes of a block: as many as requested, or as many as fitted into its time.
+/// Formats the number of mirrored pairs of passes in a block: as many as requested, or as many as fitted into the
+/// block's time.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
     let pairs_of_points = |block: &Block| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The values of a factor side by side: for each subject a row for each value of the sweep.
+//! The values of a factor side by side: for each subject, one row per value of the sweep.
 
 use crate::parts::cell::{self, NONE};
 use crate::parts::scope::{PointGroup, Scope};
@@ -10,7 +10,7 @@ use lab_document::{Chart, Finding, ForestRow, Quantity, Section, Table};
 use lab_model::{Cores, Direction, Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::results::Spread;
 
-/// A section for each of [`cases`].
+/// Builds a section for each of [`cases`].
 pub fn sections(scope: &Scope) -> Vec<Section> {
     let cases = cases(scope);
     cases
@@ -19,8 +19,8 @@ pub fn sections(scope: &Scope) -> Vec<Section> {
         .collect()
 }
 
-/// The groups of each case that does multiple operations at once over a sweep, with more than one value of a
-/// factor.
+/// Returns the groups of those cases that run multiple operations concurrently, sweep a parameter and have more than
+/// one value of a factor.
 fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     let groups = scope.groups(Cores::All).into_iter();
     let cases = say::grouped(groups.map(|group| (group.case, group)));
@@ -29,7 +29,7 @@ fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     several.collect()
 }
 
-/// A chart of what each value of the factor costs each subject, where the run has such ratios.
+/// Builds the chart of the cost of each factor value for each subject, if the run has such ratios.
 pub fn answer(scope: &Scope) -> Option<Chart> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
@@ -54,7 +54,7 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
     charts::forest("answer", axis, margin, groups.collect(), &caption)
 }
 
-/// The spreads of a run; empty with more than one target.
+/// Returns the spreads of a run; empty if there is more than one target.
 fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
     if scope.has_targets() {
         &[]
@@ -63,19 +63,19 @@ fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
     }
 }
 
-/// `threads=2`.
+/// Formats the setting of the sweep, such as `threads=2`.
 fn sweep_setting(scope: &Scope, spread: &Spread) -> Option<String> {
     let sweep = scope.plan.case(spread.to).sweep.as_deref()?;
     Some(format!("{sweep}={}", scope.swept(spread.to)))
 }
 
-/// The values of a point's factors.
+/// Formats the values of a point's factors.
 fn value_at(scope: &Scope, point: PointId) -> String {
     let point = &scope.plan.points[point];
     factor_values(point.factors(&scope.plan.cases[point.case]))
 }
 
-/// The costs of the factor's values, and the nonzero values of metrics that should be 0.
+/// Describes the costs of the factor's values, and the nonzero values of metrics that should be 0.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
     let costs = costs(scope).into_iter();
     let losses = cases(scope);
@@ -90,8 +90,10 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     costs.chain(losses).map(Finding::plain).collect()
 }
 
-/// `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada)
-/// times.` The subjects with the least and the most are named where their ratios are distinguishable.
+/// Describes the cost of each factor value.
+///
+/// An example is `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada)
+/// times.` The subjects with the lowest and the highest ratio are named if their ratios are distinguishable.
 fn costs(scope: &Scope) -> Option<String> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
@@ -131,7 +133,8 @@ fn costs(scope: &Scope) -> Option<String> {
     ))
 }
 
-/// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c at threads=8); none with atomic and lock.`
+/// Describes the largest nonzero value of a metric that should be 0: `increment, lost increments: up to 46 % (44 to 48)
+/// with unsafe (c at threads=8); none with atomic and lock.`
 fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Option<String> {
     let most = |group: &PointGroup| {
         let places = scope.places(&scope.compared(), &group.points).into_iter();
@@ -229,7 +232,7 @@ fn metric_table(
     table.without_empty_columns()
 }
 
-/// `of 5,000,000`: the operations of a batch, of which a metric is a part.
+/// Formats the number of operations in a batch, such as `of 5,000,000`, for metrics that are a fraction of it.
 fn operations_of_batch(
     scope: &Scope,
     subject: SubjectId,
@@ -244,7 +247,7 @@ fn operations_of_batch(
     }
 }
 
-/// The values of the sweep, ascending.
+/// Returns the values of the sweep in ascending order.
 fn rows(scope: &Scope, groups: &[PointGroup]) -> Vec<(f64, String)> {
     let points = groups.iter().flat_map(|group| &group.points);
     let rows = points.filter_map(|&p| Some((scope.plan.points[p].x?, scope.swept(p))));
@@ -261,18 +264,18 @@ fn point_at(scope: &Scope, group: &PointGroup, x: f64) -> Option<PointId> {
         .copied()
 }
 
-/// `atomic`, or `lock 99` of two factors.
+/// Formats a group's factor values, such as `atomic`, or `lock 99` for two factors.
 fn values(group: &PointGroup) -> String {
     factor_values(group.factors.iter())
 }
 
-/// Values of factors in a row.
+/// Joins the values of factors.
 fn factor_values<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> String {
     let values = factors.map(|(_, value)| value.as_str());
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// A figure against that with the factor's first value.
+/// Returns the ratio of a metric to its value with the factor's first value.
 fn ratio<'a>(
     scope: &Scope<'a>,
     subject: SubjectId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The split of an operation's time: the client's CPU, the server's CPU, waiting.
+//! The split of an operation's time into the client's CPU time, the server's CPU time and waiting.
 
 use crate::parts::scope::Scope;
 use crate::parts::table;
@@ -7,7 +7,7 @@ use lab_document::chart::file_name;
 use lab_document::{Axis, BarPart, BarRow, Bars, Chart, Drawing, Scale, Section};
 use lab_model::{Cores, Metric, PointId, SubjectId, TargetKind, Unit};
 
-/// The parts, with the numbers of their colours.
+/// The parts, with their color numbers.
 const PARTS: [(Metric, &str, usize); 3] = [
     (Metric::MEAN_CPU, "client's CPU", 0),
     (Metric::SERVER_CPU, "server's CPU", 4),
@@ -23,7 +23,9 @@ static SHOWN: [Metric; 5] = [
     Metric::OVERLAP,
 ];
 
-/// The section; empty where the parts are not known, or the tables of times say as much, as of a library alone.
+/// Builds the section.
+///
+/// It is empty if the parts are unknown, or for a library alone, where the tables of times already say as much.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Where the time goes");
     let has_parts = |p: &PointId| {
@@ -49,7 +51,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// The point of every case with the first values of its factors, and the largest of its sweep.
+/// Returns, for every case, the point with the first values of its factors and the largest value of its sweep.
 fn main_points(scope: &Scope) -> Vec<PointId> {
     let mut groups = scope.groups(Cores::One);
     groups.dedup_by_key(|group| group.case);
@@ -79,8 +81,10 @@ fn chart(scope: &Scope, point: PointId) -> Chart {
     }
 }
 
-/// A subject's bar, at the point or, if it cannot do that one, at the first with the same case and sweep
-/// value that it can.
+/// Builds a subject's bar at the point.
+///
+/// If the subject cannot run that point, the bar is for the first point with the same case and sweep value that it can
+/// run.
 fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
     let points = &scope.plan.points;
     let can = |p: &PointId| scope.plan.takes_part(subject, *p);

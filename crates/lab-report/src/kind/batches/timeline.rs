@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The latencies of operations that are due at a fixed rate: a map for each subject, over the time of its
-//! turns.
+//! The latencies of operations that are due at a fixed rate: a heat map for each subject over the time of its turns.
 
 use crate::parts::scope::Scope;
 use lab_document::{Axis, Chart, Drawing, HeatColumn, HeatMap, HeatMaps, Scale, Section};
 use lab_model::{PointId, SubjectId, Timeline, Unit};
 use std::collections::BTreeMap;
 
-/// Columns of a map.
+/// The maximum number of columns of a heat map.
 const COLUMNS: usize = 48;
 
-/// A chart for each point whose subjects report the progress of their operations; none otherwise.
+/// Builds a chart for each point whose subjects report the progress of their operations.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Over time");
     for point in scope.single_points() {
@@ -42,7 +41,7 @@ fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     })
 }
 
-/// The steps of a subject's turns at a point, in the order of time.
+/// Returns the steps of a subject's turns at a point, in chronological order.
 fn steps(scope: &Scope, subject: SubjectId, point: PointId) -> Vec<u64> {
     let timelines = scope.run.complete_blocks().flat_map(|b| &b.timelines);
     let timelines = timelines.filter(|t| (t.subject, t.point) == (subject, point));
@@ -51,7 +50,7 @@ fn steps(scope: &Scope, subject: SubjectId, point: PointId) -> Vec<u64> {
         .collect()
 }
 
-/// Steps in which no operation was due have no mark.
+/// Groups steps into columns. Steps in which no operation was due are ignored.
 fn columns(steps: &[u64]) -> Vec<HeatColumn> {
     let each = steps.len().div_ceil(COLUMNS).max(1);
     let column = |(number, steps): (usize, &[u64])| {

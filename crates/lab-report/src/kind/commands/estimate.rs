@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The current estimate of a comparison of whole commands, for a line of progress.
+//! The current estimate of a comparison of commands, for a progress line.
 
 use crate::parts::measured::Measured;
 use crate::parts::scope::Scope;
@@ -9,13 +9,14 @@ use lab_model::{Metric, SubjectId, Unit};
 use lab_stats::results::Over;
 use unicode_width::UnicodeWidthStr;
 
-/// The columns of a line.
+/// The maximum width of the line, in columns.
 const COLUMNS: usize = 60;
 
-/// Characters of a name: two of them and an interval with its level fit.
+/// The maximum length of a name, in characters. Two names and an interval with its level fit into a line.
 const NAME: usize = 8;
 
-/// `B takes 1.083 (1.060 to 1.110) × A`, at most 60 columns. Empty until there is an interval.
+/// Formats the estimate in at most 60 columns, such as `B takes 1.083 (1.060 to 1.110) × A`. Returns an empty string
+/// until there is an interval.
 pub fn line(measured: &Measured) -> String {
     let scopes = Scope::all(measured);
     let Some(scope) = scopes.first() else {
@@ -53,7 +54,7 @@ fn alone(scope: &Scope) -> Option<String> {
     say::is_bounded(time).then(|| format!("{name} takes {figure}"))
 }
 
-/// Without control characters, which would move a cursor.
+/// Shortens a subject's name and removes control characters, which would move the cursor.
 fn short(scope: &Scope, subject: SubjectId) -> String {
     let letters = scope.name(subject).chars();
     let name: String = letters.filter(|c| !c.is_control()).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole commands: each of their runs is a process.
+//! Commands, each run of which is a process.
 
 mod estimate;
 
@@ -19,7 +19,7 @@ use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, Subjec
 use lab_stats::results::Over;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a run takes.
+/// The times of a run.
 static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
 
 /// Resources used by one run.
@@ -79,7 +79,7 @@ impl WorkKind for Commands {
     }
 }
 
-/// The parts of the document of a run of commands.
+/// Builds the parts of the document for a run of commands.
 fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     let mut sections = vec![listing(scope)];
     sections.extend(
@@ -97,8 +97,8 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     }
 }
 
-/// The commands with their names, as the answer calls them: `A: sort a, B: sort b`. `None` for a single
-/// command.
+/// Builds a title from the commands and their names in the findings, such as `A: sort a, B: sort b`. Returns `None` for
+/// a single command.
 fn title(scope: &Scope) -> Option<String> {
     let named = |s: SubjectId| {
         let line = &scope.plan.subjects[s].command.as_ref()?.line;
@@ -110,7 +110,7 @@ fn title(scope: &Scope) -> Option<String> {
     differ.then(|| words.join(", "))
 }
 
-/// Each command against the baseline; for many commands the fastest; for a single command its time.
+/// Summarizes each command compared with the baseline; for many commands the fastest, for a single command its time.
 fn findings(scope: &Scope) -> Vec<Finding> {
     let others = scope.others().into_iter();
     let pairs = others.filter_map(|s| findings::pair(scope, s, &Metric::WALL));
@@ -129,7 +129,7 @@ fn findings(scope: &Scope) -> Vec<Finding> {
     leader.chain(exceptions.map(Finding::plain)).collect()
 }
 
-/// A command that nothing is compared with: `A takes 12.3 ms (12.1 to 12.6).`
+/// Describes a command that is compared with nothing: `A takes 12.3 ms (12.1 to 12.6).`
 fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     let name = scope.name(subject);
     let figure = |i| say::figure(i, &Unit::Nanoseconds, scope.level());
@@ -152,7 +152,7 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     }))
 }
 
-/// Headings and cells that describe a command, apart from its name.
+/// Returns the headings and cells that describe a command, apart from its name.
 fn descriptions(scope: &Scope, command: &Command) -> [(&'static str, String); 7] {
     let words =
         |program: &Option<Vec<String>>| program.as_ref().map_or(String::new(), |p| p.join(" "));
@@ -172,7 +172,7 @@ fn descriptions(scope: &Scope, command: &Command) -> [(&'static str, String); 7]
     ]
 }
 
-/// The shell that runs commands.
+/// Returns the shell that runs commands.
 fn shell<'a>(scope: &Scope<'a>) -> &'a str {
     let plan = scope.plan;
     let shell = plan.start_cost(true);
@@ -180,7 +180,7 @@ fn shell<'a>(scope: &Scope<'a>) -> &'a str {
     program.map_or("sh", String::as_str)
 }
 
-/// The commands with all that belongs to each, what starting them costs, and the noise floor.
+/// Builds the section on the commands, their settings, their startup cost and the noise floor.
 fn listing(scope: &Scope) -> Section {
     let mut section = Section::new("The commands");
     let headings = descriptions(scope, &Command::default()).map(|(heading, _)| heading);
@@ -209,7 +209,7 @@ fn listing(scope: &Scope) -> Section {
     section
 }
 
-/// The cost of starting a process, or a shell; `None` where it was not measured.
+/// Returns the cost of starting a process or a shell; `None` if it was not measured.
 fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
     let subject = scope.plan.start_cost(shell)?;
     let points = scope.points().into_iter();
@@ -221,7 +221,7 @@ fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
     ))
 }
 
-/// The figures of a group of points that differ only in the sweep.
+/// Builds the section on a group of points that differ only in the sweep.
 fn runs(scope: &Scope, group: &PointGroup) -> Section {
     let mut section = Section::new(match scope.group_label(group) {
         label if label.is_empty() => "The runs".into(),
@@ -247,7 +247,7 @@ fn runs(scope: &Scope, group: &PointGroup) -> Section {
     section
 }
 
-/// Commands of which a run ended with another status than 0.
+/// Lists the commands that had a nonzero exit status in any run.
 fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
     let note = |subject: SubjectId| {
         let all = scope.results.statuses.iter();
@@ -263,7 +263,7 @@ fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
     scope.subjects().into_iter().filter_map(note).collect()
 }
 
-/// The part of all runs of each command that take no longer than a time.
+/// Builds the chart of the cumulative distribution of each command's run times.
 fn distribution(scope: &Scope, point: PointId) -> Option<Chart> {
     let mut counts: BTreeMap<SubjectId, BTreeMap<u64, u64>> = BTreeMap::new();
     let samples = scope.run.complete_blocks().flat_map(|b| &b.samples);
@@ -323,7 +323,7 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     ]
 }
 
-/// A note for revisions: the number of builds of each, and the variation that the intervals leave out.
+/// Returns a note for revisions: the number of builds of each, and the variation that the intervals do not include.
 fn builds(plan: &Plan) -> String {
     match plan.builds() {
         _ if !plan.of_revisions() => String::new(),
@@ -338,7 +338,7 @@ fn builds(plan: &Plan) -> String {
     }
 }
 
-/// The cores that the commands ran on: as planned, or as the pilot found.
+/// Returns the cores that the commands ran on: as planned, or as the pilot chose.
 fn cores(scope: &Scope, commands: &Commands) -> Option<Cores> {
     let mut settings = scope.run.settings.iter();
     commands.cores.or_else(
@@ -350,7 +350,7 @@ fn cores(scope: &Scope, commands: &Commands) -> Option<Cores> {
     )
 }
 
-/// The mirrored pairs that the blocks have: fewer than planned where commands take long.
+/// Formats the number of mirrored pairs in the blocks, which is lower than planned if commands take long.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
     let passes = blocks.map(|b| b.samples.iter().map(|s| s.pass).max().unwrap_or(0));
@@ -358,7 +358,7 @@ fn pairs(scope: &Scope) -> String {
     method::mirrored_pairs(scope, &pairs)
 }
 
-/// The time from the beginning of the run to the end of its last block.
+/// Formats the time from the start of the run to the end of its last block.
 fn took(scope: &Scope) -> String {
     let run = scope.run;
     let ends = run.blocks.iter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How old a server is when it is steady, what its first requests cost, and whether its turns were at its steady level.
+//! The age at which a server is steady, the cost of its first requests, and whether its turns were at the steady level.
 
 use crate::parts::scope::Scope;
 use lab_document::chart::file_name;
@@ -12,7 +12,7 @@ use lab_document::{
 use lab_model::{Pilot, Unit};
 use lab_stats::results::{AgeState, ServerAge};
 
-/// A table and a chart for each case; empty for runs whose pilots did not record server ages.
+/// Builds a table and a chart for each case. The section is empty if the pilots did not record server ages.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Warm-up");
     let ages: Vec<&ServerAge> = scope.results.ages.iter().collect();
@@ -112,7 +112,7 @@ fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
     )
 }
 
-/// Cost of a request by the age of the server, in each round of the pilots.
+/// Builds the chart of the cost of a request by the age of the server, in each round of the pilots.
 fn chart(scope: &Scope, case: usize) -> Option<Chart> {
     let plan = scope.plan;
     let pilots = scope.run.pilots.iter();

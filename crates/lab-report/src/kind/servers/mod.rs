@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that benchlab starts: the cost of a request, their throughput, and the response times of their
-//! users.
+//! Servers that benchlab starts: the cost of a request, their throughput, and the response times that users see.
 
 mod ages;
 mod percentiles;
@@ -26,7 +25,7 @@ use std::cmp::Ordering;
 /// A server's resources over the whole run, and its startup time.
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
-/// Metrics of each server at a point, except response times; the first applies to an open loop.
+/// Metrics of each server at a point, except response times. The first applies only to an open loop.
 static RATES: [Metric; 5] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -35,7 +34,7 @@ static RATES: [Metric; 5] = [
     Metric::ERRORS,
 ];
 
-/// Further metrics where there is no open loop.
+/// Additional metrics if there is no open loop.
 static BYTES: [Metric; 1] = [Metric::RECEIVED];
 
 static TRAITS: KindTraits = KindTraits {
@@ -62,7 +61,7 @@ impl WorkKind for Servers {
         parts(&scopes[0], self)
     }
 
-    /// The cost of a request in each case.
+    /// Compares the cost of a request in each case.
     fn respects(&self, scope: &Scope) -> Vec<Respect> {
         let view = View::new(*scope);
         let points = scope.points();
@@ -116,19 +115,19 @@ fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
 /// A run of servers by its cases.
 struct View<'a> {
     scope: Scope<'a>,
-    /// True if single figures are of connections that are kept alive: they are if any point has such.
+    /// True if single values are for persistent connections, which is so if any point has them.
     keep_alive: bool,
 }
 
 impl<'a> View<'a> {
-    /// Views a run of servers.
+    /// Creates a view of a run of servers.
     fn new(scope: Scope<'a>) -> View<'a> {
         let mut points = scope.points().into_iter();
         let keep_alive = points.any(|point| scope.plan.keeps_alive(point));
         View { scope, keep_alive }
     }
 
-    /// The cases that have points.
+    /// Returns the cases that have points.
     fn cases(&self) -> Vec<usize> {
         let mut cases: Vec<usize> = self.scope.plan.points.iter().map(|p| p.case).collect();
         cases.sort_unstable();
@@ -140,7 +139,7 @@ impl<'a> View<'a> {
         &self.scope.plan.cases[case].name
     }
 
-    /// The points over which a case is compared; `None`: all cases, or the only one.
+    /// Returns the points over which a case is compared. `None` means all cases, or the only one.
     fn over(&self, case: Option<usize>) -> Over {
         let only = match self.cases().as_slice() {
             &[only] => Some(only),
@@ -152,7 +151,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Points of a case, by connections.
+    /// Returns the points of a case that match, ordered by the number of connections.
     fn points(&self, case: usize, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
         let plan = self.scope.plan;
         let is_chosen = |&p: &PointId| {
@@ -163,53 +162,54 @@ impl<'a> View<'a> {
         points
     }
 
-    /// Points of a case at which servers are asked as fast as they answer.
+    /// Returns the closed-loop points of a case, at which requests are sent as fast as the server responds.
     fn closed(&self, case: usize) -> Vec<PointId> {
         self.points(case, |p| !self.scope.plan.is_open(p))
     }
 
-    /// The middle one of the parts of peaks that are offered: response times that are one figure are those at it.
+    /// Returns the middle one of the offered fractions of the peak. Single response times are those at this fraction.
     fn middle(&self) -> Option<f64> {
         let parts = load_sent::parts(&self.scope);
         parts.get(parts.len().checked_sub(1)? / 2).copied()
     }
 
-    /// The point at which a case is offered a rate that is the same for all servers: the lowest.
+    /// Returns the point with the lowest rate that is the same for all servers.
     fn at_rate(&self, case: usize) -> Option<PointId> {
         let rate = |p: &PointId| self.scope.plan.rate(*p);
         let points = self.points(case, |p| rate(&p).is_some()).into_iter();
         points.min_by(|a, b| rate(a).partial_cmp(&rate(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// The point that calibrates the peak, of which fractions are offered.
+    /// Returns the point that calibrates the peak, fractions of which are offered.
     fn at_peak(&self, case: usize) -> Option<PointId> {
         let plan = self.scope.plan;
         self.at_middle(case)
             .and_then(|p| plan.peak_points(p).next())
     }
 
-    /// The point at which a case is offered the middle fraction of the peak.
+    /// Returns the point at which the middle fraction of the peak is offered.
     fn at_middle(&self, case: usize) -> Option<PointId> {
         let middle = self.middle();
         let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
         points.first().copied().filter(|_| middle.is_some())
     }
 
-    /// The point whose figure represents the costs of a case: the one with as many connections as the open
-    /// points have, or the nearest.
+    /// Returns the point that represents the costs of a case: the one with as many connections as the open-loop points,
+    /// or the nearest to it.
     fn usual(&self, case: usize) -> Option<PointId> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
         let open = points.find(|&p| plan.is_open(p));
         let usual = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
-        // In steps of a factor, as sweeps are.
+        // Distances are logarithmic, since sweeps grow by a factor.
         let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / usual).ln().abs();
         let points = self.closed(case).into_iter();
         points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
 
-    /// A table of servers by cases: a metric at one point of each, with its verdict and a note. Servers of which a request
-    /// costs least come first.
+    /// Builds a table of servers by cases: a metric at one point of each case, with its verdict and a note.
+    ///
+    /// Servers with the lowest cost per request come first.
     fn by_case(
         &self,
         (title, metric): (&str, &Metric),
@@ -255,7 +255,7 @@ fn chart(view: &View) -> Option<Chart> {
     })
 }
 
-/// The server with the least CPU time per request, and the cases in which another one leads.
+/// Describes the server with the lowest CPU time per request, and the cases in which another one leads.
 fn cpu_finding(view: &View) -> Option<Finding> {
     let metric = Metric::SERVER_CPU;
     let cases = view.cases();
@@ -277,7 +277,7 @@ fn cpu_finding(view: &View) -> Option<Finding> {
     ))
 }
 
-/// The server with the highest throughput in the first case, and those tied with it.
+/// Describes the server with the highest throughput in the first case, and those tied with it.
 fn throughput_finding(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let case_name = format!(" in {}", view.case_name(case));
@@ -285,7 +285,8 @@ fn throughput_finding(view: &View) -> Option<Finding> {
     Some(Finding::new("Throughput", text, Tone::Plain))
 }
 
-/// In the first case, where all are offered the same, and where each is offered the part of its own peak in the middle.
+/// Describes response times in the first case: at the same rate for all servers, and at the middle fraction of each
+/// server's own peak.
 fn latency_finding(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let name = view.case_name(case);
@@ -306,7 +307,7 @@ fn latency_finding(view: &View) -> Option<Finding> {
     text.map(|text| Finding::new("Response time", text, Tone::Plain))
 }
 
-/// The leader at a point in the highest percentile that has intervals.
+/// Describes the leader at a point in the highest percentile that has intervals.
 fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
     let (scope, point) = (&view.scope, Some(point));
     let mut percentiles = [Metric::P99, Metric::P90, Metric::P50].into_iter();
@@ -321,7 +322,8 @@ fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
     })
 }
 
-/// The cost of a request: against the baseline, by itself, and with a connection of its own.
+/// Builds the section on the cost of a request: compared with the baseline, by itself, and with a new connection for
+/// each request.
 fn costs(view: &View) -> Section {
     let (scope, metric) = (&view.scope, Metric::SERVER_CPU);
     let mut section = Section::new("What a request costs");
@@ -360,7 +362,7 @@ fn costs(view: &View) -> Section {
     section
 }
 
-/// The cost of a request by itself, and of each unit of the number in its path.
+/// Builds the section on the fixed cost of a request and the cost per unit of the swept number in its path.
 fn linear_costs(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");
@@ -413,13 +415,14 @@ fn rates(view: &View) -> Section {
     section
 }
 
-/// Captions of response times in an open loop.
+/// The captions of response times in an open loop.
 const PART_OF_PEAK: &str = "Each server is offered a part of its own peak, whatever becomes of the requests before: \
                             response times count from the moment when a request was due.";
 const SAME_RATE: &str = "All servers are offered the same, whatever becomes of the requests before: response times \
                          count from the moment when a request was due.";
 
-/// The p99 at the same rate for all, and at the part of the peak in the middle, case by case.
+/// Builds the section on the p99 by case: at the same rate for all servers, and at the middle fraction of each server's
+/// peak.
 fn response_times(view: &View) -> Section {
     let mut section = Section::new("What users feel");
     let plan = view.scope.plan;
@@ -486,7 +489,7 @@ fn cases(view: &View) -> Section {
         let groups = scope.groups(Cores::All).into_iter();
         for group in groups.filter(|group| group.case == case) {
             group_figures(&mut part, scope, &group);
-            // Where requests are due at times of their own, response times say more.
+            // In an open loop, the tables of response times above say more.
             for &point in group.points.iter().filter(|_| is_closed(scope)) {
                 let title = format!("{}: response times", scope.point(point));
                 part.table(percentiles::table(scope, &percentiles, point, &title));
@@ -497,13 +500,13 @@ fn cases(view: &View) -> Section {
     section
 }
 
-/// True if requests are sent as fast as they are answered at every point.
+/// Returns true if every point is a closed loop.
 fn is_closed(scope: &Scope) -> bool {
     let mut points = scope.points().into_iter();
     points.all(|point| !scope.plan.is_open(point))
 }
 
-/// All figures of points that differ in the number of connections alone.
+/// Adds all metrics of points that differ only in the number of connections.
 fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
     let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
     if group.points.len() > 1 && !is_open {

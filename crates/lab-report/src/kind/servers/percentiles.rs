@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The response times of a closed loop in the form of Apache's `ab`, with intervals and the gain.
+//! The response times of a closed loop in the format of Apache's `ab`, with intervals and the gain.
 
 use crate::parts::cell;
 use crate::parts::scope::Scope;
@@ -13,14 +13,15 @@ const ABOUT: &str =
 const NO_VERDICT: &str =
     "In a closed loop a server that stalls gets fewer requests, so percentiles have no verdict.";
 
-/// A column of response times, followed by their gain, except for the server that others are compared with.
+/// A column of response times. A column with the gain follows it, except for the baseline.
 struct PercentileColumn<'a> {
     name: String,
     of: &'a Percentiles,
     is_base: bool,
 }
 
-/// A row for each percentile, for each server a column and behind it the gain; no rows in an open loop.
+/// Builds a table with a row per percentile and, per server, a column of times and one of the gain. It has no rows in
+/// an open loop.
 pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) -> Table {
     let subjects = scope.compared().into_iter();
     let columns = subjects.filter_map(|subject| {
@@ -87,7 +88,7 @@ fn cells(
     std::iter::once(Cell::from(name)).chain(each).collect()
 }
 
-/// How much less than the baseline's, as a part of it.
+/// Returns the reduction of the time compared with the baseline, as a fraction of the baseline's time.
 fn gain(ratio: &Interval) -> Quantity {
     let gain = Interval {
         estimate: 1.0 - ratio.estimate,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of whole commands that look like real ones: two commands, three with a shell, a sweep, one
-//! alone, one that fails. The analysis is the real one.
+//! Realistic runs of commands: two commands, three with a shell, a sweep, one alone, and one that fails. They are
+//! analyzed like any other run.
 
 use super::{Noise, host, in_turn};
 use lab_model::plan::Cores;
@@ -12,16 +12,17 @@ pub struct Model {
     pub name: &'static str,
     pub line: &'static str,
     pub shell: bool,
-    /// A measurement of an overhead has a program instead of a line.
+    /// The program of an overhead measurement, which has no command line.
     pub program: &'static [&'static str],
-    /// Time of a run, ms: a fixed part and one for each of the sweep's n.
+    /// The fixed time of a run, in ms.
     pub fixed_ms: f64,
+    /// The additional time for each unit of the sweep, in ms.
     pub marginal_ms: f64,
-    /// One in this many runs takes six times as long; 0: none does.
+    /// One in this many runs takes six times as long; 0 means none.
     pub slow_every: u64,
 }
 
-/// A command that takes this long, ms.
+/// Creates a command that takes `fixed_ms` ms.
 pub fn command(name: &'static str, line: &'static str, fixed_ms: f64) -> Model {
     Model {
         name,
@@ -34,7 +35,7 @@ pub fn command(name: &'static str, line: &'static str, fixed_ms: f64) -> Model {
     }
 }
 
-/// The cost of starting a process, `fixed_ms` ms.
+/// Creates a measurement of the startup cost of a process, which takes `fixed_ms` ms.
 pub fn overhead(name: &'static str, program: &'static [&'static str], fixed_ms: f64) -> Model {
     Model {
         program,
@@ -42,7 +43,7 @@ pub fn overhead(name: &'static str, program: &'static [&'static str], fixed_ms: 
     }
 }
 
-/// `sort a.txt` against a faster or slower one: `ratio` is its time / the baseline's.
+/// Creates a run of `sort a.txt` and another command, whose time is `ratio` times the baseline's.
 pub fn two(ratio: f64, blocks: u32) -> Run {
     let models = [
         command("A", "sort a.txt", 20.3),
@@ -51,7 +52,7 @@ pub fn two(ratio: f64, blocks: u32) -> Run {
     run(&models, &[], blocks)
 }
 
-/// Three commands, one of them through a shell, with the costs of a shell and of a process.
+/// Creates a run of three commands, one of which uses a shell, with the startup costs of a shell and of a process.
 pub fn three(blocks: u32) -> Run {
     let models = [
         command("system", "sort a.txt", 20.3),
@@ -69,12 +70,12 @@ pub fn three(blocks: u32) -> Run {
     run(&models, &[], blocks)
 }
 
-/// Two commands over a sweep: equivalent at first, then the second is faster.
+/// Creates a run of two commands over a sweep: equivalent at first, then the second one is faster.
 pub fn sweep(blocks: u32) -> Run {
     run(&swept(), &[1.0, 10.0, 100.0], blocks)
 }
 
-/// One command over the same sweep, with nothing to compare it with.
+/// Creates a run of one command over the same sweep, with nothing to compare it with.
 pub fn alone(blocks: u32) -> Run {
     run(&swept()[..1], &[1.0, 10.0, 100.0], blocks)
 }
@@ -90,7 +91,7 @@ fn swept() -> [Model; 2] {
     ]
 }
 
-/// Two commands of which the second fails in the third block.
+/// Creates a run of two commands, the second of which fails in the third block.
 pub fn failing(blocks: u32) -> Run {
     let mut run = two(1.1, blocks);
     run.failures.push(Failure {
@@ -104,7 +105,7 @@ pub fn failing(blocks: u32) -> Run {
     run
 }
 
-/// A run of these commands, the first of which is the baseline.
+/// Creates a run of these commands, the first of which is the baseline.
 pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
     let plan = plan(models, sweep);
     let mut noise = Noise(41);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run of the SQL experiment that looks like a real one, for tests and for looking at reports:
-//! samples from a simple model of each subject, with a failure, a differing setting and a host that
-//! is not fit.
+//! A realistic run of the SQL experiment, for tests and for viewing reports.
+//!
+//! The samples come from a simple model of each subject, with a failure, a differing setting and an unfit host.
 
 #![allow(dead_code)]
 
@@ -17,7 +17,7 @@ use lab_model::host::HostFinding;
 use lab_model::plan::Target;
 use lab_model::*;
 
-/// The cost of a subject in the model: a fixed cost in ns and a cost per row in ns, for reading.
+/// The cost of each subject in the model: its name, a fixed cost in ns, and the cost of reading a row in ns.
 pub const MODEL: [(&str, f64, f64); 6] = [
     ("c", 1_900.0, 105.0),
     ("c (control)", 1_900.0, 105.0),
@@ -27,12 +27,12 @@ pub const MODEL: [(&str, f64, f64); 6] = [
     ("apsw", 2_300.0, 225.0),
 ];
 
-/// A run with that many complete blocks.
+/// Creates a run with this many complete blocks.
 pub fn sample(blocks: u32) -> Run {
     run(plan(), blocks)
 }
 
-/// A target without settings to read.
+/// Creates a target without settings.
 pub fn target(kind: TargetKind) -> Target {
     Target {
         kind,
@@ -42,7 +42,7 @@ pub fn target(kind: TargetKind) -> Target {
     }
 }
 
-/// The plan of experiments/sql, all subjects and points selected.
+/// Creates the plan of experiments/sql with all subjects and points.
 pub fn plan() -> Plan {
     let cases = cases();
     let points = points(&cases);
@@ -216,7 +216,7 @@ fn points(cases: &[Case]) -> Vec<Point> {
     points
 }
 
-/// Time of one operation in the model, ns.
+/// Returns the time of one operation in the model, in ns.
 pub fn model(plan: &Plan, subject: SubjectId, point: PointId) -> f64 {
     let (_, fixed, row) = MODEL[subject];
     let relative = fixed / MODEL[0].1;
@@ -234,7 +234,7 @@ pub fn model(plan: &Plan, subject: SubjectId, point: PointId) -> f64 {
     }
 }
 
-/// A run of a plan with that many complete blocks, of about 1,000 samples each.
+/// Creates a run of a plan with this many complete blocks of about 1,000 samples each.
 pub fn run(plan: Plan, blocks: u32) -> Run {
     let settings = settings(&plan);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
@@ -381,7 +381,7 @@ fn block(plan: &Plan, number: u32) -> Block {
     }
 }
 
-/// A batch of a subject whose turn in each pass is its number.
+/// Creates a sample of a subject whose turn in each pass is its ID.
 pub fn in_turn(point: PointId, subject: SubjectId, pass: u32, batch: Batch) -> Sample {
     Sample {
         point,
@@ -423,7 +423,7 @@ fn threads(subject: SubjectId) -> u32 {
     [1, 1, 2, 21, 1, 1][subject]
 }
 
-/// Figures as another tool's file held them.
+/// Creates a run that was imported from another tool's file.
 pub fn imported() -> Run {
     let times = [
         ("SELECT 1", 10_000, 2_100.0),
@@ -454,11 +454,11 @@ pub fn imported() -> Run {
     }
 }
 
-/// A small generator (splitmix64), so that every test sees the same run.
+/// A small pseudorandom number generator (splitmix64), so that every test sees the same run.
 pub struct Noise(u64);
 
 impl Noise {
-    /// 1, give or take `part`.
+    /// Returns a value between `1 - part` and `1 + part`.
     fn about(&mut self, part: f64) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

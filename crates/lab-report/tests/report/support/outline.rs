@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Documents in few lines, for snapshots.
+//! Short text outlines of documents, for snapshots.
 
 use lab_document::{Cell, CellContent, Chart, Document, Drawing, Item, Quantity, Section, Table};
 use std::fmt::Write;
 
-/// A document in few lines: texts in full, and the contents of figures and charts in brief.
+/// Outlines a document: texts in full, tables and charts abbreviated.
 pub fn outline(document: &Document) -> String {
     let mut text = format!("# {}\n", document.title);
     let _ = writeln!(text, "question: {}", document.question);
@@ -96,7 +96,7 @@ fn section(text: &mut String, section: &Section, level: usize) {
     }
 }
 
-/// The heading, the first three rows and the last.
+/// Outlines a table: the heading, the first three rows and the last row.
 fn table(text: &mut String, table: &Table) {
     assert!(table.caption.ends_with('.'), "what {:?} shows", table.title);
     let _ = writeln!(

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Properties of every page and every Markdown text, whatever names a run has.
+//! Checks that apply to every page and every Markdown text, whatever the names in a run.
 
 use scraper::{Html, Selector};
 use std::collections::BTreeSet;
 
-/// The page loads nothing and has no scripts, its links lead to anchors of its own, its headings skip no
-/// level, and its rows have as many cells as the head of their table.
+/// Checks the structure of an HTML page.
+///
+/// The page must load nothing and contain no scripts. Its links must lead to its own anchors, its headings must skip no
+/// level, and its rows must have as many cells as the head of their table.
 #[track_caller]
 pub fn assert_page_is_whole(html: &str) {
     let document = Html::parse_document(html);
@@ -38,10 +40,11 @@ pub fn assert_page_is_whole(html: &str) {
     assert!(!html.contains("url(") && !html.contains("@import"));
 }
 
-/// Nothing in it is markup but the tables', each of which has as many cells in every line.
+/// Checks that Markdown contains no markup except tables and folds, and that all lines of a table have the same number
+/// of cells.
 #[track_caller]
 pub fn assert_markdown_keeps_its_tables(text: &str) {
-    // Between fences everything is literal.
+    // Between fences, all text is literal.
     let mut fenced = false;
     let prose = text.lines().filter(|line| {
         let fence = line.trim_start().starts_with("```");

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run of the SQL experiment on three databases that looks like a real one: nine languages and drivers with
-//! gaps, servers, many connections, latencies, a failure. The analysis is the real one.
+//! A realistic run of the SQL experiment on three databases.
+//!
+//! The run has nine languages and drivers with gaps, servers, many connections, latencies and a failure. It is analyzed
+//! like any other run.
 
 use super::{Noise, host, in_turn, target};
 use lab_model::*;
 use lab_stats::usl;
 
-/// Name, language, its time as a multiple of C's, its resident memory in MiB, its start in ms, threads.
+/// The name, language, time as a multiple of C's, resident memory in MiB, startup time in ms, and number of threads.
 type Model = (&'static str, &'static str, f64, f64, f64, u32);
 
 const C: Model = ("c", "C", 1.0, 4.1, 1.5, 1);
@@ -19,7 +21,7 @@ const GO: Model = ("go", "Go", 1.21, 14.0, 3.1, 7);
 const RUST: Model = ("rust", "Rust", 1.02, 5.6, 1.8, 3);
 const NODE: Model = ("node", "JavaScript", 1.74, 63.0, 48.0, 11);
 
-/// Connections of one process.
+/// The numbers of connections per process.
 pub const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// The targets of the SQL experiment.
@@ -93,7 +95,7 @@ fn runtime(language: &str) -> &'static str {
     }
 }
 
-/// A run on these targets with that many complete blocks.
+/// Creates a run on these targets with this many complete blocks.
 pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
     let plan = plan(targets);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
@@ -268,7 +270,7 @@ fn points_of(cases: &[Case], case: usize, target: TargetId, kind: TargetKind) ->
     points
 }
 
-/// Client CPU, server CPU and waiting of one operation of C's, ns.
+/// Returns the client CPU time, server CPU time and waiting time of an operation of the C subject, in ns.
 fn parts(plan: &Plan, point: PointId) -> (f64, f64, f64) {
     let at = &plan.points[point];
     let kind = plan.targets[at.target].kind;
