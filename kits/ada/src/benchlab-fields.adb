@@ -52,7 +52,7 @@ package body Benchlab.Fields is
             return Value;
          end if;
       end loop;
-      raise Unsupported_Error with "there is no " & Key & "=" & Name;
+      raise Unsupported_Error with "unsupported value " & Key & "=" & Name;
    end Choice_Of;
 
    procedure Add (Self : in out Field_List; Key, Value : String) is
@@ -100,7 +100,7 @@ package body Benchlab.Fields is
          Key : String renames Word (Word'First .. Equals - 1);
       begin
          if Self.Has (Key) then
-            raise Usage_Error with "the argument " & Key & " is given twice";
+            raise Usage_Error with "the argument " & Key & " occurs twice";
          end if;
          Self.Add (Key, Percent_Coding.Decoded (Word (Equals + 1 .. Word'Last)));
       end;

@@ -29,7 +29,7 @@ package body Benchlab.Sessions is
       if Line'Length > Lines.Max_Length then
          raise Too_Long_Error with
            "the reply would be longer than" & Lines.Max_Length'Image
-           & " bytes; do fewer operations";
+           & " bytes; perform fewer operations";
       end if;
       return Line;
    end Reply;
@@ -69,7 +69,7 @@ package body Benchlab.Sessions is
    begin
       Self.Current := (if Name = "noop" then new Noop.Noop_Case else Self.New_Case (Name));
       if Self.Current = null then
-         raise Unsupported_Error with "there is no case " & Name;
+         raise Unsupported_Error with "unknown case " & Name;
       end if;
    end Make_Case;
 
@@ -126,7 +126,7 @@ package body Benchlab.Sessions is
    procedure Need_Work (Self : Session) is
    begin
       if Self.Current.all in Cases.Serving_Case'Class then
-         raise Unsupported_Error with "it serves, for others to load it";
+         raise Unsupported_Error with "the case is a server: other programs generate its load";
       end if;
    end Need_Work;
 
@@ -228,7 +228,7 @@ package body Benchlab.Sessions is
          Self.Over := True;
          return "";
       else
-         raise Usage_Error with "there is no command " & Verb;
+         raise Usage_Error with "unknown command " & Verb;
       end if;
    end Carry_Out;
 

@@ -251,7 +251,7 @@ package body Appserver.Caches is
    begin
       Wait.Start (Load.Value.Loader, Is_Cycle);
       if Is_Cycle then
-         raise Program_Error with "Load waits for itself";
+         raise Program_Error with "Load waits for its own result";
       end if;
       if Deadline = Time_Last then
          Load.Variable.Result.Wait (Outcome);

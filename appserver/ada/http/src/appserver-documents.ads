@@ -102,7 +102,7 @@ package Appserver.Documents is
 
    procedure Start_Document (Self : in out Writer)
      with Pre  => (Self.Depth = 0 and then not Self.Is_Complete)
-                  or else raise Misuse_Error with "the document was started already",
+                  or else raise Misuse_Error with "the document has already been started",
           Post => Self.Is_In_Entity;
    --  Starts the document. In XML, the name of the root element is "document".
    --  @param Self the writer
@@ -110,7 +110,7 @@ package Appserver.Documents is
    procedure Start_Document (Self : in out Writer; Name : String)
      with Pre  => (Self.Depth = 0 and then not Self.Is_Complete and then Is_Name (Name))
                   or else raise Misuse_Error with
-                    "the document was started already, or its name is invalid",
+                    "the document has already been started, or its name is invalid",
           Post => Self.Is_In_Entity;
    --  Starts the document.
    --  @param Self the writer

@@ -60,7 +60,7 @@ package Appserver.HTTP.Access_Logs is
       Format : Line_Format;
       Client : Client_Finder := null)
      with Pre => not Self.Is_Open
-                 or else raise Misuse_Error with "it is open",
+                 or else raise Misuse_Error with "the log is open",
           Post => Self.Is_Open;
    --  Opens a file to which lines are appended.
    --  @param Self the log
@@ -75,7 +75,7 @@ package Appserver.HTTP.Access_Logs is
       Format : Line_Format;
       Client : Client_Finder := null)
      with Pre => (not Self.Is_Open and then File /= No_File)
-                 or else raise Misuse_Error with "it is open, or there is no file",
+                 or else raise Misuse_Error with "the log is open, or the file is invalid",
           Post => Self.Is_Open;
    --  Uses an open file, which the log does not close.
    --  @param Self the log
@@ -84,7 +84,7 @@ package Appserver.HTTP.Access_Logs is
    --  @param Client returns the client address to log; null to log the address of the connection
 
    procedure Reopen (Self : in out Access_Log)
-     with Pre => Self.Is_Open or else raise Misuse_Error with "it is closed";
+     with Pre => Self.Is_Open or else raise Misuse_Error with "the log is closed";
    --  Reopens the file by its path before the next line is written, for log rotation by renaming.
    --  Any task and any signal handler may call this procedure. If the new file cannot be opened,
    --  lines are still written to the old file.

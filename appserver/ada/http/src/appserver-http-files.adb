@@ -25,11 +25,12 @@ package body Appserver.HTTP.Files is
       Result : Linux_Files.Failure;
    begin
       if not Linux_Files.Refuses_Links then
-         raise Folder_Error with "this system's flags of openat(2) are not known";
+         raise Folder_Error with
+           "this system does not support the flags of openat(2) that refuse symbolic links";
       end if;
       Linux_Files.Open_Folder (Path, Self.File, Result);
       if Result /= Linux_Files.None then
-         raise Folder_Error with "no folder: " & Path;
+         raise Folder_Error with "no such directory: " & Path;
       end if;
       Self.Options := Options;
    end Open;

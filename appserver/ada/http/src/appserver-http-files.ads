@@ -75,7 +75,7 @@ package Appserver.HTTP.Files is
                     and then Request.Path_Starts_With (Prefix)
                     and then not Request.Builder.Has_File)
                  or else raise Misuse_Error with
-                   "the folder is closed, the path has another prefix, or a file is attached";
+                   "the folder is closed, the path does not have the prefix, or a file is attached";
    --  Creates the response for a file. The response to a request for multiple ranges is the whole
    --  file.
    --  @param Self the folder

@@ -95,7 +95,7 @@ package body Appserver.HTTP.REST.Trees is
       Same : constant Boolean := Child.Text (1 .. Child.Length) = Text;
    begin
       if Kind /= Literal and then not Same then
-         raise Route_Error with "{" & Text & "} has another name in another route";
+         raise Route_Error with "{" & Text & "} has a different name in another route";
       end if;
       return Same;
    end Is_For;

@@ -327,7 +327,7 @@ package body Appserver.HTTP.REST is
          begin
             Write (Document);
             if Buffer.Is_Cut or else not Document.Is_Complete then
-               raise Route_Error with "the document is too long, or not ended: " & Pattern;
+               raise Route_Error with "the document is too long, or has no end: " & Pattern;
             end if;
             Texts (Form) := new String'(Buffer.Content);
          end;
@@ -393,7 +393,8 @@ package body Appserver.HTTP.REST is
       Behind : constant Natural := Builder.Fields_Length + Vary_Line'Length;
    begin
       if Behind > Fields_Capacity then
-         raise Response_Too_Large with "the fields of a response are longer than the server allows";
+         raise Response_Too_Large with
+           "the header fields of the response are longer than the server allows";
       end if;
       Builder.Fields (Builder.Fields_Length + 1 .. Behind) := Vary_Line;
       Builder.Fields_Length := Behind;

@@ -184,7 +184,7 @@ package Appserver.HTTP.REST is
      (Method : Method_Kind; Pattern : String; Handle : Document_Handler) return Path_Route
      with Pre => (Method in Route_Method and then Pattern'Length <= Max_Pattern_Length)
                  or else raise Misuse_Error with
-                   "the method has no routes, or the pattern is too long";
+                   "the method cannot have routes, or the pattern is too long";
    --  Creates a route whose responses are documents.
    --  @param Method the method
    --  @param Pattern a path. Each segment is a text, which must be equal to the decoded segment, or
@@ -197,7 +197,7 @@ package Appserver.HTTP.REST is
      (Method : Method_Kind; Pattern : String; Handle : Handler) return Path_Route
      with Pre => (Method in Route_Method and then Pattern'Length <= Max_Pattern_Length)
                  or else raise Misuse_Error with
-                   "the method has no routes, or the pattern is too long";
+                   "the method cannot have routes, or the pattern is too long";
    --  Creates a route whose responses are not documents, such as files or constant text.
    --  @param Method the method
    --  @param Pattern a path, as above

@@ -112,12 +112,12 @@ package Appserver.HTTP.Server is
    --  @return True between Start and Stop
 
    function Port (Self : Web_Server) return Port_Number
-     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
+     with Pre => Self.Is_Running or else raise Misuse_Error with "the server is not running";
    --  @param Self the server
    --  @return the port on which the server listens
 
    function Loops (Self : Web_Server) return Positive
-     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
+     with Pre => Self.Is_Running or else raise Misuse_Error with "the server is not running";
    --  @param Self the server
    --  @return the number of loops
 

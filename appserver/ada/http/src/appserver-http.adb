@@ -54,7 +54,8 @@ package body Appserver.HTTP is
    overriding procedure Append (Self : in out Response_Builder; Text : String) is
    begin
       if Text'Length > Self.Capacity - Self.Text_Length then
-         raise Response_Too_Large with "the content of a response is longer than the server allows";
+         raise Response_Too_Large with
+           "the content of the response is longer than the server allows";
       end if;
       Self.Text (Self.Text_Length + 1 .. Self.Text_Length + Text'Length) := Text;
       Self.Text_Length := Self.Text_Length + Text'Length;
@@ -63,7 +64,8 @@ package body Appserver.HTTP is
    procedure Append (Self : in out Response_Builder; Byte : Character) is
    begin
       if Self.Text_Length = Self.Capacity then
-         raise Response_Too_Large with "the content of a response is longer than the server allows";
+         raise Response_Too_Large with
+           "the content of the response is longer than the server allows";
       end if;
       Self.Text_Length := Self.Text_Length + 1;
       Self.Text (Self.Text_Length) := Byte;
@@ -117,7 +119,8 @@ package body Appserver.HTTP is
         or else Value'Length > Available
         or else Name'Length + Value'Length + 4 > Available
       then
-         raise Response_Too_Large with "the fields of a response are longer than the server allows";
+         raise Response_Too_Large with
+           "the header fields of the response are longer than the server allows";
       end if;
       Add (Name);
       Add (": ");

@@ -212,7 +212,8 @@ package Appserver.HTTP is
       Offset : Byte_Count;
       Length : Byte_Count)
      with Pre => (File /= No_File and then not Self.Has_File and then not Self.Has_Source)
-                 or else raise Misuse_Error with "there is no file, or one or a source is attached";
+                 or else raise Misuse_Error with
+                   "the file is invalid, or a file or a source is already attached";
    --  Attaches a section of an open regular file, which HTTP.File_Response sends without copying
    --  it. The builder then owns the file, and closes it when the response has been sent or
    --  discarded.
@@ -232,7 +233,7 @@ package Appserver.HTTP is
 
    procedure Attach (Self : in out Response_Builder; Source : not null Source_Reference)
      with Pre => (not Self.Has_File and then not Self.Has_Source)
-                 or else raise Misuse_Error with "a file or a source is attached";
+                 or else raise Misuse_Error with "a file or a source is already attached";
    --  Attaches a source, whose bytes HTTP.Stream_Response sends with chunked transfer encoding. For
    --  HTTP/1.0 clients, closing the connection marks the end. The builder then owns the source, and
    --  closes it when the response has been sent or discarded.
@@ -242,7 +243,7 @@ package Appserver.HTTP is
    procedure Attach
      (Self : in out Response_Builder; Source : not null Source_Reference; Length : Byte_Count)
      with Pre => (not Self.Has_File and then not Self.Has_Source)
-                 or else raise Misuse_Error with "a file or a source is attached";
+                 or else raise Misuse_Error with "a file or a source is already attached";
    --  Attaches a source of known length, which is sent with Content-Length. If the source ends
    --  early, this is an error, and the server closes the connection.
    --  @param Self the builder

@@ -262,7 +262,7 @@ package body Appserver.IP_Addresses is
             Bits := Bits + 96;
          end if;
          if not Valid or else Next <= Text'Last or else Bits > 128 then
-            raise Address_Error with "no block of IP addresses";
+            raise Address_Error with "not a valid IP address or address block";
          end if;
          Result.Bits := Bits;
       end if;

@@ -46,7 +46,7 @@ package Appserver.IP_Addresses with Preelaborate is
 
    function From_Octets (Bytes : Octets) return Address
      with Pre => Bytes'Length in 4 | 16
-                 or else raise Misuse_Error with "an address has 4 or 16 bytes";
+                 or else raise Misuse_Error with "an address must have 4 or 16 bytes";
    --  Creates an address from its bytes.
    --  @param Bytes the bytes in network order
    --  @return the address

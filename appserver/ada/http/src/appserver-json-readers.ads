@@ -122,7 +122,7 @@ package Appserver.JSON.Readers is
 
    procedure Fail (Self : in out Reader; Why : Problem := Refused)
      with Pre => Why /= None
-                 or else raise Misuse_Error with "a failure has a reason",
+                 or else raise Misuse_Error with "the reason must not be None",
           Post => Self.Has_Failed;
    --  Makes the reader fail. Call this if the program does not accept a value.
    --  @param Self the reader

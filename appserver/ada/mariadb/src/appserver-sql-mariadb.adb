@@ -450,8 +450,9 @@ package body Appserver.SQL.MariaDB is
       Query.Prepare_Client_Side (Self, "SELECT database()");
       if Query.Step and then not Query.Is_Null (1) then
          Raise_Error
-           ("0A000", 0, "a USE set a default database, and the connection was opened without one:"
-            & " close it and open it anew");
+           ("0A000", 0,
+            "a USE statement set a default database, but the connection was opened without one:"
+            & " close the connection and open it again");
       end if;
    end Restore_Database;
 
@@ -576,7 +577,7 @@ package body Appserver.SQL.MariaDB is
    overriding procedure Commit (Self : in out Connection) is
    begin
       if Self.In_Autocommit then
-         Raise_Error ("25P01", 0, "the transaction is over: the server ended it");
+         Raise_Error ("25P01", 0, "the transaction has ended: the server rolled it back");
       end if;
       Send (Self, "COMMIT");
    end Commit;
@@ -1035,8 +1036,8 @@ package body Appserver.SQL.MariaDB is
          if Places'Length /= Self.Parameters then
             Raise_Error
               ("0A000", 0,
-               "the text has" & Places'Length'Image & " parameters in this SQL mode, and had"
-               & Self.Parameters'Image);
+               "the text has" & Places'Length'Image & " parameters in this SQL mode, but had"
+               & Self.Parameters'Image & " when it was prepared");
          end if;
          Self.Places.all := Places;
          Self.Escapes    := Escapes;
@@ -1302,7 +1303,7 @@ package body Appserver.SQL.MariaDB is
          Current.all := Integer_64 (I);
          Bind (SQL.Statement'Class (Self), I);
          if Backslash_Escapes (Owner.Handle) /= Escapes then
-            Raise_Error ("0A000", 0, "the SQL mode was changed while a batch was bound");
+            Raise_Error ("0A000", 0, "the SQL mode changed while a batch was being bound");
          end if;
          if Is_Prepared then
             Copy_Values (From => Self, To => Copy);
@@ -1473,7 +1474,7 @@ package body Appserver.SQL.MariaDB is
       Release (Self.Outputs);
       if Natural (stmt_param_count (Handle)) /= Self.Parameters then
          Self.Is_Stale := True;
-         Raise_Error ("0A000", 0, "the statement has other parameters than before");
+         Raise_Error ("0A000", 0, "the parameters of the statement have changed");
       end if;
    end Prepare_Again;
 

@@ -82,7 +82,7 @@ package body Appserver.SQL.MariaDB_Texts is
       Found : constant Scan := Scanned (Text, Backslash_Escapes);
    begin
       if Found.Has_Carried and then Found.Count > 0 then
-         Raise_Error ("0A000", 0, "parameters beside a comment that is carried out");
+         Raise_Error ("0A000", 0, "a text with an executable comment cannot have parameters");
       end if;
       return Found.Parameters (1 .. Found.Count);
    end Parameters_In;

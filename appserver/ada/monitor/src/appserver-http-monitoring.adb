@@ -361,7 +361,7 @@ package body Appserver.HTTP.Monitoring is
    end Respond;
 
    Refusal : aliased constant String :=
-     "Only this machine may see the monitor, unless the program's May_See says otherwise."
+     "Only clients on this machine may see the metrics, unless the application overrides May_See."
      & ASCII.LF;
 
    overriding function Respond

@@ -561,7 +561,7 @@ package body Appserver.Pools is
       or
          delay until Deadline;
          Self.Pool.Control.Count_Timeout;
-         raise Pool_Timeout with "opening took too long";
+         raise Pool_Timeout with "opening the resource timed out";
       end select;
       begin
          pragma Abort_Defer;

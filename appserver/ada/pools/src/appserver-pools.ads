@@ -80,7 +80,8 @@ package Appserver.Pools is
    --  @return the maximum number of concurrent leases
 
    procedure Resize (Self : in out Pool; To : Natural)
-     with Pre => To <= Self.Capacity or else raise Misuse_Error with "beyond its capacity";
+     with Pre => To <= Self.Capacity
+                 or else raise Misuse_Error with "the size exceeds the capacity";
    --  Changes the size of a pool, even while it is in use. If there are more leases than the new
    --  size, the excess resources are closed when they are returned. With size 0, Get waits until
    --  the pool is resized again. Does nothing if the pool is closed.
@@ -134,7 +135,8 @@ package Appserver.Pools is
    --  its resource at the end of its scope, even after an exception or an abort.
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
-     with Pre => not Self.Is_Held or else raise Misuse_Error with "it holds a resource";
+     with Pre => not Self.Is_Held
+                 or else raise Misuse_Error with "the lease already holds a resource";
    --  Leases a resource.
    --  @param Self the lease
    --  @param Timeout the maximum time in seconds to wait for a resource, validate it, and open it.
@@ -149,21 +151,21 @@ package Appserver.Pools is
    --  @return True if the lease holds a resource
 
    function Item (Self : Lease) return Resource_View
-     with Inline, Pre => Self.Is_Held or else raise Misuse_Error with "it holds no resource";
+     with Inline, Pre => Self.Is_Held or else raise Misuse_Error with "the lease holds no resource";
    --  Returns the resource. The view must not outlive the lease.
    --  @param Self the lease
    --  @return the resource
    --  @exception Misuse_Error the lease holds no resource
 
    procedure Release (Self : in out Lease)
-     with Pre  => Self.Is_Held or else raise Misuse_Error with "it holds no resource",
+     with Pre  => Self.Is_Held or else raise Misuse_Error with "the lease holds no resource",
           Post => not Self.Is_Held;
    --  Returns the resource to the pool before the end of the scope.
    --  @param Self the lease
    --  @exception Misuse_Error the lease holds no resource
 
    procedure Discard (Self : in out Lease)
-     with Pre  => Self.Is_Held or else raise Misuse_Error with "it holds no resource",
+     with Pre  => Self.Is_Held or else raise Misuse_Error with "the lease holds no resource",
           Post => not Self.Is_Held;
    --  Returns a broken resource to the pool. The resource is closed, and opened again for its next
    --  lease.

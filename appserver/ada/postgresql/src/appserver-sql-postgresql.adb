@@ -73,7 +73,7 @@ package body Appserver.SQL.PostgreSQL is
       clear (Result);
       case Outcome is
          when Empty_Query =>
-            Raise_Error ("42601", 0, "the text holds no statement");
+            Raise_Error ("42601", 0, "the text contains no statement");
          when Copy_In | Copy_Out =>
             clear (exec (DB, To_C ("")));  --  ends the COPY
             Raise_Error ("0A000", 0, "COPY is not supported");
@@ -201,7 +201,7 @@ package body Appserver.SQL.PostgreSQL is
            (File, 1, (if Left < Time_Span_Zero then 0 else int (Left / Milliseconds (1))));
          exit when Ready > 0;
          if Ready = 0 then
-            Raise_Error ("08001", 0, "there was no answer in time from " & Host_Of (DB));
+            Raise_Error ("08001", 0, "no response in time from " & Host_Of (DB));
          end if;
       end loop;
    end Await;
@@ -613,7 +613,7 @@ package body Appserver.SQL.PostgreSQL is
             raise;
       end;
       if not Is_Done then
-         Raise_Error ("08001", 0, "the server did not take the cancellation in time");
+         Raise_Error ("08001", 0, "the server did not process the cancel request in time");
       end if;
       Time_Limits.End_Request (Mark);
       if Call.Is_Sent = 0 then
@@ -676,7 +676,7 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       case transactionStatus (Self.Handle) is
          when Idle =>
-            Raise_Error ("25P01", 0, "there is no transaction to commit");
+            Raise_Error ("25P01", 0, "no transaction to commit");
          when In_Error =>
             Raise_Error ("25P02", 0, "a statement of the transaction failed");
          when others =>
@@ -763,7 +763,7 @@ package body Appserver.SQL.PostgreSQL is
    procedure Check_Text (Text : UTF_8_String) is
    begin
       if Ada.Strings.Fixed.Index (Text, [1 => ASCII.NUL]) > 0 then
-         Raise_Error ("42601", 0, "the text has a NUL");
+         Raise_Error ("42601", 0, "the text contains a NUL");
       end if;
    end Check_Text;
 
@@ -1012,7 +1012,7 @@ package body Appserver.SQL.PostgreSQL is
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String) is
    begin
       if Ada.Strings.Fixed.Index (Value, [1 => ASCII.NUL]) > 0 then
-         Raise_Error ("22021", 0, "parameter" & Parameter'Image & " has a NUL");
+         Raise_Error ("22021", 0, "parameter" & Parameter'Image & " contains a NUL");
       end if;
       Bind_Bytes (Self, Parameter, Value);
    end Bind;
@@ -1445,7 +1445,7 @@ package body Appserver.SQL.PostgreSQL is
       Ignored : int;
    begin
       if transactionStatus (Self.DB.all) = Active then
-         Reason  := Strings.New_String ("the program did not finish it");
+         Reason  := Strings.New_String ("the program did not finish the load");
          Ignored := putCopyEnd (Self.DB.all, Reason);
          Strings.Free (Reason);
          loop
@@ -1656,7 +1656,7 @@ package body Appserver.SQL.PostgreSQL is
       if Text in "t" | "true" | "1" then
          return True;
       elsif Text not in "f" | "false" | "0" then
-         Raise_Error ("22018", 0, "column" & Column'Image & " is no Boolean: " & Text);
+         Raise_Error ("22018", 0, "column" & Column'Image & " is not a Boolean: " & Text);
       end if;
       return False;
    end As_Boolean;

@@ -161,7 +161,7 @@ package body Appserver.Processes.Linux is
          if Code in EAGAIN | EINTR then
             Count := 0;
          elsif Code = EPIPE then
-            raise Pipe_Error with "the program does not read any more";
+            raise Pipe_Error with "the program has closed its input";
          else
             raise Pipe_Error with "write: " & Message (Code);
          end if;
@@ -232,7 +232,7 @@ package body Appserver.Processes.Linux is
    procedure Put (Self : in out C_List; Index : Positive; Text : String) is
    begin
       if (for some Letter of Text => Letter = Character'Val (0)) then
-         raise Start_Error with "a string with NUL cannot be passed to a program";
+         raise Start_Error with "a string that contains a NUL cannot be passed to a program";
       end if;
       Self.Pointers (Index) := New_String (Text);
    end Put;
@@ -418,7 +418,7 @@ package body Appserver.Processes.Linux is
          Hanging_Starts.Add (Plan);
       end if;
       if Outcome /= Start_Ended then
-         raise Timeout_Error with Program & Location & ": takes longer to start";
+         raise Timeout_Error with Program & Location & ": not started in time";
       elsif Code /= 0 then
          raise Start_Error with Program & Location & ": " & Message (Code);
       end if;

@@ -130,7 +130,8 @@ package Appserver.Processes is
       Arguments : String_List := String_Lists.Empty_Vector;
       Options   : Settings := (others => <>);
       Timeout   : Duration := Start_Timeout)
-     with Pre  => not Self.Is_Running or else raise Misuse_Error with "it is running",
+     with Pre  => not Self.Is_Running
+                  or else raise Misuse_Error with "the process is already running",
           Post => Self.Is_Running;
    --  Starts a program. The memory of this process is not copied, so the cost does not depend on
    --  its size. An abort of the task takes effect after the call.
@@ -150,7 +151,7 @@ package Appserver.Processes is
    --  may already have exited.
 
    function Process_Id (Self : Process) return Positive
-     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
+     with Pre => Self.Is_Running or else raise Misuse_Error with "the process is not running";
    --  @param Self the process
    --  @return the process ID
 
@@ -231,7 +232,8 @@ package Appserver.Processes is
    procedure Wait
      (Self : in out Process; Status : out Exit_Status; Timeout : Duration := Forever)
      with Pre  => (Self.Is_Running and then not Status'Constrained)
-                  or else raise Misuse_Error with "it is not running, or the status is constrained",
+                  or else raise Misuse_Error with
+                    "the process is not running, or the status is constrained",
           Post => not Self.Is_Running;
    --  Closes the program's input and waits for its exit. Its output can still be read.
    --  @param Self the process
@@ -240,7 +242,7 @@ package Appserver.Processes is
    --  @exception Timeout_Error the program is still running. Call Kill, or Wait again.
 
    procedure Kill (Self : in out Process; Signal : Signal_Number := SIGKILL)
-     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
+     with Pre => Self.Is_Running or else raise Misuse_Error with "the process is not running";
    --  Sends a signal to the program and to the other members of its process group.
    --  @param Self the process
    --  @param Signal the signal

@@ -55,11 +55,11 @@ package body Appserver.Retry.Key_Tables is
    begin
       Query.Bind (1, Id);
       if not Query.Step then
-         raise Key_Taken_Error with "another transaction has put the key there";
+         raise Key_Taken_Error with "another transaction has inserted the key";
       end if;
       --  A key without a fingerprint was inserted by a call that did not pass its request
       if Print /= "" and then not Query.Is_Null (2) and then Query.As_Text (2) /= Print then
-         raise Key_Reused_Error with "the key is another request's: " & Id;
+         raise Key_Reused_Error with "the key was used for another request: " & Id;
       end if;
       return (if Query.Is_Null (1) then "" else Query.As_Text (1));
    end Result_Of;

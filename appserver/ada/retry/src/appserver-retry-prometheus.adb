@@ -84,13 +84,13 @@ package body Appserver.Retry.Prometheus is
      (Seconds (Statistics.Time_In_Failed_Attempts));
 
    procedure Append_Calls is new Append_Metric
-     ("calls_total", "Calls that began.", Calls);
+     ("calls_total", "Calls.", Calls);
    procedure Append_Retries is new Append_Metric
-     ("retries_total", "Attempts made again.", Retries);
+     ("retries_total", "Retries.", Retries);
    procedure Append_Given_Up is new Append_Metric
-     ("given_up_total", "Calls that a fault ended.", Given_Up);
+     ("given_up_total", "Calls that failed with a transient error.", Given_Up);
    procedure Append_Lost is new Append_Metric
-     ("lost_seconds_total", "Time lost by faults.", Lost);
+     ("lost_seconds_total", "Time spent in failed attempts.", Lost);
 
    function Text (List : Statistics_List) return SQL.UTF_8_String is
       Result : Unbounded_String;

@@ -154,7 +154,7 @@ package body Appserver.Retry.Transactions is
          Calls.Note_Key_Taken (By.Repeatable, May_Run);
          if not May_Run then
             raise Outcome_Unknown_Error
-              with "a transaction inside of this one may have been committed before";
+              with "a nested transaction may already have been committed";
          end if;
          Work (DB);
       end Work_Once;

@@ -48,9 +48,10 @@ package body Appserver.Retry is
       Rows : constant SQL.Integer_64 := DB.Rows_Affected;
    begin
       if Rows = 0 then
-         raise Stale_Version_Error with "the record has changed since it was read, or is gone";
+         raise Stale_Version_Error with "the record was changed or deleted after it was read";
       elsif Rows /= 1 then
-         raise Misuse_Error with "the condition is no key: it hit" & Rows'Image & " rows";
+         raise Misuse_Error with
+           "the condition is not unique: the statement changed" & Rows'Image & " rows";
       end if;
    end Check_Version;
 

@@ -22,7 +22,7 @@ package Appserver.SQL.Batches is
      with Pre  => Can_Run (Self)
                   and then ((Counts'First = 1 and then not Self.Has_Row)
                             or else raise Misuse_Error with
-                              "counts begin with 1, and no rows are being read"),
+                              "Counts does not begin with 1, or rows are being read"),
           Post => not Self.Has_Row;
    --  Executes a statement once for each element of Counts, and discards the rows. PostgreSQL
    --  executes up to 500 in one round trip (libpq's pipeline mode). For MariaDB, up to 500 are

@@ -145,7 +145,7 @@ package body Appserver.SQL.Detached_Calls is
    begin
       pragma Abort_Defer;
       if pipe2 (Ends, Close_On_Exec) /= 0 then
-         Raise_Error ("53000", 0, "no pipe for a call with a time limit");
+         Raise_Error ("53000", 0, "cannot create a pipe for a call with a timeout");
       end if;
       Self.Thread := new Thread_State'
         (Work     => Self.Work,
@@ -156,7 +156,7 @@ package body Appserver.SQL.Detached_Calls is
          Output   => Ends (2));
       if pthread_create (Thread, System.Null_Address, Main'Access, Self.Thread) /= 0 then
          Release (Self.Thread);
-         Raise_Error ("53000", 0, "no thread for a call with a time limit");
+         Raise_Error ("53000", 0, "cannot create a thread for a call with a timeout");
       end if;
       Ignored := pthread_detach (Thread);
    end Start;

@@ -100,11 +100,11 @@ package body Appserver.SQL.Host_Addresses is
       Work.Host := Name;
       Call.Run (Timeout, Is_Done);
       if not Is_Done then
-         Raise_Error ("08001", 0, "the host's name was not resolved in time: " & Host);
+         Raise_Error ("08001", 0, "the host name was not resolved in time: " & Host);
       elsif Work.Error /= 0 then
          Raise_Error
            ("08001", 0,
-            "the host is not known: " & Host & ": " & Strings.Value (gai_strerror (Work.Error)));
+            "unknown host: " & Host & ": " & Strings.Value (gai_strerror (Work.Error)));
       end if;
       Info := Work.Found;
       while Info /= null and then Result.Length < Max_Addresses loop

@@ -65,7 +65,7 @@ package body Appserver.SQL.Intervals is
       if Value.Months /= 0 or else Value.Days /= 0 or else Left > Max_Span then
          Raise_Error
            ("22015", 0,
-            "parameter" & Parameter'Image & " is no span of a time column: " & Image (Value));
+            "parameter" & Parameter'Image & " does not fit into a time column: " & Image (Value));
       end if;
       Self.Bind
         (Parameter,
@@ -100,7 +100,8 @@ package body Appserver.SQL.Intervals is
       begin
          Raise_Error
            (State, 0, "column" & Column'Image
-            & (if State = "22015" then " does not fit in an interval: " else " is no interval: ")
+            & (if State = "22015" then " does not fit into an interval: "
+               else " is not an interval: ")
             & Text);
       end Refuse;
 

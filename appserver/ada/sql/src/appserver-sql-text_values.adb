@@ -114,7 +114,7 @@ package body Appserver.SQL.Text_Values is
       if not (abs Scaled < 1.0e15) then
          Refuse_Range
            (Column,
-            "the 15 digits that a floating-point value keeps, with" & Scale'Image & " decimals");
+            "the 15 digits of a floating-point value, with" & Scale'Image & " decimals");
       end if;
       return Integer_64 (Scaled);
    end Rounded;
@@ -243,7 +243,7 @@ package body Appserver.SQL.Text_Values is
         or else Value.Minute > 59
         or else Value.Second > 60
       then
-         Raise_Error ("22008", 0, "column" & Column'Image & " is no moment that Ada.Calendar has");
+         Raise_Error ("22008", 0, "column" & Column'Image & " is not in the range of Ada.Calendar");
       end if;
       Days    := Integer_64
         (Days_Since_1970 (Value.Year, Value.Month, Value.Day) - Middle_Day);

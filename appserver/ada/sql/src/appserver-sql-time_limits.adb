@@ -171,7 +171,7 @@ package body Appserver.SQL.Time_Limits is
    procedure Refuse_Start with No_Return;
    procedure Refuse_Start is
    begin
-      Raise_Error ("53000", 0, "no file descriptor for a time limit");
+      Raise_Error ("53000", 0, "no file descriptor available for a timeout");
    end Refuse_Start;
 
    procedure Start
@@ -257,7 +257,7 @@ package body Appserver.SQL.Time_Limits is
    procedure Give_Up (On : Connection'Class) is
    begin
       On.Gate.Is_Lost := True;
-      Raise_Error ("08006", 0, "a Cancel is still under way");
+      Raise_Error ("08006", 0, "a Cancel is still in progress");
    end Give_Up;
 
    procedure Await_Cancels (On : Connection'Class; Deadline : Time) is
@@ -305,7 +305,7 @@ package body Appserver.SQL.Time_Limits is
          Cut_Off (Self.On.all);
          if May_Fail then
             Raise_Error
-              ("08006", 0, "the connection is given up: the outcome of a Cancel is unknown");
+              ("08006", 0, "the connection is lost: the outcome of a Cancel is unknown");
          end if;
       end if;
    exception
@@ -440,7 +440,7 @@ package body Appserver.SQL.Time_Limits is
 
    function Overdue return String is
      (if Current = null or else not Current.Limit.Is_Over then ""
-      else "no answer within " & Text_Values.Image (Integer_64 (Current.Length * 1_000), 3)
+      else "no response within " & Text_Values.Image (Integer_64 (Current.Length * 1_000), 3)
         & " s: ");
 
 end Appserver.SQL.Time_Limits;

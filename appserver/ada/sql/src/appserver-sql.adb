@@ -262,13 +262,13 @@ package body Appserver.SQL is
 
    procedure Refuse_Range (Column : Column_Number; Into : String) is
    begin
-      Raise_Error ("22003", 0, "column" & Column'Image & " does not fit in " & Into);
+      Raise_Error ("22003", 0, "column" & Column'Image & " does not fit into " & Into);
    end Refuse_Range;
 
    function To_Boolean (Value : Integer_64; Column : Column_Number) return Boolean is
    begin
       if Value not in 0 .. 1 then
-         Raise_Error ("22018", 0, "column" & Column'Image & " is no Boolean:" & Value'Image);
+         Raise_Error ("22018", 0, "column" & Column'Image & " is not a Boolean:" & Value'Image);
       end if;
       return Interfaces."=" (Value, 1);
    end To_Boolean;
@@ -295,14 +295,14 @@ package body Appserver.SQL is
      (Self : Statement'Class; Parameter : Parameter_Number) return Boolean is
      (raise Misuse_Error with
         (if not Self.Is_Open then Closed_Statement
-         elsif Self.Has_Row then "the statement's rows are being read: Reset it to bind"
+         elsif Self.Has_Row then "the statement's rows are being read: call Reset before Bind"
          else "there is no parameter" & Parameter'Image & " of" & Self.Parameters'Image));
 
    function Refuse_Read
      (Self : Statement'Class; Column : Column_Number) return Boolean is
      (raise Misuse_Error with
         (if not Self.Is_Open then Closed_Statement
-         elsif not Self.Has_Row then "there is no row to read: Step returned none"
+         elsif not Self.Has_Row then "there is no row to read: call Step first"
          else "there is no column" & Column'Image & " of" & Self.Columns'Image));
 
    function Can_Stream (Self : Statement'Class) return Boolean is
@@ -371,7 +371,7 @@ package body Appserver.SQL is
       if Is_UUID (Text) then
          return To_UUID (Text);
       elsif Text'Length /= UUID'Length then
-         Raise_Error ("22018", 0, "column" & Column'Image & " is no UUID: " & Text);
+         Raise_Error ("22018", 0, "column" & Column'Image & " is not a UUID: " & Text);
       end if;
       return [for I in UUID'Range => Character'Pos (Text (Text'First + I - 1))];
    end As_UUID;
@@ -513,7 +513,7 @@ package body Appserver.SQL is
    is
       pragma Unreferenced (Level, Mode);
    begin
-      raise Program_Error with "each database begins isolated transactions in its own way";
+      raise Program_Error with "Begin_Isolated must be overridden for each database";
    end Begin_Isolated;
 
    procedure Commit (Self : in out Connection) is
@@ -582,7 +582,7 @@ package body Appserver.SQL is
    ------------------
 
    function Can_End (Self : Transaction'Class) return Boolean is
-     (if not Self.Pending then raise Misuse_Error with "the transaction is over"
+     (if not Self.Pending then raise Misuse_Error with "the transaction has ended"
       else Can_Use (Self.On.all));
 
    procedure Check_None (On : Connection'Class) is
@@ -697,7 +697,7 @@ package body Appserver.SQL is
    ----------------
 
    function Can_End (Self : Savepoint'Class) return Boolean is
-     (if not Self.Pending then raise Misuse_Error with "the savepoint is over"
+     (if not Self.Pending then raise Misuse_Error with "the savepoint has ended"
       else Can_Use (Self.On.all));
 
    function Name_Of (Self : Savepoint) return String is
@@ -719,7 +719,7 @@ package body Appserver.SQL is
    procedure Release (Self : in out Savepoint) is
    begin
       if Self.On.In_Autocommit then
-         Raise_Error ("25P01", 0, "the transaction is over: the database ended it");
+         Raise_Error ("25P01", 0, "the transaction has ended: the database rolled it back");
       end if;
       Self.On.Execute ("RELEASE SAVEPOINT " & Name_Of (Self));
       End_Savepoints (Self.On.all, Up_To => Self.Outer);

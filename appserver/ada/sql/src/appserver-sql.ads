@@ -90,7 +90,7 @@ package Appserver.SQL is
    --  @return True if the text is a UUID, in upper or lower case
 
    function To_UUID (Text : String) return UUID
-     with Pre => Is_UUID (Text) or else raise Misuse_Error with "it is no UUID";
+     with Pre => Is_UUID (Text) or else raise Misuse_Error with "the text is not a UUID";
    --  @param Text the text of a UUID
    --  @return the UUID
    --  @exception Misuse_Error the text is not a UUID
@@ -279,7 +279,7 @@ package Appserver.SQL is
    procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Date)
      with Pre => Can_Bind (Self, Parameter)
                    and then (Is_Day (Value)
-                             or else raise Misuse_Error with "there is no such day");
+                             or else raise Misuse_Error with "the day does not exist");
    procedure Bind
      (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Time_Of_Day)
      with Pre => Can_Bind (Self, Parameter);

@@ -62,7 +62,7 @@ package body Appserver.SQL.Pools is
       if not DB.Is_Open or else not DB.Is_Connected then
          raise SQL_Error with "the connection was lost";
       elsif Self.Session.Is_Used then
-         raise Misuse_Error with "a statement is in use after its lease";
+         raise Misuse_Error with "a statement is still in use after the end of its lease";
       end if;
       if Resets_Sessions or else not DB.In_Autocommit then
          Limit.Start (DB, Deadline);

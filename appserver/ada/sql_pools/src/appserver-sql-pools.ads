@@ -104,7 +104,7 @@ package Appserver.SQL.Pools is
    type Lease is new Session_Pools.Lease with null record;
 
    function Can_Use (Self : Lease'Class) return Boolean is
-     (Self.Is_Held or else raise Misuse_Error with "it holds no connection");
+     (Self.Is_Held or else raise Misuse_Error with "the lease holds no connection");
    --  Used in preconditions.
    --  @param Self the lease
    --  @return True

@@ -62,7 +62,7 @@ package body Appserver.SQL.SQLite is
          return;
       end if;
       Ignored := finalize (Statement);
-      Raise_Error ("42601", 0, "the text holds more than one statement");
+      Raise_Error ("42601", 0, "the text contains more than one statement");
    end Check_Rest;
 
    --  Prepares the Length bytes at Text, which are followed by a NUL if Terminated is True
@@ -84,7 +84,7 @@ package body Appserver.SQL.SQLite is
       if prepare_v2 (DB, Text, Bytes, Statement, Stop) /= OK then
          Raise_Latest (DB);
       elsif Statement = No_Statement then
-         Raise_Error ("42601", 0, "the text holds no statement");
+         Raise_Error ("42601", 0, "the text contains no statement");
       end if;
       Left := Storage_Offset (Length) - (Stop - Text);
       if Left > 0 then
@@ -246,8 +246,8 @@ package body Appserver.SQL.SQLite is
       else
          Raise_Error
            ("22003", 0,
-            "parameter" & Parameter'Image & " has more than 15 digits, which SQLite's"
-            & " floating-point values do not keep: " & Text_Values.Image (Value, Scale));
+            "parameter" & Parameter'Image & " has more than 15 digits, the maximum of SQLite's"
+            & " floating-point values: " & Text_Values.Image (Value, Scale));
       end if;
    end Bind_Scaled;
 
@@ -475,7 +475,7 @@ package body Appserver.SQL.SQLite is
       if Name = "" or else Ada.Strings.Fixed.Index (Name, ":memory:") > 0
         or else Ada.Strings.Fixed.Index (Name, "mode=memory") > 0
       then
-         Raise_Error ("0A000", 0, "a database in memory would be lost with its session");
+         Raise_Error ("0A000", 0, "resetting the session would lose the in-memory database");
       end if;
       Self.Close;
       Self.Open (Name, Self.Mode);

@@ -26,7 +26,7 @@ package Appserver.SQL.SQLite is
    --  How threads may use the library and a connection: https://www.sqlite.org/threadsafe.html
 
    function Threading (Self : Connection) return Threading_Mode
-     with Pre => Self.Is_Open or else raise Misuse_Error with "it is closed";
+     with Pre => Self.Is_Open or else raise Misuse_Error with "the connection is closed";
    --  @param Self the connection
    --  @return the mode for which the library was built and in which the connection was opened
 

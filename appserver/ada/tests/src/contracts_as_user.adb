@@ -31,6 +31,6 @@ begin
    Query.Prepare (DB, "SELECT ?");
    Query.Bind (1, Day);
    Day.Year := 2023;
-   Is_Refused (Day, "there is no such day");
-   Is_Refused ((Ada.Calendar.Year (Ada.Calendar.Clock), 2, 30), "there is no such day");
+   Is_Refused (Day, "the day does not exist");
+   Is_Refused ((Ada.Calendar.Year (Ada.Calendar.Clock), 2, 30), "the day does not exist");
 end Contracts_As_User;

@@ -190,11 +190,11 @@ package body Type_Tests is
             T.Insert.Bind (1, Changed);
          end Bind_Changed;
       begin
-         Is_Misuse (Bind_Invalid'Access, "there is no such day");
+         Is_Misuse (Bind_Invalid'Access, "the day does not exist");
          Changed.Day   := Day;
          Changed.Month := Month;
          Changed.Year  := Year;
-         Is_Misuse (Bind_Changed'Access, "there is no such day");
+         Is_Misuse (Bind_Changed'Access, "the day does not exist");
       end Is_No_Day;
    begin
       Make_Table (T, "date");

@@ -171,7 +171,7 @@ package body Wait_Limit_Tests is
                end Run_It;
             begin
                Connect (DB);
-               Is_Refused (Run_It'Access, "08006", "no answer within 0.500 s");
+               Is_Refused (Run_It'Access, "08006", "no response within 0.500 s");
                Assert (Since (Start) < Long_Time, Kind'Image & " took" & Since (Start)'Image);
                Assert (not DB.Is_Connected, Kind'Image & ": it is lost");
                DB.Close;
@@ -309,7 +309,7 @@ package body Wait_Limit_Tests is
 
       procedure Act is
       begin
-         Is_Refused (Execute'Access, "08006", "a Cancel is still under way");
+         Is_Refused (Execute'Access, "08006", "a Cancel is still in progress");
       end Act;
    begin
       T.DB.Set_Wait_Limit (Limit);
