@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  REST on a database: PROGRAM PORT FOLDER, which has or gets articles.db
+--  A REST service with a database. Usage: PROGRAM PORT DIRECTORY; articles.db is created in the
+--  directory if it does not exist.
 
 with Appserver.HTTP.Server;
 with Articles;

@@ -109,7 +109,7 @@ package body Articles is
    exception
       when Error : SQL_Error =>
          if Is_Unique_Violation (Error_Of (Error)) then
-            Response.Refuse (HTTP.Conflict, "there is an article of that name");
+            Response.Refuse (HTTP.Conflict, "an article with that name already exists");
          else
             raise;
          end if;
@@ -124,7 +124,7 @@ package body Articles is
          Members.Read (Item, JSON, Content);
          JSON.Finish_Reading (Content);
          if JSON.Has_Failed then
-            Response.Refuse (HTTP.Bad_Request, "no article: byte" & JSON.Position'Image);
+            Response.Refuse (HTTP.Bad_Request, "invalid article: error at byte" & JSON.Position'Image);
          else
             Insert (Item, Response);
          end if;

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Articles in a database, by REST: GET /articles/{id}, and POST /articles with their names
+--  A REST service for articles in a database: GET /articles/{id}, and POST /articles with the name
+--  of an article
 
 with Appserver.HTTP;
 
@@ -10,6 +11,6 @@ package Articles is
    function Respond (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response;
 
    procedure Create;
-   --  The table
+   --  Creates the table
 
 end Articles;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Behind a proxy on this machine, which says who asks
+--  A server behind a reverse proxy on the same machine, which reports the client's address
 
 with Appserver.HTTP.Server;
 with Caller;

@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  chat PORT PUBLISHER: what clients say by POST, others hear by WebSocket. The front server that
---  HTTP.md configures has their connections, and is told on the port PUBLISHER.
+--  chat PORT PUBLISHER: clients post messages with POST, and other clients receive them over
+--  WebSocket. The reverse proxy that HTTP.md configures holds the WebSocket connections, and
+--  receives the messages on the port PUBLISHER.
 
 with Appserver.HTTP.Server;
 with Conversation;

@@ -16,7 +16,8 @@ function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.R
    End_Line : constant String := [ASCII.CR, ASCII.LF];
    Wait     : constant Duration := 2.0;
 
-   --  Publishes Text to all who hear the room, and has the status of the front server's response
+   --  Publishes Text to all subscribers of the room, and returns the status of the reverse proxy's
+   --  response
 
    function Publish_Status (Room, Text : String) return String is
       Length  : constant String := Ada.Strings.Fixed.Trim (Text'Length'Image, Ada.Strings.Left);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The smallest server
+--  A minimal server
 
 with Appserver.HTTP.Server;
 with Greeting;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Uploads: PROGRAM PORT FOLDER
+--  A server for uploads. Usage: PROGRAM PORT DIRECTORY
 
 with Appserver.HTTP.Server;
 with Photos;

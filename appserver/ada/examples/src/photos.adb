@@ -15,7 +15,7 @@ package body Photos is
 
    procedure Free is new Ada.Unchecked_Deallocation (Upload, Upload_Reference);
 
-   --  A name of our own: what a client says is no path
+   --  Files get generated names, since names from clients must not be used as paths
 
    protected Names is
       procedure Take (Number : out Positive);
@@ -66,7 +66,7 @@ package body Photos is
       return Text_Response (Plain_Text'Access);
    end Respond;
 
-   --  Called in any case, whatever became of the client. A file that is not complete is removed.
+   --  Always called, even if the client has disconnected. Deletes an incomplete file.
 
    overriding procedure Close (Self : not null access Upload) is
       Reference : Upload_Reference := Upload_Reference (Self);

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Photos from a browser's form, of any length, into a folder: each part with a file is a file
+--  Stores photos of any size from a browser's form in a directory, one file for each part with a
+--  file name
 
 with Ada.Streams.Stream_IO;
 with Appserver.HTTP.Multipart;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  How the examples run: PROGRAM PORT [FOLDER]. Each prints its URL, and serves until its input
---  ends.
+--  Runs the examples: PROGRAM PORT [DIRECTORY]. Each program prints its URL, and serves until its
+--  standard input ends.
 
 with Appserver.HTTP.Server;
 

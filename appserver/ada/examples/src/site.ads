@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The files of a folder
+--  A site with the files of a directory
 
 with Appserver.HTTP.Files;
 

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Static files, also as NAME.br or NAME.gz beside them: PROGRAM PORT FOLDER
+--  Serves static files, and their compressed versions NAME.br and NAME.gz. Usage: PROGRAM PORT
+--  DIRECTORY
 
 with Appserver.HTTP.Server;
 with Serving;

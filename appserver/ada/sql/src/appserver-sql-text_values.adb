@@ -22,7 +22,7 @@ package body Appserver.SQL.Text_Values is
      with No_Return, No_Inline;
    procedure Refuse_Text (State : SQL_State; Text, Kind : String; Column : Column_Number) is
    begin
-      Raise_Error (State, 0, "column" & Column'Image & " is no " & Kind & ": " & Text);
+      Raise_Error (State, 0, "column" & Column'Image & " is not a valid " & Kind & ": " & Text);
    end Refuse_Text;
 
    -------------------

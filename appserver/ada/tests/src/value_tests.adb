@@ -335,7 +335,7 @@ package body Value_Tests is
       for Text of Text_List'[+"", +"-", +".", +"one", +"1.2.3", +"1 ", +"--1"] loop
          T.Echo.Bind (1, Text.all);
          Fetch (T);
-         Is_Refused (Read'Access, "22018", "no number");
+         Is_Refused (Read'Access, "22018", "not a valid number");
          T.Echo.Reset;
       end loop;
    end Not_Numbers;
