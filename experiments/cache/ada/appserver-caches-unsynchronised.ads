@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The table of Appserver.Caches.Wait_Free with nothing that lets tasks share it: what reading
---  costs without that. Any number of tasks may read it as long as none writes.
+--  The table of Appserver.Caches.Wait_Free without any synchronization, to measure the cost of
+--  reading without it. Any number of tasks may read the table as long as no task writes.
 
 private with Ada.Finalization;
 

@@ -9,11 +9,11 @@ package body Cache_Cases is
 
    Max_Threads : constant := 1_024;
    Max_Entries : constant := 1_000_000;
-   --  Of write; wait has so many
+   --  The maximum number of entries in the case write, and the number in the case wait
 
    Old_Keys : constant := 1_000;
    New_Keys : constant := 1_000;
-   --  Keys that are there before an operation of lost, and keys that it puts
+   --  In the case lost, the number of keys before an operation, and the number of keys that it puts
 
    function New_Case (Name : String) return Cases.Case_Reference is
      (if Name = "read_only" then new Replay_Case (Writes => False)
@@ -77,7 +77,7 @@ package body Cache_Cases is
       end loop;
    end Start;
 
-   --  Adds up what is read
+   --  Performs one access, and adds the value read to Check
 
    procedure Do_Access
      (Map : in out Maps.Cache'Class; This : Traces.Cache_Access; Check : in out Check_Value)
@@ -181,7 +181,7 @@ package body Cache_Cases is
       Make_Map (Self.Data, Arguments, Natural (Entries));
    end Open;
 
-   --  The check is what was put, and what is found of the last key
+   --  The check is the sum of the values put, and the value found for the last key
 
    overriding procedure Perform
      (Self       : in out Write_Case;
@@ -219,7 +219,7 @@ package body Cache_Cases is
       Start (Self.Group, 1, Replay_With_Laps, Self.Data'Access);
    end Open;
 
-   --  One task reads while another one writes all the time
+   --  One task reads while another task writes continuously
 
    overriding procedure Perform
      (Self       : in out Wait_Case;
@@ -282,8 +282,8 @@ package body Cache_Cases is
       Start (Self.Group, Size, Put_New_Keys, Self.Data'Access);
    end Open;
 
-   --  For a safe scheme the check is the number of entries found; the metric
-   --  is the number of 1,000 that are missing
+   --  For a safe scheme, the check is the number of entries found. The metric is the number of
+   --  missing entries per 1,000.
 
    overriding procedure Perform
      (Self       : in out Lost_Case;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The cases of the experiment: tasks that share one map.
+--  The cases of the experiment, in which tasks share one map.
 
 with Benchlab.Cases;
 with Benchlab.Fields;
@@ -18,9 +18,8 @@ package Cache_Cases is
    use Benchlab;
 
    Readers_Share_Lock : Boolean := False;
-   --  True if the program has the locking policy under which protected
-   --  functions run at the same time. It then has only the scheme
-   --  read_write_lock, else all others.
+   --  True if the program has the locking policy under which protected functions run concurrently.
+   --  Such a program has only the scheme read_write_lock; the other program has all other schemes.
 
    function New_Case (Name : String) return Cases.Case_Reference;
 
@@ -46,8 +45,7 @@ private
       Arguments : Fields.Field_List;
       Entries   : Natural;
       Writes    : Boolean := True);
-   --  Opens the scheme that the arguments name. The unsynchronised one is not
-   --  written to.
+   --  Opens the scheme that the arguments name. The unsynchronized scheme does not support writes.
 
    -----------
    -- Tasks --

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The same cache behind a protected object, in a program whose protected functions run at the same
---  time: the policy holds for all of a program.
+--  The cache guarded by a protected object, in a program whose protected functions run
+--  concurrently. It is a separate program, since the locking policy applies to the whole program.
 
 pragma Locking_Policy (Concurrent_Readers_Locking);
 

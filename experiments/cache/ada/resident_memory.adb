@@ -19,7 +19,7 @@ package body Resident_Memory is
       Close (File);
    end Reset_Peak;
 
-   --  A line such as "VmHWM:      1234 kB"
+   --  Parses a line such as "VmHWM:      1234 kB"
 
    function Peak return Byte_Count is
       Label : constant String := "VmHWM:";

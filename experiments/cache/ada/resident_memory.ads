@@ -1,13 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  How much memory of this process was resident at the most: proc(5).
+--  The peak resident memory of this process; see proc(5).
 
 package Resident_Memory is
 
    type Byte_Count is range 0 .. 2 ** 53;
 
    procedure Reset_Peak;
-   --  The peak begins with what is resident now
+   --  Resets the peak to the current resident memory
 
    function Peak return Byte_Count;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The maps that tasks share: those of Appserver.Caches, and two that are there to be compared
---  with, one that is safe only to read, and one that loses entries.
+--  The maps that tasks share: those of Appserver.Caches, and two for comparison, one that is safe
+--  only for reading, and one that loses entries.
 
 with Ada.Containers;
 with Appserver.Caches;
@@ -11,7 +11,7 @@ package Shared_Maps is
 
    use Interfaces;
 
-   --  Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4
+   --  Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 
    function Hash (Key : Unsigned_64) return Ada.Containers.Hash_Type is
      (Ada.Containers.Hash_Type (Shift_Right (Key * 16#9E37_79B9_7F4A_7C15#, 32)));
@@ -24,7 +24,8 @@ package Shared_Maps is
    type Map_Reference is access Maps.Cache'Class;
 
    function New_Map (Kind : Scheme; Entries : Natural) return not null Map_Reference;
-   --  With the keys below Entries; key k has the value k + 1. The caller frees it.
+   --  Creates a map with the keys below Entries, in which key k has the value k + 1. The caller
+   --  must free the map.
 
    procedure Free (Self : in out Map_Reference);
 

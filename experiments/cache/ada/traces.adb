@@ -4,7 +4,8 @@ package body Traces is
 
    type Sum_List is array (Unsigned_64 range 0 .. Zipf_Keys - 1) of Unsigned_64;
 
-   --  In whole numbers, which all languages have: key i has the weight 2 ** 32 / (i + 1)
+   --  Uses integers, so that the results are the same in all languages: key i has the weight 2 **
+   --  32 / (i + 1)
 
    function Weight_Sums return Sum_List is
       Sum : Unsigned_64 := 0;
@@ -17,7 +18,7 @@ package body Traces is
       end return;
    end Weight_Sums;
 
-   --  The first whose sum is greater
+   --  Returns the first key whose sum is greater than Drawn
 
    function Key_Of (Sums : Sum_List; Drawn : Unsigned_64) return Unsigned_64 is
       Low  : Unsigned_64 := Sums'First;

@@ -1,7 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The keys that the operations of a batch access: operation k the key of
---  input k.
+--  The keys that the operations of a batch access: operation k accesses the key of input k.
 
 with Benchlab.Seeded_Sequences;
 with Interfaces;
@@ -14,7 +13,7 @@ package Traces is
    type Cache_Access is record
       Key   : Unsigned_64;
       Reads : Boolean;
-      --  Else it puts
+      --  False for a put
    end record;
 
    type Trace is array (Input_Index) of Cache_Access;
@@ -24,9 +23,9 @@ package Traces is
    subtype Percentage is Unsigned_64 range 0 .. 100;
 
    function Zipf (Inputs : Sequence; Reads : Percentage) return Trace;
-   --  Keys below Zipf_Keys by Zipf's law
+   --  Returns a trace with keys below Zipf_Keys, distributed by Zipf's law
 
    function Uniform (Inputs : Sequence; Keys : Unsigned_64; Reads : Boolean) return Trace;
-   --  Keys below Keys, each as often as any other
+   --  Returns a trace with uniformly distributed keys below Keys
 
 end Traces;

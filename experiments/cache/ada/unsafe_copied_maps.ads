@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A map that loses entries: of two writers that copy the same map, the last one wins.
+--  A map that loses entries: if two writers copy the same map, the last one wins.
 
 with Ada.Containers.Hashed_Maps;
 with Interfaces;
@@ -14,7 +14,7 @@ package Unsafe_Copied_Maps is
    use Shared_Maps;
 
    pragma Suppress (Container_Checks);
-   --  They count readers in the map itself, by atomic additions
+   --  These checks count readers in the map itself, with atomic additions
 
    package Hashed_Maps is new Ada.Containers.Hashed_Maps
      (Unsigned_64, Unsigned_64, Hash, Interfaces."=", Interfaces."=");

@@ -71,8 +71,8 @@ package body Counter_Cases is
       Units := Unit_Count (Operations);
    end Count;
 
-   --  For a safe counter the check is its final value; the number of reads
-   --  that went backwards must be 0
+   --  For a safe counter, the check is its final value. The number of reads that went backwards
+   --  must be 0.
 
    overriding procedure Perform
      (Self       : in out Counting_Case;
@@ -136,7 +136,7 @@ package body Counter_Cases is
       Units := Unit_Count (Operations);
    end Count_Both;
 
-   --  The metric is what the unsafe counter lost
+   --  The metric is the number of increments that the unsafe counter lost
 
    overriding procedure Perform
      (Self       : in out Side_By_Side_Case;

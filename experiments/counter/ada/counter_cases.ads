@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The cases of the experiment: tasks that share one counter, or a safe and an unsafe one.
+--  The cases of the experiment: tasks share one counter, or a safe and an unsafe counter.
 
 with Benchlab.Cases;
 with Benchlab.Fields;
@@ -23,7 +23,7 @@ private
 
    use Interfaces;
 
-   --  The common part of both: a batch in which some increments may be lost
+   --  The common base of both cases: a batch in which increments may be lost
 
    type Losing_Case is abstract limited new Cases.Concurrent_Case and Cases.Measuring_Case
    with record

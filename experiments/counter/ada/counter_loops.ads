@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The loops of one kind of counter.
+--  The loops for one kind of counter.
 
 with Benchlab;
 with Interfaces;

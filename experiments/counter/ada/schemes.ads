@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The ways to share a counter among tasks: those of Appserver.Counters, and two that lose
---  increments.
+--  The schemes to share a counter among tasks: the counters of Appserver.Counters, and two that
+--  lose increments.
 
 with Benchlab;
 with Interfaces;
@@ -12,13 +12,13 @@ package Schemes is
    use type Interfaces.Integer_64;
 
    Reads : constant := 100;
-   --  For each increment, where reads are counted too
+   --  The number of reads per increment, in cases with reads
 
    type Shared_Counter is limited interface;
-   --  Has loops of its own, into which the increment is compiled
+   --  Each counter has its own loops, into which the increment is inlined
 
    function Is_Safe (Self : Shared_Counter) return Boolean is abstract;
-   --  True if it never loses an increment
+   --  Returns True if the counter never loses an increment
 
    function Value (Self : Shared_Counter) return Interfaces.Integer_64 is abstract;
 
@@ -28,14 +28,15 @@ package Schemes is
      (Self      : in out Shared_Counter;
       Times     : Operation_Count;
       Backwards : out Check_Value) is abstract;
-   --  Each increment with Reads reads. Backwards: how often a read found less than the one before
+   --  Performs Reads reads for each increment. Sets Backwards to the number of reads whose value
+   --  was less than that of the previous read.
 
    type Scheme is (Unsafe, Unsafe_Plain, Atomic, Lock, Striped);
 
    type Counter_Reference is access Shared_Counter'Class;
 
    function New_Counter (Kind : Scheme) return not null Counter_Reference;
-   --  At zero, for the caller to free
+   --  Creates a counter with the value zero, which the caller must free
 
    procedure Free (Self : in out Counter_Reference);
 

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Counters that lose increments when tasks meet: each is a read and a write, not one step.
+--  Counters that lose increments when tasks interfere: each increment is a read and a write, not
+--  one atomic operation.
 
 with Interfaces;
 
@@ -15,7 +16,7 @@ package Unsafe_Counters is
    function Value (Self : Volatile_Counter) return Integer_64 with Inline;
 
    type Plain_Counter is limited private;
-   --  The compiler may keep it in a register
+   --  The compiler may keep the counter in a register
 
    procedure Increment (Self : in out Plain_Counter) with Inline;
    function Value (Self : Plain_Counter) return Integer_64 with Inline;
@@ -23,7 +24,7 @@ package Unsafe_Counters is
 private
 
    Line : constant := 128;
-   --  Bytes: as the atomic counter, each has its cache lines for itself
+   --  In bytes. Like the atomic counter, each of these counters has its own cache lines.
 
    type Volatile_Counter is limited record
       Total : Unsigned_64 := 0 with Volatile;

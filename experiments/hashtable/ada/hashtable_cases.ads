@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The experiment's case: parsers, each with a table of symbols of its own.
+--  The experiment's case: parsers, each with its own symbol table.
 
 with Benchlab.Cases;
 with Benchlab.Fields;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  parsers BUCKETS [SYMBOLS]: 127 parsers one after the other, each with a table of so many
---  buckets that looks up 400 symbols, or as many as are asked for. Prints the sum of their numbers,
---  which no number of buckets changes.
+--  parsers BUCKETS [SYMBOLS]: runs 127 parsers sequentially, each with a table of BUCKETS buckets,
+--  which looks up SYMBOLS symbols (400 by default). Prints the sum of the symbols' numbers, which
+--  does not depend on the number of buckets.
 
 with Ada.Command_Line;
 with Ada.Text_IO;
@@ -16,7 +16,7 @@ procedure Parsers is
    use Ada.Command_Line;
 
    Parser_Count : constant := 127;
-   --  As many as in the published measurement
+   --  The same number as in the published measurement
 
    Default_Symbols : constant := 400;
 

@@ -9,7 +9,7 @@ with Symbol_Tables;
 package Parsing is
 
    Lookups : constant := 3;
-   --  How often a document has each symbol
+   --  The number of occurrences of each symbol in a document
 
    Max_Symbols : constant := Benchlab.Seeded_Sequences.Input_Index'Modulus;
 
@@ -20,7 +20,7 @@ package Parsing is
       Buckets : Symbol_Tables.Bucket_Count;
       Symbols : Symbol_Count;
       Sum     : in out Interfaces.Unsigned_64);
-   --  Makes a table, looks up the first Symbols names, all of them Lookups times over, adds their
-   --  numbers to Sum, and frees the table. The sum is the same for every number of buckets.
+   --  Creates a table, looks up the first Symbols names Lookups times, adds their numbers to Sum,
+   --  and frees the table. The sum does not depend on the number of buckets.
 
 end Parsing;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The symbols that a parser has seen, numbered: an array of buckets, the symbols of one bucket
---  linked. It never grows, as that of XML/Ada's parsers does not.
+--  The numbered symbols that a parser has seen: an array of buckets with linked symbols. Like the
+--  table of XML/Ada's parsers, it never grows.
 
 with Interfaces;
 
@@ -16,10 +16,10 @@ package Symbol_Tables is
    subtype Bucket_Count is Positive range 1 .. Max_Buckets;
 
    type Table (Buckets : Bucket_Count) is tagged limited private;
-   --  Empty. Its declaration allocates and clears 16 bytes for each bucket
+   --  Initially empty. The declaration allocates and clears 16 bytes for each bucket.
 
    procedure Look_Up (Self : in out Table; Name : Symbol; Number : out Positive);
-   --  The first symbol that is looked up has number 1, and each new one the next
+   --  Looks up a symbol. New symbols are numbered consecutively from 1.
 
 private
 

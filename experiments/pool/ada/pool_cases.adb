@@ -62,7 +62,7 @@ package body Pool_Cases is
    -- Holder --
    ------------
 
-   --  A holder's use of a resource in operation K; adds to the check
+   --  Uses a resource in operation K, and adds to Check
 
    procedure Hold
      (Self : Holder; Item : Resource; K : Input_Index; Check : in out Check_Value) is
@@ -211,7 +211,8 @@ package body Pool_Cases is
       Self.Holders.Perform (Operations, Check, Units);
    end Perform;
 
-   --  Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), in per cent
+   --  Returns Jain's fairness index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), in
+   --  percent
 
    function Fairness (Holders : Holder_Groups.Group) return Long_Float is
       Sum, Squares, Working : Long_Float := 0.0;

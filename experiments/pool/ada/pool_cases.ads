@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Threads that lease resources of a pool, and a single one that does
+--  Cases in which multiple threads, or a single thread, lease resources of a pool
 
 with Benchlab.Cases;
 with Benchlab.Fields;
@@ -18,7 +18,7 @@ package Pool_Cases is
    use Benchlab.Seeded_Sequences;
 
    type Uncontended_Case is limited new Cases.Subject_Case with private;
-   --  A lease and its release, by one thread
+   --  One thread leases and releases a resource
 
    overriding procedure Open
      (Self      : in out Uncontended_Case;
@@ -38,7 +38,7 @@ package Pool_Cases is
 
    type Shared_Case (Kind : Pool_Cases.Kind) is
      limited new Cases.Concurrent_Case and Cases.Measuring_Case with private;
-   --  By many threads: what the holder does is the case's
+   --  Many threads lease resources. How they use the resources depends on the case.
 
    overriding procedure Open
      (Self      : in out Shared_Case;
@@ -69,7 +69,7 @@ private
 
    use Interfaces;
 
-   --  Is freed with the case, after its threads
+   --  Freed with the case, after its threads have ended
 
    type Owned_Pool is limited new Ada.Finalization.Limited_Controlled with record
       Pool : Resources.Pool_Access;
@@ -91,7 +91,7 @@ private
 
    type Failure_List is array (Input_Index) of Boolean;
 
-   --  A worker: its share of the operations begins with First
+   --  A worker, whose first operation is First
 
    type Holder is limited record
       Pool        : Resources.Pool_Access;
@@ -99,9 +99,9 @@ private
       Fails       : Failure_List := [others => False];
       First, Step : Input_Index := 0;
       Over        : Unsigned_64 := 0;
-      --  Leases of what another one held
+      --  The number of leases of a resource that another worker held at the same time
       Rate        : Long_Float := 0.0;
-      --  Operations per ns of the batch
+      --  Operations per nanosecond of the batch
    end record;
 
    procedure Do_Share

@@ -13,7 +13,7 @@ package Resources is
 
    type Resource is limited record
       Is_Held : Boolean := False with Volatile;
-      --  For the holder to see that it is alone
+      --  Lets a holder check that no other task holds the resource
       Uses    : Unsigned_64 := 0;
       Words   : Word_List := [others => 1];
    end record;

@@ -1,7 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The value of a pooled connection in Ada. The package Database is that of a
---  target.
+--  Measures the benefit of pooled connections in Ada. The package Database depends on the target.
 
 with Benchlab.Subjects;
 with Database;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Requests that lease a connection from a pool, and some that open one of their own
+--  Requests that lease a connection from a pool, and requests that open their own connection
 
 with Benchlab.Latencies;
 with SQL_Cases.Connecting;
@@ -65,7 +65,7 @@ private
 
    type Pool_Access is access all Connection_Pools.Pool;
 
-   --  Is freed with the case; its connections close as they are finalized
+   --  Freed with the case. Its connections are closed by their finalization.
 
    type Owned_Pool is limited new Ada.Finalization.Limited_Controlled with record
       Pool : Pool_Access;
@@ -75,7 +75,7 @@ private
      (Self      : in out Owned_Pool;
       Arguments : Fields.Field_List;
       Settings  : in out Fields.Field_List);
-   --  Opens all connections, and reads the settings back over one
+   --  Opens all connections, and reads the settings back over one of them
 
    overriding procedure Finalize (Self : in out Owned_Pool);
 

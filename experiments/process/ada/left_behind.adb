@@ -34,13 +34,13 @@ package body Left_Behind is
       end Add;
    begin
       For_Each_Entry ("/proc/self/fd", Add'Access);
-      return Count - 1;  --  without the folder's own
+      return Count - 1;  --  without the descriptor of the directory itself
    end Descriptors;
 
    function Children return Natural is
       Count : Natural := 0;
 
-      --  The numbers of a thread's children, each with a blank after it
+      --  Counts a thread's children, from a list in which a space follows each process ID
 
       procedure Add (Thread : String) is
          List : Ada.Text_IO.File_Type;
@@ -54,7 +54,7 @@ package body Left_Behind is
          Ada.Text_IO.Close (List);
       exception
          when Ada.Text_IO.Name_Error =>
-            null;  --  the thread has ended since
+            null;  --  the thread has exited in the meantime
       end Add;
    begin
       For_Each_Entry ("/proc/self/task", Add'Access);

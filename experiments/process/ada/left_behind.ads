@@ -5,9 +5,9 @@
 package Left_Behind is
 
    function Descriptors return Natural;
-   --  Open ones of this process
+   --  Returns the number of open descriptors of this process
 
    function Children return Natural;
-   --  Processes, zombies included
+   --  Returns the number of child processes, including zombies
 
 end Left_Behind;

@@ -22,7 +22,7 @@ package body Process_Cases.Piping is
    -- Content --
    -------------
 
-   --  The inputs in a row, eight bytes each, the lowest first
+   --  Concatenates the inputs, as eight bytes each, in little-endian order
 
    overriding procedure Prepare
      (Self : in out Content_Case; Arguments : Fields.Field_List; Inputs : Sequence)

@@ -1,13 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Programs that are read from and written to
+--  Cases that read from programs and write to them
 
 private with Ada.Streams.Stream_IO;
 
 package Process_Cases.Piping is
 
    type Content_Case is abstract limited new Process_Case with private;
-   --  Bytes that a program writes, or that are written to it and come back
+   --  A program writes bytes, or returns the bytes that are written to it
 
    overriding procedure Prepare
      (Self : in out Content_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -15,7 +15,7 @@ package Process_Cases.Piping is
    overriding function Units_Of (Self : Content_Case) return Unit_Count;
 
    type Read_Case is limited new Content_Case with private;
-   --  All that a program writes
+   --  Reads everything that a program writes
 
    overriding procedure Prepare
      (Self : in out Read_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -27,12 +27,13 @@ package Process_Cases.Piping is
    overriding procedure Close (Self : in out Read_Case);
 
    type Exchange_Case is limited new Content_Case with private;
-   --  All is written to a filter, and read back at the same time
+   --  Writes everything to a filter, and reads it back concurrently
 
    overriding procedure Operate (Self : in out Exchange_Case; Check : in out Check_Value);
 
    type Write_Then_Read_Case is limited new Content_Case with private;
-   --  Elsewhere a mistake: all is written before anything is read. Here Write reads, too.
+   --  Writes everything before reading anything. This is a mistake with other libraries; here,
+   --  Write reads, too.
 
    overriding procedure Operate (Self : in out Write_Then_Read_Case; Check : in out Check_Value);
 
@@ -41,7 +42,7 @@ package Process_Cases.Piping is
    overriding function Metric (Self : Write_Then_Read_Case) return String is ("deadlocked");
 
    type Converse_Case is limited new Process_Case with private;
-   --  A line to a filter, its line back, and so on
+   --  Alternately writes a line to a filter and reads its response
 
    overriding procedure Prepare
      (Self : in out Converse_Case; Arguments : Fields.Field_List; Inputs : Sequence);
@@ -59,9 +60,9 @@ private
 
    type Read_Case is limited new Content_Case with record
       File     : Ada.Streams.Stream_IO.File_Type;
-      --  With the content; it is deleted when it is closed
+      --  Contains the content; deleted when it is closed
       Received : Memory;
-      --  With room for a byte too many
+      --  Has room for one extra byte
    end record;
 
    type Exchange_Case is limited new Content_Case with null record;

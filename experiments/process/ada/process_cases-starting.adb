@@ -28,7 +28,7 @@ package body Process_Cases.Starting is
          Check := Check + 1;
    end Operate;
 
-   --  The output ends when both are gone
+   --  The output ends when both processes have exited
 
    overriding procedure Operate (Self : in out Kill_Case; Check : in out Check_Value) is
       use Ada.Real_Time;

@@ -1,21 +1,21 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Programs that are started, cannot be started, or do not end in time
+--  Cases with programs that are started, cannot be started, or do not end in time
 
 package Process_Cases.Starting is
 
    type Start_Case is limited new Process_Case with private;
-   --  From the start of a program to its exit
+   --  Starts a program and waits for its exit
 
    overriding procedure Operate (Self : in out Start_Case; Check : in out Check_Value);
 
    type Fail_Case is limited new Process_Case with private;
-   --  A program that is not there
+   --  Tries to start a program that does not exist
 
    overriding procedure Operate (Self : in out Fail_Case; Check : in out Check_Value);
 
    type Kill_Case is limited new Process_Case with private;
-   --  A program that does not end in time is killed, with the one that it started
+   --  Kills a program that does not end in time, together with its child process
 
    overriding procedure Operate (Self : in out Kill_Case; Check : in out Check_Value);
 

@@ -1,7 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The common part of the cases: a parent of some size, and the figures after
---  a batch.
+--  The common base of the cases: a parent process of a given size, and the metrics of a batch.
 
 with Appserver.Processes;
 with Benchlab.Cases;
@@ -19,7 +18,7 @@ package Process_Cases is
    use type Interfaces.Unsigned_64;
 
    Output_Error : exception;
-   --  A program did something else than was expected
+   --  A program did something unexpected
 
    Silent  : constant Settings := (Input | Output | Error => Discarded, others => <>);
    Writing : constant Settings := (Silent with delta Output => Piped);
@@ -31,13 +30,14 @@ package Process_Cases is
      (Self : in out Process_Case; Arguments : Fields.Field_List; Inputs : Sequence) is null;
 
    procedure Operate (Self : in out Process_Case; Check : in out Check_Value) is abstract;
-   --  One operation; adds its hash and its status
+   --  Performs one operation, and adds its hash and its status to Check
 
    function Units_Of (Self : Process_Case) return Unit_Count is (1);
-   --  Units of each operation
+   --  Returns the number of units of each operation
 
    function Metric (Self : Process_Case) return String is ("");
-   --  The name of one whose mean over the operations is told, if there is one
+   --  Returns the name of the metric whose mean over the operations is reported; empty if there is
+   --  none
 
    procedure Measure (Self : in out Process_Case; Value : Fields.Metric_Value);
    --  Reports the metric of the current operation
@@ -59,7 +59,7 @@ package Process_Cases is
    overriding procedure Close (Self : in out Process_Case) is null;
 
    function Hash (Bytes : String) return Check_Value;
-   --  FNV-1a (Fowler, Noll, Vo), 64 bits
+   --  Computes the 64-bit FNV-1a hash (Fowler, Noll, Vo)
 
    function Number (Status : Exit_Status) return Check_Value is
      (case Status.Kind is
@@ -70,7 +70,7 @@ private
 
    type Byte_Access is access String;
 
-   --  So many bytes; each page is written to
+   --  Memory of a given size, each page of which has been written to
 
    type Memory is limited new Ada.Finalization.Limited_Controlled with record
       Bytes : Byte_Access;
@@ -85,7 +85,7 @@ private
       Descriptors : Natural := 0;
       Operations  : Operation_Count := 1;
       Measured    : Fields.Metric_Value := 0.0;
-      --  The latest batch: the sum over its operations
+      --  The sum of the metric over the operations of the latest batch
    end record;
 
 end Process_Cases;

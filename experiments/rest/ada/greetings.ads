@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The content of greetings, as clients may send it.
+--  Checks the content of greetings that clients send.
 
 with Interfaces;
 
@@ -8,7 +8,7 @@ package Greetings is
 
    function Is_Number (Text : String) return Boolean is
      (Text'Length in 1 .. 6 and then (for all C of Text => C in '0' .. '9'));
-   --  From 0 to 999999
+   --  Returns True for numbers from 0 to 999999
 
    function Number_Of (Text : String) return Interfaces.Integer_64 is
      (Interfaces.Integer_64'Value (Text))

@@ -20,7 +20,7 @@ package body Orders is
       Text := (First, Self.Text_Last);
    end Read_Text;
 
-   --  The customer
+   --  Customer
 
    type Customer_Member is (Name, City, Since);
 
@@ -39,7 +39,7 @@ package body Orders is
 
    package Customer_Objects is new Appserver.JSON.Objects (Customer_Member, Order, Read_Member);
 
-   --  An item, which is the last one
+   --  Item, always the last of the order
 
    procedure Read_Tags
      (Self : in out Order; JSON : in out Reader; Source : String; Into : in out Item) is
@@ -89,7 +89,7 @@ package body Orders is
       end loop;
    end Read_Items;
 
-   --  The order
+   --  Order
 
    procedure Read_Note (Self : in out Order; JSON : in out Reader; Source : String) is
    begin

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The order that clients send and get back: read from JSON, written as a document. It has as much
---  room as it was declared with, and does not use the heap.
+--  The order that clients send and receive: read from JSON, and written as a document. Its capacity
+--  is set by its declaration, and it does not use the heap.
 
 with Appserver.Documents;
 with Interfaces;
@@ -11,22 +11,22 @@ package Orders is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Order (Text_Room, Item_Room, Tag_Room : Natural) is tagged limited private;
-   --  Bytes of all its texts, items, and tags of all items
+   --  The maximum number of bytes of all texts, of items, and of tags of all items
 
    function Max_Items (Bytes : Natural) return Natural;
    function Max_Tags (Bytes : Natural) return Natural;
-   --  That a JSON text of so many bytes can have
+   --  Return the maximum number of items or tags in a JSON text of this length
 
    procedure Read (Self : in out Order; Source : String; Is_Order : out Boolean);
-   --  Not one: Source is not JSON, or lacks a member, or has one twice or of another type, or there
-   --  is no room for it. Members that an order does not have are passed over.
+   --  Reads an order. Sets Is_Order to False if Source is not JSON, if a member is missing, occurs
+   --  twice or has another type, or if there is not enough room. Unknown members are skipped.
 
    procedure Write (Self : Order; To : in out Appserver.Documents.Writer);
-   --  As a whole document
+   --  Writes the order as a complete document
 
 private
 
-   --  Texts lie in the order, behind each other
+   --  Texts are stored in the order consecutively
 
    type Passage is record
       First : Positive;
@@ -68,8 +68,8 @@ private
       Text       : String (1 .. Text_Room);
    end record;
 
-   --  An item has 53 bytes at least, with all its members empty, and a tag 2. All but the last have
-   --  a comma behind them.
+   --  An item has at least 53 bytes, if all its members are empty, and a tag at least 2. All but
+   --  the last are followed by a comma.
 
    function Max_Items (Bytes : Natural) return Natural is (Bytes / 54 + 1);
    function Max_Tags (Bytes : Natural) return Natural is (Bytes / 3 + 1);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The responses to the experiment's requests. There are two bodies: one
---  finds its way by itself, one has routes.
+--  The responses to the experiment's requests. There are two bodies: one dispatches requests
+--  itself, and one uses routes.
 
 with Appserver.HTTP;
 
@@ -10,7 +10,7 @@ package Service is
    use Appserver;
 
    procedure Open (Folder : String);
-   --  The one with the files
+   --  Opens the directory with the files
 
    procedure Close;
 

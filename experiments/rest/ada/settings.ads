@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The common part of the servers' subjects: the settings that they are
---  opened with, and those that they report.
+--  The common part of the server subjects: the settings with which they are opened, and those that
+--  they report.
 
 with Appserver.HTTP;
 with Benchlab.Fields;
@@ -11,8 +11,8 @@ package Settings is
    use Benchlab;
 
    function Times (Arguments : Fields.Field_List) return Appserver.HTTP.Time_Limits;
-   --  As the server has them, but for those that tests shorten: head_timeout, body_timeout,
-   --  idle_timeout and send_timeout, in seconds
+   --  Returns the server's default time limits, except for those that tests shorten with
+   --  head_timeout, body_timeout, idle_timeout and send_timeout, in seconds
 
    procedure Add
      (To             : in out Fields.Field_List;

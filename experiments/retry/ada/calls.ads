@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The work of a call in its transaction before it inserts its row into
---  effect, by its case (experiments/retry/README.md).
+--  The work of a call, by case (experiments/retry/README.md): the statements of its transaction
+--  before it inserts its row into the table effect.
 
 with Interfaces;
 with Target_Sessions;
@@ -12,6 +12,6 @@ package Calls is
      (On : aliased in out Target_Sessions.Statement_Caches.Statement_Cache; Input : Interfaces.Unsigned_64);
 
    function Of_Case (Name : String) return Work;
-   --  Null if there is no such case
+   --  Returns null if there is no such case
 
 end Calls;

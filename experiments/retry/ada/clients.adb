@@ -12,7 +12,7 @@ package body Clients is
    use type Kernel.Nanoseconds;
    use type Retry.Fault;
 
-   --  No other open case of this machine has the process and the time of its opening
+   --  The process ID and the time of opening are unique among the open cases on this machine
 
    Process : constant Kernel.Thread_Id := Kernel.Current_Thread;
 
@@ -39,7 +39,7 @@ package body Clients is
    procedure Make_Call (Self : in out Client; Number : Operation_Number) is
 
       procedure Work (DB : in out Database.Connection) is
-         pragma Unreferenced (DB); --  it is the session's
+         pragma Unreferenced (DB); --  the session has it
       begin
          Self.Work
            (Self.Session, Self.Inputs (Seeded_Sequences.Input_Index'Mod (Number)));

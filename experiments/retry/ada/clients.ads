@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Clients that make calls at once, each in a session of its own.
+--  Clients that make calls concurrently, each in its own session.
 
 with Benchlab.Kernel;
 with Benchlab.Latencies;
@@ -23,7 +23,8 @@ package Clients is
       First, Stride : Operation_Number := 0;
       Opened        : Kernel.Nanoseconds := 0;
       Rate          : Kernel.Nanoseconds := 0;
-      --  Calls of all clients that are due in a second; 0: each is made when the last one has ended
+      --  The number of calls of all clients that are due per second; 0 means that each call starts
+      --  when the previous call of its client has ended
       Batch         : Batch_Number := 0;
       Failed        : Operation_Sets.Operation_Set;
    end record;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The retry policy: as the example of appserver/ada/BLOCKS.md has it, with its budget only
---  if the subject is started with the argument "budget".
+--  The retry policy of the example in appserver/ada/BLOCKS.md. It has a budget only if the subject
+--  is started with the argument "budget".
 
 with Ada.Command_Line;
 with Appserver.Retry;
@@ -14,7 +14,7 @@ package Policies is
    Has_Budget : constant Boolean := Argument_Count > 0 and then Argument (1) = "budget";
 
    Counted : aliased Retry.Metrics;
-   --  What all clients met
+   --  The metrics of all clients
 
    Shared : aliased Retry.Budget (Percent => 10, Reserve => 20);
 

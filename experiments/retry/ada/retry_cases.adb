@@ -16,7 +16,7 @@ package body Retry_Cases is
    Max_Clients    : constant := 256;
    Max_Per_Second : constant := 1_000_000;
 
-   --  Without the table if this fails: the case is not closed then
+   --  Drops the table if this fails, since the case is not closed then
 
    procedure Read_Back
      (Self      : in out Retry_Case;
@@ -30,8 +30,8 @@ package body Retry_Cases is
          raise;
    end Read_Back;
 
-   --  The key table is there before a session reads SQLite's schema: while the database is locked,
-   --  SQLite cannot see that a schema has changed, and says that there is no such table
+   --  Creates the key table before a session reads SQLite's schema. While the database is locked,
+   --  SQLite cannot detect that the schema has changed, and reports that there is no such table.
 
    overriding procedure Open
      (Self      : in out Retry_Case;

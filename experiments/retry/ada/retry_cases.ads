@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The cases: clients call at once; what failed is told, and what the retries met is counted.
+--  The cases: clients make calls concurrently. Failed calls are reported, and the faults that were
+--  retried are counted.
 
 with Appserver.Retry;
 with Benchlab.Cases;
@@ -22,7 +23,7 @@ package Retry_Cases is
       Batch         : Clients.Batch_Number := 0;
       Operations    : Operation_Count := 1;
       Before, After : Appserver.Retry.Retry_Statistics;
-      --  Of the latest batch, as are its operations
+      --  The statistics before and after the latest batch
    end record;
 
    overriding procedure Open

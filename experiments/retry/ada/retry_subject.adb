@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Calls that Appserver.Retry makes, to see what it loses, what it applies
---  twice, and what it costs. The package Database is that of a target.
+--  Makes calls with Appserver.Retry, to measure lost effects, duplicate effects, and the cost. The
+--  package Database depends on the target.
 
 with Benchlab.Subjects;
 with Database;

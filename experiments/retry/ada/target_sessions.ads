@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Sessions of the open case's target, each set up as its dialect does it.
+--  Sessions of the open case's target, each set up by its dialect.
 
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Statement_Caches;
@@ -9,7 +9,7 @@ with Database;
 package Target_Sessions is
 
    procedure Set_Target (URI : String);
-   --  While no session is open
+   --  Must be called only while no session is open
 
    procedure Connect (DB : in out Database.Connection);
 
@@ -26,6 +26,6 @@ package Target_Sessions is
 
    procedure Make_Key_Table;
    procedure Drop_Key_Table;
-   --  Each over a connection of its own
+   --  Each call uses its own connection
 
 end Target_Sessions;

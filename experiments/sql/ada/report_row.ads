@@ -7,4 +7,5 @@ procedure Report_Row
   (DB       : in out Appserver.SQL.Connection'Class;
    Query    : String;
    Settings : in out Benchlab.Fields.Field_List);
---  Every column of the query's one row, under its name; a null as an empty value
+--  Adds each column of the query's single row to Settings, with the column's name as the key and an
+--  empty value for a null

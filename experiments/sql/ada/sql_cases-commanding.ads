@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Statements that are sent as text: one that does nothing, and those that
---  drop a table and create it anew.
+--  Statements that are sent as text: a statement that does nothing, and statements that drop a
+--  table and create it again.
 
 with Ada.Strings.Unbounded;
 

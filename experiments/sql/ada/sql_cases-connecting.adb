@@ -4,7 +4,7 @@ package body SQL_Cases.Connecting is
 
    use Ada.Strings.Unbounded;
 
-   --  The connection that the settings were read over is not the one that is measured
+   --  The settings are read over a separate connection, which is not measured
 
    overriding procedure Open
      (Self      : in out Connect_Case;

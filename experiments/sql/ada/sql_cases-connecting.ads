@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Connections: opened and closed.
+--  Opens and closes connections.
 
 with Ada.Strings.Unbounded;
 

@@ -177,8 +177,8 @@ package body SQL_Cases.Selecting is
       return Integer_64 (Duration'(Moment - Epoch) / Duration'(0.001));
    end Milliseconds;
 
-   --  The sum of the characters that the bytes of UTF-8 make up: a first byte of 2#110#, 2#1110#
-   --  or 2#11110# and some bits, then bytes of 2#10# and 6 bits
+   --  Returns the sum of the code points of a UTF-8 text. The first byte of a multi-byte character
+   --  begins with the bits 2#110#, 2#1110# or 2#11110#, and each further byte with 2#10#.
 
    function Code_Points (Text : SQL.UTF_8_String) return Unsigned_64 is
       Sum  : Unsigned_64 := 0;

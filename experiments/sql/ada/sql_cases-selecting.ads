@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Queries for a value, for n rows, and for one row by its key.
+--  Queries for one value, for n rows, and for one row by its key.
 
 with Ada.Strings.Unbounded;
 
@@ -53,7 +53,7 @@ package SQL_Cases.Selecting is
       Check      : out Check_Value;
       Units      : out Unit_Count);
 
-   --  A row of columns of many types; always prepared
+   --  Selects a row with columns of many types; always prepared
 
    type Mixed_Case is limited new Query_Case with record
       Ids : Bound_Values;

@@ -1,13 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Queries over n connections of one process, each in a task of its own.
+--  Queries over n connections of one process, each in its own task.
 
 with Benchlab.Latencies;
 with Benchlab.Worker_Groups;
 
 package SQL_Cases.Sharing is
 
-   --  A connection, its statement, and its part of the inputs: from First on, every Stride-th
+   --  A connection, its statement, and its inputs: every Stride-th input, starting with First
 
    type Client is limited record
       DB            : Database.Connection;

@@ -25,7 +25,7 @@ package SQL_Cases is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List);
-   --  Connects, prepares, and then reads the settings back
+   --  Connects, calls Prepare, and then reads the settings back
 
    procedure Prepare
      (Self      : in out SQL_Case;
@@ -35,21 +35,22 @@ package SQL_Cases is
 
    overriding procedure Close (Self : in out SQL_Case);
 
-   --  The bound values, in the order of the inputs
+   --  Bound values, in the order of the inputs
 
    type Bound_Values is array (Seeded_Sequences.Input_Index) of Interfaces.Integer_64;
 
    function Ids
      (Inputs : Seeded_Sequences.Sequence; Arguments : Fields.Field_List) return Bound_Values;
-   --  The bound values for rows that exist
+   --  Returns bound values for rows that exist
 
    function Values (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
-   --  To insert
+   --  Returns values to insert
 
    function Amounts (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
-   --  To change values by
+   --  Returns amounts by which values are changed
 
-   --  A statement is prepared once, as the case opens, or sent as text in every operation
+   --  A statement is either prepared once, when the case is opened, or sent as text in every
+   --  operation
 
    type Statement_Kind is (Prepared, Text);
 
@@ -59,6 +60,7 @@ package SQL_Cases is
      (Query : in out Database.Statement;
       Check : in out Check_Value;
       Units : in out Unit_Count) with Inline;
-   --  Runs it to its end: each row's first column is added to Check, 1 to Units
+   --  Runs a statement to its end, and adds the first column of each row to Check, and the number
+   --  of rows to Units
 
 end SQL_Cases;

@@ -1,8 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  SQL queries in Ada. The cases are in the children of SQL_Cases; the
---  package Database, of which there is one for each target, makes a program
---  of its own for each.
+--  SQL queries in Ada. The cases are in the children of SQL_Cases. There is a separate program for
+--  each target, with its own package Database.
 
 with Benchlab.Subjects;
 with Database;

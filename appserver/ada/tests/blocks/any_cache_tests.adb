@@ -46,7 +46,7 @@ package body Any_Cache_Tests is
       return (if Is_Found then Tracked.Number (Item) else Missing);
    end Found;
 
-   --  Not of a function's result, which an abort may leave unfinalized
+   --  Avoids a function result, which an abort may leave unfinalized
 
    procedure Put (Self : in out Cache'Class; Key, Number : Integer) is
       Item : Tracked.Item;
@@ -125,7 +125,7 @@ package body Any_Cache_Tests is
       Assert (Found (Long, 1) = 1, "its time is not over");
    end Expires;
 
-   --  Where nothing bounds the cache, memory is freed by time alone
+   --  If the capacity is unlimited, only expiry frees memory
 
    procedure Frees_Expired (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -147,7 +147,7 @@ package body Any_Cache_Tests is
    -- Failures --
    --------------
 
-   --  Hash, "=", or a copy raises an exception: nothing changes, and nothing is left
+   --  If Hash, "=", or copying raises an exception, nothing changes, and nothing leaks
 
    procedure Write_Fails (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -203,7 +203,7 @@ package body Any_Cache_Tests is
    -- Loading --
    -------------
 
-   --  What a load has read may be older than a change of its key that comes while it is under way
+   --  The data that a load has read may be older than a change of its key during the load
 
    procedure Changed_While_Loading
      (Map      : in out Cache;
@@ -317,7 +317,7 @@ package body Any_Cache_Tests is
       Changed_While_Loading (Map, Change_Another'Access, Missing, 1, "another key");
    end Stale_Load;
 
-   --  Removals and loads at once: a load that began before the last removal leaves nothing
+   --  Concurrent removals and loads: a load that began before the last removal leaves no entry
 
    procedure Removed_By_Many (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -476,7 +476,7 @@ package body Any_Cache_Tests is
       end;
    end Load_Fails;
 
-   --  Each of three tasks loads a key that the next one needs, in two caches: none hangs
+   --  Each of three tasks loads a key that the next task needs, in two caches: no task hangs
 
    procedure Loads_In_A_Circle (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -569,7 +569,7 @@ package body Any_Cache_Tests is
    -- Comparisons --
    -----------------
 
-   --  One task's "=" does not return: the others go on
+   --  If "=" does not return in one task, the others continue
 
    procedure Comparison_Blocks (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -673,7 +673,7 @@ package body Any_Cache_Tests is
          Assert (not Failure, Text & ": it fails");
       end Block;
 
-      --  A load of the key below is under way
+      --  Calls Operation during a load of the key below
 
       procedure Block_Beside_Load (Operation : not null access procedure; Text : String) is
          task type Loader;
@@ -714,8 +714,8 @@ package body Any_Cache_Tests is
       Expect_Nothing_Left;
    end Comparison_Blocks;
 
-   --  Keys with one hash, whose comparison takes long or fails, are put and removed by many tasks:
-   --  each key is there once in the end, with its element
+   --  Many tasks put and remove keys with the same hash, whose comparison is slow or fails: at the
+   --  end, each key has one entry, with its element
 
    procedure Comparisons_Fail (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -725,7 +725,7 @@ package body Any_Cache_Tests is
       Turns : constant := 50;
       Last  : constant := 3;
 
-      --  Each task has a key of its own with the hash of Slow_Compare, which all put, or with that
+      --  Each task has its own key with the hash of Slow_Compare, which all tasks put, or with that
       --  of No_Compare
 
       procedure Use_Slow (Number : Positive) is
@@ -782,7 +782,7 @@ package body Any_Cache_Tests is
       Expect_Nothing_Left;
    end Comparisons_Fail;
 
-   --  Nothing that is there is missed while the table gets more buckets
+   --  No existing entry is missed while the table grows
 
    procedure Grows_While_Read (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -849,7 +849,7 @@ package body Any_Cache_Tests is
       Expect_Nothing_Left;
    end No_Put_Is_Lost;
 
-   --  Elements are twice their key, whoever puts, removes, clears, and is aborted
+   --  Elements are always twice their key, while tasks put, remove, clear, and are aborted
 
    procedure Stress (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -902,7 +902,8 @@ package body Any_Cache_Tests is
                abort Writer, Reader;
             end;
          end loop;
-         --  What a reader kept from being freed is freed by later writes to the same cache
+         --  Memory that could not be freed because of a reader is freed by later writes to the same
+         --  cache
 
          for Turn in 1 .. 300 loop
             Put (Map, 1 + Turn mod 2, 2 * (1 + Turn mod 2));

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What all kinds of caches promise
+--  Tests the contract of all cache implementations
 
 with AUnit.Test_Suites;
 with Item_Caches;

@@ -36,7 +36,7 @@ package body Counter_Tests is
       Assert (Count.Value = 0, "back at zero");
    end Striped_Alone;
 
-   --  With fewer stripes than tasks, and with more; and a reader that sees it go upwards only
+   --  With fewer stripes than tasks, and with more. A reader must see only increasing values.
 
    procedure Striped_Loses_Nothing (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -72,7 +72,7 @@ package body Counter_Tests is
       Stress_Time.Repeat (Round'Access);
    end Striped_Loses_Nothing;
 
-   --  Code that is to run with any of them
+   --  Tests class-wide code, which runs with any counter
 
    procedure Any_Counter (T : in out Fixture) is
       pragma Unreferenced (T);

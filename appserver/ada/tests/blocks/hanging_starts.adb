@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Started by Process_Tests: the calls of a whole process are held
+--  Started by Process_Tests as a separate program, since the system calls of a whole process are
+--  held
 
 with Ada.Exceptions;
 with Ada.Text_IO;

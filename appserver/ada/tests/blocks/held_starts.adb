@@ -25,7 +25,7 @@ package body Held_Starts is
 
    Listener : constant int := Hold_Calls;
    Program  : constant String := "/bin/true";
-   --  One call of execve each: nothing is searched for in PATH
+   --  A path, so that each start calls execve only once, without searching PATH
    Silent   : constant Settings := (Input | Output | Error => Piped, others => <>);
 
    procedure Expect (Condition : Boolean; Text : String) is
@@ -78,8 +78,8 @@ package body Held_Starts is
 
    Limit   : constant Duration := 0.2;
    Latest  : constant Duration := 20.0;
-   --  Even on a busy machine, and with the second in which a child that was killed ends. Without
-   --  its limit, a start would hang for ever.
+   --  Long enough for a busy machine, including the second for a killed child to exit. Without its
+   --  timeout, a start would hang forever.
 
    procedure Expect_In_Time (Text : String; Start : Time) is
       Elapsed : constant Duration := To_Duration (Clock - Start);
@@ -127,8 +127,8 @@ package body Held_Starts is
          Expect_Nothing_Left ("Run");
    end Run_Hangs;
 
-   --  As in a file system that even SIGKILL does not get a process out of. It is seen by the kill
-   --  that takes the place of the library's.
+   --  Simulates a process that hangs in a file system so that even SIGKILL has no effect. The
+   --  replacement of the library's kill reads this flag.
 
    Unkillable : Boolean := False with Volatile;
 
@@ -157,7 +157,8 @@ package body Held_Starts is
       Unkillable := False;
    end Cannot_Be_Killed;
 
-   --  One that hangs in its directory keeps nothing of another one's input: that one sees its end
+   --  A start that hangs in its directory does not keep another program's input open: the other
+   --  program sees the end of its input
 
    procedure Holds_No_Input is
       Hanging : Settings := Silent;
@@ -190,7 +191,7 @@ package body Held_Starts is
       Await_No_Children;
    end Holds_No_Input;
 
-   --  Another one starts while the first one hangs
+   --  Another program starts while the first start hangs
 
    procedure Hangs_Beside_Others is
       Is_Started : Boolean := False with Atomic;
@@ -227,7 +228,7 @@ package body Held_Starts is
       Continue_Call (Listener, First);
    end Hangs_Beside_Others;
 
-   --  A change to this process's environment during a start does not reach the program
+   --  A change to this process's environment during a start does not affect the program
 
    procedure Keeps_Environment is
 

@@ -2,13 +2,13 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Starts of programs that hang in execve or chdir, since the kernel holds these calls until this
---  program answers them
+--  program responds
 
 package Held_Starts is
 
    Unexpected : exception;
 
    procedure Test;
-   --  Raises Unexpected if a start does not end in time, or leaves something behind
+   --  Raises Unexpected if a start does not end in time, or leaks resources
 
 end Held_Starts;

@@ -49,14 +49,14 @@ package body Late_Writers is
          delay 0.001;
       end loop;
       Put (1);
-      delay 0.3;  --  a time in which what was replaced would be freed without the reader
+      delay 0.3;  --  enough time to free replaced items if there were no reader
       Item_Caches.Goes_On := True;
       while not Reader'Terminated loop
          delay 0.001;
       end loop;
       Put (1);
       for Wait in 1 .. 10_000 loop
-         exit when Tracked.Live < Before;  --  the item of Reader has gone as well
+         exit when Tracked.Live < Before;  --  the item of Reader was freed, too
          delay 0.001;
       end loop;
       if Tracked.Live >= Before then

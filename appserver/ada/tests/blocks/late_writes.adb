@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Its main procedure returns at once, and the task of a library package goes on
+--  The main procedure returns immediately, and the task of a library package continues
 
 with Late_Writers;
 pragma Unreferenced (Late_Writers);

@@ -28,7 +28,7 @@ package body Left_Reads_Tests is
    Endless : constant := 2;
    Nested  : constant := 3;
    Stuck   : constant := 4;
-   --  Keys for which the hash does something else
+   --  Keys for which Hash has a special effect
 
    package Inner_Caches is new Item_Caches.Caches.Wait_Free;
 
@@ -86,7 +86,7 @@ package body Left_Reads_Tests is
       return Ada.Containers.Hash_Type'Mod (Key);
    end Hash;
 
-   --  Of 1,000 replaced elements most must be freed while the cache lives
+   --  Most of 1,000 replaced elements must be freed while the cache exists
 
    procedure Expect_Freed (Map : in out Wait_Free.Cache; After : String) is
       Before : constant Integer := Tracked.Live;
@@ -143,7 +143,7 @@ package body Left_Reads_Tests is
       Expect_Freed (Map, "aborts of tasks");
    end Read_Is_Aborted;
 
-   --  The task goes on, with its slot
+   --  The task continues, and still has its slot
 
    procedure Read_Is_Left (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -170,7 +170,7 @@ package body Left_Reads_Tests is
       Expect_Freed (Map, "a read in a read");
    end Read_In_Read;
 
-   --  Reads Key of Map, which does not end, and has Other written to meanwhile
+   --  Starts a read of Key in Map that does not end, and writes to Other in the meantime
 
    procedure Write_While_Read
      (Map, Other : in out Wait_Free.Cache; Key : Integer; Is_Kept : Boolean; Text : String)
@@ -222,7 +222,7 @@ package body Left_Reads_Tests is
       Write_While_Read (Map, Other, Endless, False, "another cache");
    end Reader_Of_Another;
 
-   --  A read of the second cache within a read of the first one
+   --  A read of the second cache is nested in a read of the first
 
    procedure Nested_Reader_Stays (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -234,7 +234,7 @@ package body Left_Reads_Tests is
       Second.Clear;
    end Nested_Reader_Stays;
 
-   --  The table grows nevertheless: a search does not become slower with the number of entries
+   --  The table still grows: the time of a search does not increase with the number of entries
 
    function CPU_Time_Of_Filling (Map : in out Wait_Free.Cache) return Duration is
       use Ada.Execution_Time;
@@ -310,7 +310,7 @@ package body Left_Reads_Tests is
       Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
    end Grows_While_Reader_Stays;
 
-   --  Other readers miss nothing while a reader stays, and when it leaves
+   --  Other readers miss no entries while a reader stays, and when it leaves
 
    procedure Read_While_Reader_Stays (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -371,7 +371,7 @@ package body Left_Reads_Tests is
       Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
    end Read_While_Reader_Stays;
 
-   --  Neither a later write nor a request frees it
+   --  Memory is freed by time alone, without a later write or request
 
    procedure Freed_By_Time (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -392,8 +392,8 @@ package body Left_Reads_Tests is
       end loop;
    end Freed_By_Time;
 
-   --  The end of a cache waits until the library's task has finalized the elements that it has
-   --  taken from it, but not for those of another cache
+   --  The finalization of a cache waits until the background task has finalized the elements that
+   --  it has taken from this cache, but does not wait for those of another cache
 
    Blocks       : Boolean := False with Atomic;
    Is_Blocked   : Boolean := False with Atomic;

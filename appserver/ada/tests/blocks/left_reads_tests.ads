@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Reads of the wait-free cache that end by an exception, by an abort, or with their task, and
---  reads within reads: what was replaced is freed all the same, and not before.
+--  Reads of the wait-free cache that are ended by an exception, by an abort, or by the end of their
+--  task, and nested reads: replaced elements are still freed, but not too early.
 
 with AUnit.Test_Suites;
 

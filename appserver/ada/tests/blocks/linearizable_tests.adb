@@ -97,7 +97,7 @@ package body Linearizable_Tests is
       Stress_Time.Repeat (Round'Access);
    end Nothing_Is_Lost;
 
-   --  Each value before is handed out once
+   --  Each previous value is returned exactly once
 
    procedure Tickets (T : in out Fixture) is
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What all counters promise that give the value before a change
+--  Tests the contract of all counters that return the value before a change
 
 with Appserver.Counters;
 with AUnit.Test_Suites;

@@ -20,7 +20,8 @@ package body Pool_Tests is
 
    Failed : exception;
 
-   --  What the hooks do, and how often each was called. A resource knows whether someone has it.
+   --  The effects of the hooks, and the number of calls of each. A resource records whether it is
+   --  in use.
 
    type Device is limited record
       Is_Open : Boolean := False;
@@ -28,10 +29,10 @@ package body Pool_Tests is
    end record;
 
    Opens, Closes, Resets, Misuses : Atomic.Counter;
-   --  Misuses: calls of Open for a device that is open, and of other hooks for one that is not
+   --  Misuses counts calls of Open for an open device, and of other hooks for a closed device
 
    Open_Fails, Reset_Fails, Is_Broken, Is_Silent, Probes : Boolean := False with Atomic;
-   --  Is_Silent: Open does not return. Probes: Probe has no answer in time.
+   --  Is_Silent means that Open does not return, and Probes that Probe gets no response in time
 
    procedure Open (Item : in out Device);
    procedure Close (Item : in out Device);
@@ -42,7 +43,7 @@ package body Pool_Tests is
 
    type Hook is (In_Open, In_Close, In_Validate, In_Probe, In_Reset);
 
-   --  Holds a task in one call of a hook, until it is released
+   --  Blocks a task in one call of a hook until it is released
 
    protected Trap is
       procedure Set (Hook : Pool_Tests.Hook; Call : Positive);
@@ -52,7 +53,7 @@ package body Pool_Tests is
    private
       Watched : Pool_Tests.Hook := In_Open;
       Calls   : Natural := 0;
-      --  Until the one that is caught
+      --  The number of calls before the one to block
       Caught  : Boolean := False;
    end Trap;
 
@@ -299,7 +300,7 @@ package body Pool_Tests is
       Assert (Pool.Statistics.Timeouts = 3 and then Pool.Statistics.Waiting = 0, "figures");
    end Times_Out;
 
-   --  Far longer than the timeouts here, far shorter than what hangs
+   --  Much longer than the timeouts in these tests, and much shorter than a hang
 
    Long_Time : constant Duration := 20.0;
 
@@ -315,7 +316,7 @@ package body Pool_Tests is
          Assert (To_Duration (Clock - Start) < Long_Time, "in time");
    end Expect_Timeout;
 
-   --  The time limit is one for opening, too. What was opened too late serves the next one.
+   --  The timeout includes opening. A resource that was opened too late serves the next lease.
 
    procedure Opening_Hangs (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -347,7 +348,7 @@ package body Pool_Tests is
             when Failed => Assert (not Held.Is_Held, "not held");
          end;
       end loop;
-      --  What was opened too late comes back when its task does
+      --  A resource that was opened too late becomes available when its task has finished
       for Turn in 1 .. 10_000 loop
          exit when Pool.Statistics.In_Use = 0;
          delay 0.001;
@@ -357,7 +358,7 @@ package body Pool_Tests is
       Assert (Live = 0, "and none is open");
    end Opening_Hangs;
 
-   --  A pool may leave scope then: it waits for what it opens
+   --  A pool may leave scope while resources are being opened: its finalization waits for them
 
    procedure Left_While_Opening (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -384,7 +385,7 @@ package body Pool_Tests is
       Assert (Opens.Value = 1 and then Live = 0, "opened, and closed");
    end Left_While_Opening;
 
-   --  A check without an answer leaves time to open again
+   --  A validation without a response leaves time to open the resource again
 
    procedure Validation_Hangs (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -402,7 +403,7 @@ package body Pool_Tests is
       Is_Silent := False;
    end Validation_Hangs;
 
-   --  Nobody has used a resource whose lease is aborted in Get, and it may not be open
+   --  A resource whose lease is aborted in Get has not been used, and may not be open
 
    procedure Aborted_In_Get (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -433,7 +434,7 @@ package body Pool_Tests is
          Abort_While (Timeout => Long_Time);
          Held.Get (Timeout => Long_Time);
          Held.Discard;
-         --  What was opened after the abort would be leased at once
+         --  A resource that is opened after the abort would be leased immediately
          Is_Silent := True;
          Abort_While (Timeout => Forever);
          Assert (Resets.Value = 0, "reset, but not used:" & Resets.Value'Image);
@@ -443,7 +444,7 @@ package body Pool_Tests is
       Assert (Live = 0 and then Pool.Statistics.In_Use = 0, "closed");
    end Aborted_In_Get;
 
-   --  A task that is aborted in any call of a hook, whatever the pool does then
+   --  A task is aborted in any call of a hook, during any operation of the pool
 
    procedure Aborted_In_Hooks (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -575,7 +576,7 @@ package body Pool_Tests is
 
    end Order;
 
-   --  0 is one that got Pool_Closed
+   --  0 means that the task got Pool_Closed
 
    task body Waiting_Task is
       Held : Lease (Pool);
@@ -626,7 +627,7 @@ package body Pool_Tests is
          abort Local.all;
          Await_Waiting (Pool, 5);
          Leaving := new Impatient;
-         --  On a busy machine it may have left before it is seen to wait.
+         --  On a busy machine, the task may have left before it is observed waiting
          while Pool.Statistics.Waiting < 6 and then Pool.Statistics.Timeouts < 2 loop
             delay 0.000_1;
          end loop;

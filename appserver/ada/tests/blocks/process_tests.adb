@@ -76,7 +76,8 @@ package body Process_Tests is
       return C_Wait_Pid (-1, Status, No_Hang) /= -1;
    end Has_Children;
 
-   --  A process that has ended may be a zombie of the system's first process for a while
+   --  Returns False for a zombie, since a process that has exited may remain a zombie of the
+   --  system's first process for a while
 
    function Is_Alive (Id : String) return Boolean is
       use Ada.Text_IO;
@@ -161,7 +162,7 @@ package body Process_Tests is
       Assert (To_String (Run ("env", Options => Options).Output), "NEW=1 2" & LF, "nothing else");
    end Surroundings;
 
-   --  Whatever this process has open, blocks or ignores
+   --  A program inherits no open files, and no blocked or ignored signals
 
    procedure Inherits_Nothing (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -194,7 +195,7 @@ package body Process_Tests is
    -- Callers --
    -------------
 
-   --  The lines and fields that Linux has for each thread
+   --  Attributes that Linux has for each thread
 
    package Linux_Threads is
 
@@ -204,13 +205,13 @@ package body Process_Tests is
       procedure Set_Batch_Policy;
       procedure Set_Timer_Slack (Nanoseconds : unsigned_long);
       procedure Forbid_New_Privileges;
-      --  Of the calling thread, as is Pin
+      --  Applies to the calling thread, as does Pin
 
       procedure Pin (To_Last : Boolean);
-      --  To the first or the last processor on which it may run
+      --  Pins the thread to the first or the last processor on which it may run
 
       function Attributes (Status, Stat, Timer_Slack : String) return String;
-      --  Of the texts of these files of a thread
+      --  Returns the attributes from the contents of these files of a thread
 
       function Own_Attributes return String;
       function Own_Id return String;
@@ -287,7 +288,7 @@ package body Process_Tests is
          return Text (First .. Ada.Strings.Fixed.Index (Text, LF, From => First));
       end Line;
 
-      --  Fields are numbered as in proc(5). The name of the program is the second one.
+      --  Fields are numbered as in proc(5). Field 2 is the name of the program.
 
       function Field (Stat : String; Number : Positive) return String is
          First : Positive := Ada.Strings.Fixed.Index (Stat, ") ", Ada.Strings.Backward) + 2;
@@ -352,7 +353,8 @@ package body Process_Tests is
       Assert (Thread_Count <= Count, "threads:" & Thread_Count'Image & ", before:" & Count'Image);
    end Expect_Threads;
 
-   --  Callers of one program that differ, in turn: none has what an earlier one had
+   --  Different callers start the same program in turn: a program does not inherit attributes of an
+   --  earlier caller
 
    procedure Inherits_From_Caller (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -399,8 +401,8 @@ package body Process_Tests is
       Expect_Threads (Before);
    end Inherits_From_Caller;
 
-   --  A program that asks for a signal at its parent's end lives on when the task that started it
-   --  has ended
+   --  A program that requests a signal at its parent's end stays alive when the task that started
+   --  it has ended
 
    procedure Outlives_Task (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -460,7 +462,7 @@ package body Process_Tests is
       Child  : Process;
       Status : Exit_Status;
 
-      --  A task's stack is smaller than that
+      --  The stack of a task is smaller than this
 
       procedure In_A_Task (Number : Positive) is
          pragma Unreferenced (Number);
@@ -644,7 +646,7 @@ package body Process_Tests is
          Assert (not Has_Children, "no zombie");
    end Left_Running;
 
-   --  What a program has started, and left when it ended, is in its group
+   --  Processes that a program started and left running are in its group
 
    procedure Left_By_Program (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -667,7 +669,7 @@ package body Process_Tests is
       Await_Death (Slice (Id, 1, Length (Id) - 1));
    end Left_By_Program;
 
-   --  A program that is in its parent's group gets the signal by its own number
+   --  A program that has moved to its parent's group is signaled by its process ID
 
    procedure Changed_Group (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -680,8 +682,8 @@ package body Process_Tests is
          Assert (not Has_Children, "nothing is left");
    end Changed_Group;
 
-   --  One that cannot be killed, as another user's cannot, is not waited for. Unkillable is seen by
-   --  the kill that takes the place of the library's.
+   --  Finalization does not wait for a process that cannot be killed, such as another user's. The
+   --  replacement of the library's kill reads Unkillable.
 
    Unkillable : Boolean := False with Volatile;
 
@@ -721,7 +723,7 @@ package body Process_Tests is
       Assert (not Has_Children, "its zombie is gone, too");
    end Cannot_Be_Killed;
 
-   --  A program that never stops writing fills no memory, and ends in time
+   --  A program that never stops writing does not fill the memory, and is ended in time
 
    procedure Never_Ends (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -768,7 +770,7 @@ package body Process_Tests is
       end;
    end Never_Ends;
 
-   --  A program of its own, since the system is told to hold its calls
+   --  Runs a separate program, since its system calls are held
 
    procedure Start_Hangs (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -782,7 +784,7 @@ package body Process_Tests is
       Assert (Is_Success (Result.Status), To_String (Result.Output & Result.Error));
    end Start_Hangs;
 
-   --  So many at once that threads are made for them
+   --  So many concurrent starts that additional threads are created for them
 
    procedure Cannot_Start_At_Once (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -799,7 +801,7 @@ package body Process_Tests is
       Assert (Open_Files = Files and then not Has_Children, "nothing is left");
    end Cannot_Start_At_Once;
 
-   --  Many tasks start programs, and are aborted; nothing is left
+   --  Many tasks start programs, and are aborted; nothing leaks
 
    procedure Stress (T : in out Fixture) is
       pragma Unreferenced (T);

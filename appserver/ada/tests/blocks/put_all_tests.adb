@@ -59,7 +59,7 @@ package body Put_All_Tests is
       Assert ((for all Key in 8 .. 10 => Found (Map, Key) = 10 * Key), "the last three");
    end Keeps_The_Capacity;
 
-   --  Nothing of it is kept, and nothing is left behind
+   --  No entry is put, and nothing leaks
 
    procedure Fails_As_A_Whole (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -88,7 +88,7 @@ package body Put_All_Tests is
       Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
    end Fails_As_A_Whole;
 
-   --  Writers that come upon each other lose nothing
+   --  Concurrent writers lose no entries
 
    procedure Among_Others (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Many entries put with one copy of a copy-on-write cache.
+--  Puts many entries with one copy of a copy-on-write cache.
 
 with AUnit.Test_Suites;
 

@@ -147,7 +147,7 @@ package body Reference_Tests is
       Assert (Live = 0 and then Current.Get.Is_Null, "null again");
    end One_Task;
 
-   --  More than its state counts
+   --  More calls of Get than the state of an atomic reference can count
 
    procedure Many_Gets (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -172,7 +172,7 @@ package body Reference_Tests is
       Assert (Live = 1, "freed");
    end Many_Gets;
 
-   --  Updates in tasks lose nothing, while others get, copy and set it
+   --  Concurrent updates are not lost while other tasks get, copy and set the reference
 
    procedure Stress (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -217,7 +217,7 @@ package body Reference_Tests is
       Stress_Time.Repeat (Round'Access);
    end Stress;
 
-   --  Tasks are aborted anywhere in what they do with references
+   --  Tasks are aborted at any point of using references
 
    procedure Aborted (T : in out Fixture) is
       pragma Unreferenced (T);

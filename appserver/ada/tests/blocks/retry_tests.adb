@@ -30,7 +30,7 @@ package body Retry_Tests is
    use type Ada.Real_Time.Time;
    use type Interfaces.Integer_64;
 
-   --  A clock that only pauses move
+   --  A clock that only advances during pauses
 
    Fake_Time : Ada.Real_Time.Time := Ada.Real_Time.Clock;
    Chance    : Float := 0.5;
@@ -69,7 +69,7 @@ package body Retry_Tests is
       T.Runs := 0;
    end Set_Up;
 
-   --  A failure of each fault that there is
+   --  Raises an exception for each kind of fault
 
    procedure Fail (By : Fault) is
       use SQL.Injected_Errors;
@@ -88,7 +88,7 @@ package body Retry_Tests is
 
    type Fault_List is array (Positive range <>) of Fault;
 
-   --  Fails with these, one after the other, and then succeeds
+   --  Fails with these faults, one after the other, and then succeeds
 
    procedure Run
      (T : in out Fixture; By : Policy; Faults : Fault_List; Has_Key : Boolean := False) is
@@ -133,8 +133,8 @@ package body Retry_Tests is
    -- Faults --
    ------------
 
-   --  Lines of faults.txt are a database, an SQLSTATE and a code as the library of that has them,
-   --  the fault, and "refused" if there was no connection. Java's tests read it, too.
+   --  A line of faults.txt contains a database, an SQLSTATE and a code of its library, the fault,
+   --  and "refused" if there was no connection. The Java tests read the same file.
 
    procedure Has_Class (Line : String) is
       Last : Natural := 0;
@@ -167,7 +167,7 @@ package body Retry_Tests is
       Tested_Loops.Run (By, False, Operation'Access);
    exception
       when SQL.SQL_Error | Outcome_Unknown_Error =>
-         --  What was not refused may have been committing
+         --  If the connection was established, it may have been lost during a commit
          Check_Count
            (Counted.Statistics.Faults
               (if Expected = Connection_Lost and then not Is_Refused
@@ -212,7 +212,7 @@ package body Retry_Tests is
       Fails (T, (Attempts => 1, others => <>), [Deadlock], Runs => 1);
    end Attempts_Are_Exact;
 
-   --  The operation stands for one that does not get to its work, and so takes no key
+   --  The operation simulates an attempt that fails before its work, and so takes no key
 
    procedure Unknown_With_Key (T : in out Fixture) is
       Counted : aliased Metrics;
@@ -396,7 +396,7 @@ package body Retry_Tests is
       Succeeds (T, By, [Deadlock]);
    end Nested;
 
-   --  A pause of days ends when it is cancelled, and when the task is aborted
+   --  A pause of days ends when the call is cancelled, and when the task is aborted
 
    Endless : constant Backoff := (900_000.0, 900_000.0);
 
@@ -464,7 +464,7 @@ package body Retry_Tests is
 
    Calls_Counted : constant := 100;
 
-   --  Calls for memory, after a few that are not counted
+   --  Returns the number of memory allocations, after a few calls that are not counted
 
    function Memory_Of (Call : not null access procedure) return Natural is
       Before : Natural;
@@ -499,7 +499,7 @@ package body Retry_Tests is
       Assert (T.Runs = Calls_Counted + 3, "runs");
    end No_Memory;
 
-   --  Each call of Transactions takes what the same statements take without it
+   --  Each call of Transactions allocates as much memory as the same statements without it
 
    procedure Connect (DB : in out SQL.SQLite.Connection) is
    begin
@@ -523,7 +523,7 @@ package body Retry_Tests is
          DB.Execute ("DELETE FROM retry_key");
       end Work;
 
-      --  The key goes, so that the next call has it
+      --  Deletes the key, so that the next call can use it
 
       function Longest_Result (DB : in out SQL.SQLite.Connection) return String is
       begin
@@ -599,7 +599,7 @@ package body Retry_Tests is
          "a longer result does take memory");
    end No_Memory_In_Transactions;
 
-   --  Tasks that spend what they earn: no retry is taken twice, and none is lost
+   --  Tasks spend the retries that they earn: no retry is spent twice, and none is lost
 
    procedure Budget_Stress (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tests of the blocks. Its arguments are a directory to write to, how many seconds each stress
---  test runs, and where faults.txt is.
+--  Runs the tests of the building blocks. The arguments are a directory to write to, the duration
+--  of each stress test in seconds, and the path of faults.txt.
 
 with AUnit.Test_Suites;
 with Cache_Tests;

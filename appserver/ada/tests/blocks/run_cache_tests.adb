@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tests of the caches alone, for runs in which the kernel refuses membarrier(2). A protected
---  action that blocks raises Program_Error.
+--  Runs only the tests of the caches, for runs in which the kernel refuses membarrier(2). A
+--  protected action that blocks raises Program_Error.
 
 pragma Detect_Blocking;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Values that count how many of them exist, and notice when one is used after it is gone
+--  Values that count their live objects, and detect use after finalization
 
 private with Ada.Finalization;
 
@@ -12,14 +12,14 @@ package Tracked is
    function New_Item (Number : Integer) return Item;
    procedure Set_Number (Self : in out Item; To : Integer);
    function Number (Self : Item) return Integer;
-   --  Program_Error if it is gone
+   --  Raises Program_Error after finalization
 
    Uncopyable : constant Integer := Integer'First;
    --  Copying an item with this number raises an exception
 
    function Live return Integer;
    function Failures return Natural;
-   --  Items that were finalized twice, or used after that
+   --  Returns the number of items that were finalized twice, or used after finalization
 
 private
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Random numbers and texts, the same in each run, so that a failure can be had again.
+--  Random numbers and texts that are the same in each run, so that failures are reproducible.
 
 package Dice is
 
@@ -14,6 +14,6 @@ package Dice is
    function "+" (Text : String) return not null Piece is (new String'(Text));
 
    function Joined (Pieces : Piece_List; Max : Natural) return String;
-   --  Up to Max of them, in any order
+   --  Returns up to Max of the pieces, joined in random order
 
 end Dice;

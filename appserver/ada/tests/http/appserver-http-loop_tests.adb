@@ -34,17 +34,17 @@ package body Appserver.HTTP.Loop_Tests is
          Builder          => Builder_Reference'(new Response_Builder (1_000)),
          Owner            => Owner));
 
-   --  A loop that another task serves, for a turn, while a connection is placed
+   --  A loop that another task serves for one turn while a connection is assigned
 
    type Shared_Loop is new Loops.Event_Loop with record
       Server : Natural := 1;
       Other  : Context_Reference := New_Context (Owner => 2);
       Ends   : Natural := 0;
-      --  How often it was told to listen no more
+      --  The number of calls to stop listening
       Placed : Natural := 0;
-      --  Connections since then
+      --  The number of connections assigned since then
       Fails  : Boolean := False;
-      --  To place one
+      --  True to fail when a connection is assigned
    end record;
 
    overriding procedure Wait_Anywhere
@@ -58,7 +58,7 @@ package body Appserver.HTTP.Loop_Tests is
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
 
-   --  Longer than the 20 ms for which a server that stops waits for clients that connect
+   --  Waits longer than the 20 ms for which a stopping server waits for connecting clients
 
    overriding procedure Wait_Anywhere
      (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
@@ -91,7 +91,7 @@ package body Appserver.HTTP.Loop_Tests is
       Self.Server := Context.Owner;
    end Place;
 
-   --  Of a loop to which a client connects just before
+   --  Stops a loop to which a client has just connected
 
    procedure Stop (Web : in out Shared_Loop; Listener : Descriptor) is
       Context : constant Context_Reference := New_Context (Owner => 1);
@@ -126,12 +126,12 @@ package body Appserver.HTTP.Loop_Tests is
    begin
       Web.Fails := True;
       Stop (Web, Listener);
-      --  Raises Network_Error if the port is still listened on
+      --  Raises Network_Error if a server still listens on the port
       Linux.Close (Linux.Listening_Socket ("127.0.0.1", Port, Backlog => 10));
    end Closes_After_Error;
 
-   --  Nobody can make room for what a client begins to send behind a response that it does not
-   --  take: it is refused when that response was sent, and not in the middle of it
+   --  A client starts another request after a response that it does not read, and there is no room
+   --  for it: the request is rejected after the response has been sent, not in the middle of it
 
    procedure Refuses_Behind_A_Response (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Of Appserver.HTTP.Loops, which only Appserver's own packages see.
+--  Tests Appserver.HTTP.Loops, a private package.
 
 with AUnit.Test_Suites;
 

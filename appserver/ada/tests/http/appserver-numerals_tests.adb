@@ -32,7 +32,8 @@ package body Appserver.Numerals_Tests is
       Assert (Value = Expected, Numeral & " is" & Value'Image);
    end Is_Read;
 
-   --  What overflows is an infinity in between, which the builds with all validity checks let pass
+   --  A value that overflows is temporarily an infinity, which builds with all validity checks must
+   --  accept
 
    procedure Overflow (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -58,7 +59,7 @@ package body Appserver.Numerals_Tests is
       Is_Too_Large ("1." & Zeros (1_000_000));
    end Lengths;
 
-   --  What is written is read again as the same value
+   --  Written values are read back as the same values
 
    procedure Both_Ways (T : in out Fixture) is
       pragma Unreferenced (T);

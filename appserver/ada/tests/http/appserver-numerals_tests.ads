@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Of Appserver.Numerals, which only Appserver's own packages see.
+--  Tests Appserver.Numerals, a private package.
 
 with AUnit.Test_Suites;
 

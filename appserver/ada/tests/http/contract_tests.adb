@@ -26,7 +26,7 @@ package body Contract_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
-   --  True if Act breaks a precondition
+   --  Checks that Act violates a precondition
 
    procedure Is_Broken (Name : String; Act : not null access procedure) is
    begin
@@ -244,8 +244,9 @@ package body Contract_Tests is
       return HTTP.Text_Response (HTTP.Plain_Text'Access);
    end Add_Field;
 
-   --  Fields that frame a message, or that a response names, are not a handler's: two lengths, or a
-   --  length and a transfer coding, would lead the servers and clients behind it apart
+   --  Handlers must not set fields that frame a message or that the response sets: with two
+   --  lengths, or a length and a transfer coding, servers and clients downstream would disagree
+   --  about the message
 
    procedure Fields (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Preconditions, as a program that breaks them meets them. They are in force whatever flags the
---  program is compiled with.
+--  Tests that preconditions are checked, regardless of the flags with which the program is
+--  compiled.
 
 with AUnit.Test_Suites;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Shows how long it takes to read the 200 cookies that a request may have, in 16 KB, and to find
---  each of them by its name: the shortest of many turns
+--  Measures the time to read 200 cookies, the maximum of a request, in 16 KB, and to find each of
+--  them by name: prints the minimum of many rounds
 
 with Ada.Real_Time;
 with Ada.Text_IO;

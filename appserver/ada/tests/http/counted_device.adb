@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A device that serves until its input ends, and says then how often memory of the heap was asked
---  for since its start: counted_device FOLDER
+--  A server with the embedded profile, which serves until its input ends, and then prints the
+--  number of heap allocations since it started: counted_device DIRECTORY
 
 with Ada.Command_Line;
 with Ada.Text_IO;

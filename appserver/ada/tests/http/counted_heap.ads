@@ -1,15 +1,16 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  How often a program asks for memory of the heap. It has to be linked statically and with
+--  Counts the heap allocations of a program, which must be linked statically and with
 --
 --     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=memalign,--wrap=aligned_alloc
 --
---  which turns all calls, of Ada's run-time library and of the C library too, to this package.
+--  which redirects all calls to this package, including those of Ada's run-time library and the C
+--  library.
 
 package Counted_Heap is
 
    function Calls return Natural;
-   --  Calls for memory so far, in a program with one task
+   --  Returns the number of allocations so far, in a program with one task
 
 end Counted_Heap;

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What the examples of HTTP.md and REST.md answer, files, and what takes memory from the heap.
+--  Serves the responses of the examples of HTTP.md and REST.md, files, and requests that allocate
+--  heap memory.
 
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Compression;
@@ -12,10 +13,10 @@ package Counted_Service is
    use Appserver;
 
    procedure Open (Folder : String);
-   --  Opens the folder that is served at /files/
+   --  Opens the directory that is served at /files/
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
-   --  /new takes something from the heap, /raise raises an exception
+   --  /new allocates heap memory, and /raise raises an exception
 
    type Counted is limited new HTTP.Services.Content_Service with null record;
 
@@ -25,11 +26,11 @@ package Counted_Service is
      (Self : in out Counted; Request : HTTP.Request) return HTTP.Response;
 
    Service : aliased Counted;
-   --  The same, and what Stream_Services has
+   --  Like Respond, and includes Stream_Services
 
    Compressed : aliased HTTP.Compression.Gzip_Filter (Service'Access, Compressors => 1);
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 16);
-   --  To the file access.log of the folder
+   --  Writes to the file access.log in the directory
 
 end Counted_Service;

@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  crowded_server PROFILE FILE: for test_crowds.py in tests/http, until its input ends. It has room
---  for 64 connections, and all other settings are the defaults. FILE is made, of 8 MiB, and served
---  by parts. It prints its port.
+--  crowded_server PROFILE FILE: a server for test_crowds.py in tests/http, which runs until its
+--  input ends. It has room for 64 connections; all other settings are the defaults. It creates FILE
+--  with 8 MiB, serves sections of it, and prints its port.
 
 with Ada.Command_Line;
 with Ada.Text_IO;

@@ -107,7 +107,7 @@ package body Document_Tests is
       Document.End_Document;
    end Write_Odd_Texts;
 
-   --  Whatever a text has, a document is well-formed
+   --  A document is well-formed for any text
 
    procedure Texts_Are_Escaped (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -289,7 +289,7 @@ package body Document_Tests is
       Chooses (" , application/xml ,", "AS_XML");
    end Clients_Choose;
 
-   --  Any bytes can be in a field
+   --  A field can contain any bytes
 
    procedure Any_Field_Is_Read (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The same document as JSON and as XML, and which of them a client gets.
+--  Tests a document in JSON and in XML, and content negotiation.
 
 with AUnit.Test_Suites;
 

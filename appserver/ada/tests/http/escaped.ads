@@ -2,4 +2,5 @@
 --  Copyright 2026 The benchlab authors
 
 function Escaped (Text : String) return String;
---  With \r, \n, \t, \0 and \\ in Text for what they stand for in C
+--  Replaces \r,
+--  , \t, \0 and \\ in Text with the characters that they mean in C

@@ -49,7 +49,7 @@ package body Failing_Calls is
       end if;
    end Limit_Memory;
 
-   --  The first number in the file counts all pages
+   --  The first number in the file is the count of all pages
 
    procedure Allow_Memory (Bytes : unsigned_long) is
       use Ada.Text_IO;
@@ -103,7 +103,7 @@ package body Failing_Calls is
       return Epoll_Ctl (Set, Operation, File, Event);
    end Change_Events;
 
-   --  The linker takes this program's function before the C library's
+   --  The linker prefers this program's function to that of the C library
 
    function Create_Thread (Thread, Attributes, Start, Argument : Address) return int
      with Export, Convention => C, External_Name => "pthread_create";

@@ -211,12 +211,12 @@ package body File_Tests is
          Assert (not Other.Is_Open, "it is not open");
    end No_Folder;
 
-   --  Whatever is opened is closed again
+   --  All opened files are closed again
 
    procedure Nothing_Leaks (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      --  The system gives the lowest one that is free
+      --  Returns the next descriptor: the system returns the lowest free one
 
       function Next_Descriptor return GNAT.OS_Lib.File_Descriptor is
          use GNAT.OS_Lib;
@@ -389,14 +389,14 @@ package body File_Tests is
       Gives (Tag, "206");
       Gives ("W/" & Tag, "200");
       Gives ("""other""", "200");
-      --  There may have been two versions within that second
+      --  There may have been two versions within the same second
       Gives (Changed, "200");
       Gives (Before_Change, "200");
       Gives (After_Change, "200");
       Gives ("", "200");
    end Ranges_Of_What_It_Was;
 
-   --  Whatever a client asks for, it gets one of the responses that there are
+   --  Any request gets one of the possible responses
 
    procedure Any_Request_Is_Answered (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Files: what is in the folder is served as RFC 9110 has it, what is not in it never is.
+--  Tests that files in the directory are served according to RFC 9110, and that no other files are
+--  served.
 
 with AUnit.Test_Suites;
 

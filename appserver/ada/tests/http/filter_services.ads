@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Filters that note when they are asked, in front of services that do so too
+--  Filters and services that record their calls
 
 with Ada.Strings.Unbounded;
 with Appserver.HTTP.Filters;
@@ -15,7 +15,7 @@ package Filter_Services is
 
    type Noting (Name : Character; Next : not null HTTP.Services.Service_Reference) is
      limited new HTTP.Filters.Filter (Next => Next) with null record;
-   --  Answers /stop/NAME with 403, raises an exception for /raise/before and /raise/after
+   --  Responds to /stop/NAME with 403, and raises an exception for /raise/before and /raise/after
 
    overriding procedure Before
      (Self         : in out Noting;
@@ -26,7 +26,7 @@ package Filter_Services is
      (Self : in out Noting; Request : HTTP.Request; Response : in out HTTP.Response);
 
    type Catching is limited new HTTP.Filters.Filter with null record;
-   --  Takes the exceptions of the next one
+   --  Handles the exceptions of the next service
 
    overriding function Respond
      (Self : in out Catching; Request : HTTP.Request) return HTTP.Response;
@@ -47,13 +47,13 @@ package Filter_Services is
 
    overriding function Policy_For
      (Self : in out Planning; Request : HTTP.Request) return HTTP.Services.Content_Policy;
-   --  /stream, /refused; else buffered
+   --  Handles /stream and /refused; the content of other requests is buffered
    overriding function Respond
      (Self : in out Planning; Request : HTTP.Request) return HTTP.Response;
 
    type Router (Next : not null HTTP.Services.Service_Reference) is
      limited new HTTP.Services.Content_Service with null record;
-   --  Asks the next one for responses, but not for policies
+   --  Calls the next service for responses, but not for policies
 
    overriding function Policy_For
      (Self : in out Router; Request : HTTP.Request) return HTTP.Services.Content_Policy is

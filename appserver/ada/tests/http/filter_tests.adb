@@ -82,7 +82,8 @@ package body Filter_Tests is
       Expect (Outer'Access, Posted ("/raise/before"), "500", "before a, ");
    end With_Content;
 
-   --  A service between them that knows nothing of policies lets none past the inner filter
+   --  A service between filters that does not support policies does not let requests bypass the
+   --  inner filter
 
    procedure Behind_A_Router (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -116,7 +117,8 @@ package body Filter_Tests is
       Expect (Filtered'Access, Request_Text ("GET /"), "200", "before a, after a, ");
    end A_Function;
 
-   --  A program has marks for 64 filters: others are asked again, and never less than once
+   --  A program has marks for 64 filters: further filters are called again, but never fewer than
+   --  once
 
    procedure Many (T : in out Fixture) is
       Last : HTTP.Services.Service_Reference;

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  When filters are asked: each once, before content is read, and never past one that says no
+--  Tests when filters are called: each once, before content is read, and never after a filter that
+--  has rejected the request
 
 with AUnit.Test_Suites;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A reader of multipart/form-data that keeps all, for tests
+--  A reader of multipart/form-data for tests, which stores all parts
 
 with Ada.Strings.Unbounded;
 with Appserver.HTTP.Multipart;
@@ -13,7 +13,7 @@ package Form_Reader is
    type Recorder is limited new HTTP.Multipart.Reader with record
       Text : Ada.Strings.Unbounded.Unbounded_String;
    end record;
-   --  Text: "name|file|type:content;" for each part
+   --  Text contains "name|file|type:content;" for each part
 
    overriding procedure Begin_Part (Self : in out Recorder);
    overriding procedure Receive_Part (Self : in out Recorder; Bytes : String);

@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Reads JSON texts and writes what they hold, for json_reference.py to compare: a text comes as
---  its length in a line and then its bytes, and is answered in the same way. One that is malformed
---  is answered with "malformed POSITION PROBLEM" in a line.
+--  Reads JSON texts and writes their contents, which json_reference.py compares. A text is sent as
+--  a line with its length, followed by its bytes. The output has the same format, or is a line
+--  "malformed POSITION PROBLEM" for a malformed text.
 
 with Ada.Text_IO;
 with Ada.Text_IO.Text_Streams;

@@ -23,7 +23,7 @@ package body JSON_Tests is
 
    function "+" (Text : String) return Text_Reference is (new String'(Text));
 
-   --  Texts with any byte: ~HH is one in hexadecimal, as are '' for " in what follows
+   --  Decodes texts with any bytes: ~HH is a byte in hexadecimal, and '' is a quotation mark
 
    function Bytes (Text : String) return String is
       Result : String (1 .. Text'Length);
@@ -250,7 +250,7 @@ package body JSON_Tests is
       Assert (Deeper.Position = JSON.Deepest + 1, "where");
    end Depth_Has_A_Limit;
 
-   --  A text need not begin at 1, and may end at the last index there is
+   --  A text does not have to begin at 1, and may end at Positive'Last
 
    procedure Any_Bounds (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -392,7 +392,7 @@ package body JSON_Tests is
       Assert (Nulls = 1 and then Is_Yes, "no and yes");
    end Objects_Are_Walked;
 
-   --  Whatever is asked of a reader after it failed, nothing happens
+   --  After a failure, calls of the reader have no effect
 
    procedure Failures_Stay (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -524,7 +524,7 @@ package body JSON_Tests is
       Assert (Written (Long_Float'Last), "1.7976931348623157e+308", "the largest");
    end Writes_Short_Numbers;
 
-   --  Preconditions keep the writer in order
+   --  Preconditions enforce the order of the writer's calls
 
    type Misuse is not null access procedure (JSON_Out : in out JSON.Writers.Writer);
 

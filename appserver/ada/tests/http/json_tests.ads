@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  JSON is read as RFC 8259 has it and nothing else is, and what is written can be read.
+--  Tests that exactly the JSON of RFC 8259 is accepted, and that written JSON can be read.
 
 with AUnit.Test_Suites;
 

@@ -119,7 +119,7 @@ package body Lacking_Tests is
       Assert (Reports.Count = 2, "and nothing else");
    end Handlers_Are_Reported;
 
-   --  Some threads exist when the next one cannot be created
+   --  Some threads have been created when creating the next one fails
 
    procedure Few_Threads (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -154,7 +154,7 @@ package body Lacking_Tests is
       end;
    end Few_Threads;
 
-   --  There is memory for the stacks of workers, and not for what they answer with
+   --  There is enough memory for the stacks of workers, but not for their contexts
 
    procedure Little_Memory (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -188,8 +188,8 @@ package body Lacking_Tests is
       end;
    end Little_Memory;
 
-   --  The system has no room for what is to be waited for: when a server that was full listens
-   --  again, and in the middle of what it does
+   --  The system has no room for epoll entries: when a server that was full starts to listen again,
+   --  and during its work
 
    procedure No_Room_For_Events (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -210,7 +210,7 @@ package body Lacking_Tests is
       From (1).Close;
       Assert (Status (From (4).Response), "200", "listens again");
       Assert (Failing_Calls.Failed_Events = 2, "calls that failed");
-      --  The system's room ends at any call
+      --  The system runs out of room at any call
       for Each of From loop
          Each.Close;
       end loop;

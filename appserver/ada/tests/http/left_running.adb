@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Ends without stopping its server, which is declared in a library package
+--  Ends without stopping the server, which is declared in a library-level package
 
 with Running_Server;
 

@@ -26,7 +26,8 @@ package body Multipart_Tests is
 
    Recorder : constant Recorder_Reference := new Form_Reader.Recorder (Header_Capacity => 200);
 
-   --  What a reader makes of Bytes in pieces: Size (Left) bytes come next of Left
+   --  Returns the parts that a reader parses from Bytes in pieces: Size (Left) is the size of the
+   --  next piece if Left bytes are left
 
    type Cutting is access function (Left : Positive) return Positive;
 
@@ -103,7 +104,7 @@ package body Multipart_Tests is
               "a|-|text/plain:x; COMPLETE");
    end Forms;
 
-   --  Whatever begins like a delimiter
+   --  Content that begins like a delimiter
 
    procedure Almost (T : in out Fixture) is
       pragma Unreferenced (T);

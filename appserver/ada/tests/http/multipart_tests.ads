@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The reader of multipart/form-data, sentence by sentence and on damaged forms
+--  Tests the reader of multipart/form-data against each rule of the RFCs, and with damaged forms
 
 with AUnit.Test_Suites;
 

@@ -53,7 +53,8 @@ package body Parsed is
       return To_String (Text);
    end Outcome;
 
-   --  What is not refused, and has content, has it taken out to the end or as far as it has come
+   --  Removes the content of a request that was not rejected, up to its end or as far as it has
+   --  arrived
 
    procedure Stream
      (Request       : in out HTTP.Request;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What the parser makes of bytes, as text to compare: "POST /a?b|host|content" and so on, a line
---  for each request, then what became of the rest.
+--  The parser's results as text, for comparison: a line such as "POST /a?b|host|content" for each
+--  request, and then the outcome of the rest.
 
 with Appserver.HTTP.Parsing;
 
@@ -16,7 +16,7 @@ package Parsed is
    Small : constant Parsing.Limits := (Request_Line => 200, Header => 600, Content => 300);
 
    type Cutting is access function (Left : Positive) return Positive;
-   --  How many bytes arrive next, of Left that are still to come
+   --  Returns the number of bytes that arrive next, if Left bytes are left
 
    function Uncut (Left : Positive) return Positive is (Left);
    function Byte_By_Byte (Left : Positive) return Positive is (Positive'Min (Left, 1));
@@ -30,6 +30,6 @@ package Parsed is
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Uncut'Access) return String;
-   --  The same, with content that is taken out as it comes
+   --  Like Outcome, but removes content as it arrives
 
 end Parsed;

@@ -164,7 +164,7 @@ package body Parser_Fuzz_Tests is
       end loop;
    end Streamed;
 
-   --  The end of an outcome, without a refusal's status
+   --  Returns an outcome without the status of a rejection
 
    function Requests_Of (Outcome : String) return String is
      (Outcome
@@ -174,7 +174,7 @@ package body Parser_Fuzz_Tests is
    function Verdict_Of (Outcome : String) return Character is
      (Outcome (Requests_Of (Outcome)'Last + 1));
 
-   --  A parser may refuse a message before its header is there, or for being too much
+   --  The parser may reject a message before its header is complete, or because it is too long
 
    procedure Compared (T : in out Fixture) is
       Count : array (Character) of Natural := [others => 0];

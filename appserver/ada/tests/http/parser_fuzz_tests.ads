@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The parser on requests that were damaged at random, from a seed that is always the same:
---  whatever comes, and however it is cut, no exception, the same outcome, and never another request
---  than the reference reads.
+--  Tests the parser with randomly damaged requests, with a constant seed. For any input, split in
+--  any way, there must be no exception, the outcome must be the same, and the requests must be
+--  those that the reference reads.
 
 with AUnit.Test_Suites;
 

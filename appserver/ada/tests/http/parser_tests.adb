@@ -15,7 +15,7 @@ package body Parser_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
-   --  However the bytes are cut, Input has the outcome
+   --  Checks that Input has this outcome, regardless of how its bytes are split
 
    procedure Has (Input, Outcome : String) is
       Bytes : constant String := Escaped (Input);
@@ -133,7 +133,7 @@ package body Parser_Tests is
       Is_None ("a");
       Is_None ("?");
       Is_None ("/#");
-      --  What browsers leave as it is
+      --  Characters that browsers do not encode
       Is_Target ("/a|b^[c]?q=A|B&{x}&100%&%zz&\\^`""<>'",
                  "/a|b^[c]?q=A|B&{x}&100%&%zz&\\^`""<>'");
       Is_Target ("/?q=" & Character'Val (16#C3#) & Character'Val (16#A9#),
@@ -314,14 +314,14 @@ package body Parser_Tests is
       None ("12C\r\n" & 300 * 'x' & "\r\n1\r\n", 413);
       None ("FFFFFFFF\r\n", 413);
       None ("10000000000000001\r\n", 413);
-      --  Extensions are passed over, but not without end
+      --  Extensions are skipped, but their length is limited
       None (100 * ("1;" & 200 * 'e' & "\r\nx\r\n"));
       None ("0\r\n" & 100 * ("A: " & 200 * 'x' & "\r\n"));
-      --  Small chunks without extensions are no overhead
+      --  Small chunks without extensions do not count as overhead
       Content (300 * "01\r\nx\r\n" & "0\r\n\r\n", 300 * 'x');
    end Chunks;
 
-   --  What two servers might read in two ways (RFC 9112, 6.1, 6.3 and 11.2)
+   --  Requests that two servers might interpret differently (RFC 9112, 6.1, 6.3 and 11.2)
 
    procedure Smuggling (T : in out Fixture) is
 
@@ -391,7 +391,7 @@ package body Parser_Tests is
 
       function Filled (Bytes : Natural) return String is
         ("GET / HTTP/1.1\r\nHost: h\r\nA: " & (Bytes - 32) * 'x' & "\r\n\r\n");
-      --  A header of so many bytes
+      --  Returns a header with this number of bytes
 
       pragma Unreferenced (T);
    begin
@@ -404,7 +404,7 @@ package body Parser_Tests is
       Refused ("GET / HTTP/1.1\r\n" & 600 * 'x', 431);
       Has (Filled (600), "GET /?|h|\nall");
       Refused (Filled (601), 431);
-      --  A bad line is refused as such, if it is before what is too much
+      --  A malformed line is rejected as such if it comes before the limit is exceeded
       Refused ("GET / HTTP/1.1\r\n:\r\n" & 600 * 'x', 400);
       Assert
         (Parsed.Outcome

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The parser of requests, sentence by sentence of RFC 9112 and RFC 9110.
+--  Tests the parser of requests against each rule of RFC 9112 and RFC 9110.
 
 with AUnit.Test_Suites;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Handlers that response with the client that a proxy names: "ADDRESS SCHEME HOST".
+--  Handlers that respond with the client that a proxy reports: "ADDRESS SCHEME HOST".
 
 with Appserver.HTTP;
 with Appserver.IP_Addresses;

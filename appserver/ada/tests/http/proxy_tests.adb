@@ -149,7 +149,7 @@ package body Proxy_Tests is
       Names ("Forwarded: for = 192.0.2.1\r\n", "10.0.0.1 http own");
       Names ("forwarded:for=""192.0.2.1:80"" ; proto=https\r\n", "192.0.2.1 https own");
 
-      --  Rightmost that is not trusted; its own scheme and host
+      --  The rightmost address that is not trusted, with its scheme and host
       Names
         ("Forwarded: for=1.1.1.1;proto=https, for=192.0.2.1;host=a, for=10.0.0.2;host=b\r\n",
          "192.0.2.1 http a");
@@ -158,7 +158,8 @@ package body Proxy_Tests is
          "1.1.1.1 http own");
       Names ("Forwarded: for=10.0.0.3, for=10.0.0.2\r\n", "10.0.0.3 http own");
 
-      --  Spoofed: by who is no proxy, to the left, in the other family, by an open mark
+      --  Spoofed: by a client that is not a proxy, to the left, in the other family, with an
+      --  unclosed quotation mark
       Names ("Forwarded: for=1.1.1.1;proto=https\r\n", "203.0.113.5 http own", "203.0.113.5");
       Names ("X-Forwarded-For: 1.1.1.1\r\n", "10.0.0.1 http own");
       Names ("Forwarded: for="", for=192.0.2.1\r\n", "192.0.2.1 http own");
@@ -167,7 +168,7 @@ package body Proxy_Tests is
       Names ("Forwarded: for=192.0.2.1;host=""a/../b""\r\n", "192.0.2.1 http own");
       Names ("Forwarded: for=192.0.2.1;host=""a b""\r\n", "192.0.2.1 http own");
 
-      --  Names no address
+      --  An element without a valid address
       Names ("Forwarded: for=1.1.1.1, for=unknown\r\n", "10.0.0.1 http own");
       Names ("Forwarded: for=1.1.1.1, for=_hidden, for=10.0.0.2\r\n", "10.0.0.2 http own");
       Names ("Forwarded: for=1.1.1.1, proto=https\r\n", "10.0.0.1 http own");
@@ -196,7 +197,8 @@ package body Proxy_Tests is
       Names ("X-Forwarded-For: [2001:db8::7]:1\r\n", "2001:db8::7 http own");
       Names ("X-Forwarded-For: 192.0.2.1:4711\r\n", "192.0.2.1 http own");
 
-      --  As many elements from the right as there were proxies, the only one of a shorter list
+      --  The element with the same number from the right as in the list of addresses, or the only
+      --  one of a shorter list
       Names
         ("X-Forwarded-For: 192.0.2.1, 10.0.0.9\r\nX-Forwarded-Proto: https, http\r\n",
          "192.0.2.1 https own");
@@ -229,7 +231,7 @@ package body Proxy_Tests is
       +"[", +"]", +"::1", +":", +" ", +"=", +"unknown", +"X", +"\""", +"2001:db8:aa00::1", +"99",
       +[Character'Val (255)], +"Forwarded"];
 
-   --  What a client sends before the proxies' own elements changes nothing
+   --  Text that a client sends before the proxies' own elements has no effect
 
    procedure Prefixes (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  IP addresses, and whom proxies ask for.
+--  Tests IP addresses, and clients behind proxies.
 
 with AUnit.Test_Suites;
 

@@ -17,7 +17,7 @@ package body Reference_Reader is
    End_Of_Line : constant String := [ASCII.CR, ASCII.LF];
 
    Max_Size : constant := 254;
-   --  Bytes of a chunk's size with its extensions
+   --  The maximum number of bytes of a chunk's size and extensions
 
    Refused    : exception;
    Incomplete : exception;
@@ -49,7 +49,7 @@ package body Reference_Reader is
    function Trimmed (Text : String) return String is
      (Trim (Text, To_Set (" " & ASCII.HT), To_Set (" " & ASCII.HT)));
 
-   --  The text before the next end of a line; Next is behind that then
+   --  Returns the text before the next line end, and moves Next to the position after it
 
    function Line (Bytes : String; Next : in out Positive) return String is
       Feed  : constant Natural := Index (Bytes (Next .. Bytes'Last), [ASCII.LF]);
@@ -91,7 +91,7 @@ package body Reference_Reader is
       end loop;
    end Need_Encoding;
 
-   --  Without the percent-encoding of letters, digits, and - . _ ~
+   --  Decodes the percent-encoding of letters, digits, and - . _ ~
 
    function Normalized (Path : String) return String is
       Mark : constant Natural := Index (Path, "%");
@@ -312,14 +312,14 @@ package body Reference_Reader is
       end if;
    end Read_Content;
 
-   --  One message, from Next on
+   --  Reads one message, starting at Next
 
    function Read (Bytes : String; Next : in out Positive; Max : Natural) return String is
       Head    : Message;
       Content : Unbounded_String;
       Lines   : Positive := Next;
    begin
-      --  First of all its header has to be there
+      --  First, the header must be complete
       loop
          exit when Line (Bytes, Lines) = "";
       end loop;

@@ -1,13 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A second reader of requests, to compare the parser with. It has the whole input, looks at a
---  message when all of its header is there, and knows no limits but those on the content and on the
---  sizes of chunks. It is written to be read beside RFC 9112, not to be quick.
+--  A second reader of requests, with which the parser is compared. It gets the whole input, reads a
+--  message when its header is complete, and has no limits except those on the content and on chunk
+--  sizes. It is written to be compared with RFC 9112, not to be fast.
 
 package Reference_Reader is
 
    function Outcome (Bytes : String; Max_Content : Natural) return String;
-   --  In the form of Parsed.Outcome, with "refused" without a status
+   --  Returns the outcome in the format of Parsed.Outcome, with "refused" without a status
 
 end Reference_Reader;

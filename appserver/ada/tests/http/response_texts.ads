@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Taking apart what a server would answer, and making requests.
+--  Parses responses, and creates requests.
 
 package Response_Texts is
 
@@ -12,15 +12,15 @@ package Response_Texts is
      (Line & " HTTP/1.1" & New_Line & "Host: localhost" & New_Line
       & (if Content = "" then "" else "Content-Length:" & Content'Length'Image & New_Line)
       & Fields & New_Line & Content);
-   --  Each of Fields ends with New_Line
+   --  Creates a request. Each field in Fields must end with New_Line.
 
    function Status (Response : String) return String is
      (Response (Response'First + 9 .. Response'First + 11));
 
    function Field (Response, Name : String) return String;
-   --  The value of the field; "-" if there is none. The case of Name matters.
+   --  Returns the value of a field; "-" if there is none. Name is case-sensitive.
 
    function Content (Response : String) return String;
-   --  The content of the first response, up to the end of the text
+   --  Returns the content of the first response, up to the end of the text
 
 end Response_Texts;

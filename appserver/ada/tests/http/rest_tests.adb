@@ -65,7 +65,7 @@ package body REST_Tests is
       Is_Refused ("/x/../hello/Ada", "404");
    end Finds_Routes;
 
-   --  A path that begins as one route and goes on as another
+   --  A path that begins like one route and continues like another
 
    procedure Turns_Back (T : in out Fixture) is
       pragma Unreferenced (T);

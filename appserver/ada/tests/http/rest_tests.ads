@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Requests come to the routes that they are for, with parameters that are of their types.
+--  Tests that requests are dispatched to the right routes, with parameters of the right types.
 
 with AUnit.Test_Suites;
 

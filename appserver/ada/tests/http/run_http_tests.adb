@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tests of the HTTP servers. Its argument is a directory to write files to.
+--  Runs the tests of the HTTP servers. The argument is a directory to write files to.
 
 with Ada.Command_Line;
 with Appserver.HTTP.Loop_Tests;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A server that is as old as the program.
+--  A server that exists as long as the program.
 
 package Running_Server is
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The same tests of all profiles.
+--  The same tests for all profiles.
 
 with Serving_Tests;
 with Tested_Servers;

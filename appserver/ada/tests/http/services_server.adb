@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  services_server PROFILE [ADDRESS [LOG FORMAT [FOLDER]]]: for test_services.py and its neighbours
---  in tests/http, until its input ends. It prints the ports of two servers of the profile "server",
---  each with a service of its own, or that of one of the profile "embedded"; and with a log, at its
---  end, how many lines were lost.
+--  services_server PROFILE [ADDRESS [LOG FORMAT [DIRECTORY]]]: a server for test_services.py and
+--  other tests in tests/http, which runs until its input ends. It prints the ports of two servers
+--  with the profile "server", each with its own service, or of one server with the profile
+--  "embedded". If it has a log, it prints the number of dropped lines at the end.
 
 with Ada.Command_Line;
 with Ada.Text_IO;

@@ -241,7 +241,8 @@ package body Serving_Tests is
       Has_Status (From.Rest, "413");
    end Told_To_Continue;
 
-   --  The response is read although much is sent behind what is refused (RFC 9112, 9.6)
+   --  The client can read the response although it sends many bytes after a rejected request (RFC
+   --  9112, 9.6)
 
    procedure Refused (T : in out Fixture) is
 
@@ -285,8 +286,8 @@ package body Serving_Tests is
       Check_Response (From, "/fixed", Content => Short);
    end Mistakes;
 
-   --  The values of a field that has many lines are joined: on the stack of a handler there is room
-   --  for them however they are cut
+   --  The values of a field with many lines are joined: a handler's stack has room for them,
+   --  however they are split
 
    procedure Many_Lines (T : in out Fixture) is
 
@@ -316,7 +317,7 @@ package body Serving_Tests is
       Serves_On;
    end Many_Lines;
 
-   --  The stack of this machine's main thread, and of tasks without a size, has less than 80 MB
+   --  The stack of the main thread, and of tasks without a stack size, has less than 80 MB
 
    procedure Too_Deep (T : in out Fixture) is
       From : Client;
@@ -336,7 +337,7 @@ package body Serving_Tests is
       Serves_On;
    end Too_Deep;
 
-   --  The end of a worker's stack is guarded, also against code that does not probe it
+   --  The end of a worker's stack is guarded, even against code that does not probe the stack
 
    procedure Too_Wide_Without_Probes (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -407,8 +408,8 @@ package body Serving_Tests is
       Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
    end Nothing_Left_Open;
 
-   --  The memory for what waits is full while a response waits for its client: for what that client
-   --  sends behind it, those make room that have more for longer
+   --  The waiting memory is full while a response waits for its client. To store what this client
+   --  sends after it, connections that have used more memory for longer are evicted.
 
    procedure Room_Behind_A_Response (T : in out Fixture) is
       Before : constant Natural := Open_Files;
@@ -446,7 +447,7 @@ package body Serving_Tests is
       Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
    end Room_Behind_A_Response;
 
-   --  Wherever in the library a handler's stack ends
+   --  Nothing stays open, regardless of where in the library a handler's stack overflows
 
    procedure Nothing_Left_Open_Without_Stack (T : in out Fixture) is
       Before  : constant Natural := Open_Files;
@@ -494,7 +495,7 @@ package body Serving_Tests is
       Serves_On;
    end Timeouts;
 
-   --  Whoever goes on sending bytes of a header does not get more time by that
+   --  A client that keeps sending bytes of a header does not get more time
 
    procedure Slow_Header (T : in out Fixture) is
       From  : Client;
@@ -523,7 +524,7 @@ package body Serving_Tests is
 
       pragma Unreferenced (T);
    begin
-      --  The server waits for slow readers, and serves others in the meantime
+      --  The server waits for slow clients, and serves others in the meantime
       File.Connect (Tested.Port, Receive_Buffer => 4_096);
       Text.Connect (Tested.Port, Receive_Buffer => 4_096);
       File.Ask ("/file?first=0&length=8000000");
@@ -538,7 +539,7 @@ package body Serving_Tests is
          Assert (Content (Text.Response), Test_Service.Pattern (0, 2 ** 18), "constant text");
          Assert (Content (Text.Response), Test_Service.Pattern (0, 60_000), "written text");
       end loop;
-      --  But not for ever
+      --  But not forever
       Restart (Impatient);
       Begin_Time := Clock;
       Late_Reader.Connect (Tested.Port, Receive_Buffer => 4_096);
@@ -553,8 +554,8 @@ package body Serving_Tests is
       Serves_On;
    end Slow_Readers;
 
-   --  One that reads steadily is not cut off, although what the system keeps for it has no room for
-   --  more all the while
+   --  A client that reads steadily is not disconnected, although the system's send buffer is always
+   --  full
 
    procedure Steady_Reader (T : in out Fixture) is
       From : Client;
@@ -573,7 +574,7 @@ package body Serving_Tests is
       Assert (Content (From.Response), Test_Service.Pattern (0, 8_000_000), "all of it");
    end Steady_Reader;
 
-   --  Empty lines are no request, and do not keep a connection
+   --  Empty lines are not a request, and do not keep a connection open
 
    procedure Empty_Lines (T : in out Fixture) is
 
@@ -623,7 +624,7 @@ package body Serving_Tests is
       end loop;
    end Many;
 
-   --  There is memory for a quarter of them to wait
+   --  There is waiting memory for only a quarter of them
 
    procedure Too_Many_Wait (T : in out Fixture) is
       From    : array (1 .. 200) of Client;
@@ -678,7 +679,7 @@ package body Serving_Tests is
       Assert (Test_Service.Gate.Waiting = Count, "handlers wait");
    end Await_Waiting;
 
-   --  Handlers that wait do not stop others, as long as one task does not wait
+   --  Blocking handlers do not delay others as long as one task does not block
 
    procedure Slow_Handlers (T : in out Fixture) is
       From : array (1 .. Tested_Servers.Workers + 2) of Client;
@@ -692,14 +693,14 @@ package body Serving_Tests is
          end loop;
          for K in 1 .. Tested.Spare loop
             From (K).Ask ("/wait");
-            --  What follows a request has to wait for it
+            --  Requests that follow a request on the same connection must wait for it
             From (K).Ask ("/fixed");
             Await_Waiting (K);
             for Each of From (Tested.Spare + 1 .. From'Last) loop
                Check_Response (Each, "/fixed", Content => Short);
             end loop;
          end loop;
-         --  Now the last task is needed too, and what is asked for besides has to wait
+         --  Now the last task is needed, too, and further requests must wait
          for Each of From (Tested.Spare + 1 .. From'Last) loop
             Each.Ask ("/wait");
          end loop;
@@ -715,7 +716,7 @@ package body Serving_Tests is
       end loop;
    end Slow_Handlers;
 
-   --  Handlers begin to wait while others take over the loop that the first one left
+   --  Handlers begin to block while other tasks take over the loop that the first one left
 
    procedure Slow_At_Once (T : in out Fixture) is
       From : array (1 .. Tested_Servers.Workers + 2) of Client;
@@ -748,7 +749,7 @@ package body Serving_Tests is
    -- Stopping --
    --------------
 
-   --  Stops the server while it is asked to wait by a client
+   --  Stops the server while the handler of a client's request blocks
 
    procedure Stopping (T : in out Fixture) is
       Port                 : constant Natural := Tested.Port;
@@ -815,17 +816,17 @@ package body Serving_Tests is
       Serves_On;
    exception
       when others =>
-         --  Or the stopper waits for the handler, and this procedure for the stopper
+         --  Otherwise the stopper would wait for the handler, and this procedure for the stopper
          Test_Service.Gate.Open;
          raise;
    end Stopping;
 
-   --  More was asked for than can be answered in the time that a stop has
+   --  There are more requests than can be processed in the time limit of a stop
 
    procedure Bounded_Stop (T : in out Fixture) is
       From     : array (1 .. 40) of Client;
       Requests : constant := 40 * 20;
-      --  20 s of work for the tasks, each of which answers ten in a second
+      --  20 s of work for the tasks, each of which processes ten requests per second
       Answered : Natural := 0;
 
       pragma Unreferenced (T);

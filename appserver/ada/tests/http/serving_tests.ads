@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A server, asked by clients: of good and of bad manners, slow ones, and many.
+--  Tests a server with well-behaved, misbehaving, slow, and many clients.
 
 with AUnit.Test_Suites;
 with Tested_Servers;
@@ -11,6 +11,6 @@ generic
 package Serving_Tests is
 
    function Suite (Folder : String) return AUnit.Test_Suites.Access_Test_Suite;
-   --  Folder is one to write files to
+   --  Folder is a directory to write files to
 
 end Serving_Tests;

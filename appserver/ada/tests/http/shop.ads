@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A service that the tests of REST ask.
+--  A service for the tests of REST.
 
 with Appserver.Documents;
 with Appserver.HTTP.REST;

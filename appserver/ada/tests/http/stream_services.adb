@@ -8,7 +8,7 @@ package body Stream_Services is
    use Interfaces;
 
    Max : constant := 16;
-   --  At a time, of either kind
+   --  The maximum number of concurrent uploads and of concurrent sources
 
    Max_Forms : constant := 4;
 
@@ -20,7 +20,7 @@ package body Stream_Services is
 
    protected type Reserve (Count : Positive) is
       procedure Get (Index : out Natural);
-      --  0: all are in use
+      --  Sets Index to 0 if all are in use
       procedure Release (Index : Positive);
       function In_Use return Natural;
    private

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Content by streams, which tests ask through sockets and without. Nothing of it is from the heap.
+--  Streamed content, for tests with and without sockets. Uses no heap memory.
 
 with Appserver.HTTP.Multipart;
 with Appserver.HTTP.Services;
@@ -13,23 +13,24 @@ package Stream_Services is
    use Appserver;
 
    function Handles (Request : HTTP.Request) return Boolean;
-   --  /upload/…, /stream, /open, /text
+   --  Returns True for /upload/…, /stream, /open and /text
 
    function Policy_For (Request : HTTP.Request) return HTTP.Services.Content_Policy;
-   --  /upload/count: 4 GiB at most; the response is "LENGTH CRC-32". /upload/short: the same with
-   --  1,000 bytes. /upload/enough: 10 bytes are enough. /upload/raise: what takes a "!" raises an
-   --  exception. /upload/slow: each piece takes 0.01 s. /upload/buffered: at most 100 bytes, as a
-   --  whole. /upload/refused: 401. /upload/plan: raises an exception. Of the first five there may
-   --  be 16 at a time; others get 503. /upload/form: multipart/form-data of at most 20 parts, whose
-   --  headers have at most 500 bytes; the response is a line "NAME|FILE|TYPE|LENGTH|CRC-32" for
-   --  each. There may be 4 of these at a time.
+   --  /upload/count: at most 4 GiB; the response is "LENGTH CRC-32". /upload/short: the same with
+   --  at most 1,000 bytes. /upload/enough: stops after 10 bytes. /upload/raise: the receiver raises
+   --  an exception at a "!". /upload/slow: each piece takes 0.01 s. /upload/buffered: at most 100
+   --  bytes, buffered. /upload/refused: 401. /upload/plan: raises an exception. At most 16 of the
+   --  first five run concurrently; others get 503. /upload/form: multipart/form-data with at most
+   --  20 parts, whose headers have at most 500 bytes; the response is a line
+   --  "NAME|FILE|TYPE|LENGTH|CRC-32" for each part. At most 4 of these run concurrently.
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
-   --  /upload/buffered: the content. /stream?size=N&piece=N: N bytes of Byte, in pieces, with
-   --  &counted=N a Content-Length, with &raise=N an exception behind so many. There may be 16 at a
-   --  time; others get 503. /open: how many of all kinds there are. /text?size=N: so many bytes of
-   --  text, with &type=T of that type, and with &FIELD=VALUE for each of the fields ETag,
-   --  Content-Encoding, Cache-Control and Vary; with &fixed the same as text that is fixed
+   --  /upload/buffered: the content. /stream?size=N&piece=N: N bytes of Byte, in pieces; with
+   --  &counted=N, has a Content-Length; with &raise=N, raises an exception after N bytes. At most
+   --  16 run concurrently; others get 503. /open: the number of open receivers and sources of all
+   --  kinds. /text?size=N: N bytes of text; with &type=T, the media type T; with &FIELD=VALUE, one
+   --  of the fields ETag, Content-Encoding, Cache-Control and Vary; with &fixed, the same as
+   --  constant text
 
    function Byte (Offset : HTTP.Byte_Count) return Character;
 
@@ -39,7 +40,7 @@ private
 
    type Upload is limited new HTTP.Services.Content_Receiver with record
       Index  : Positive := 1;
-      --  Its slot among all uploads
+      --  The slot of the upload
       Kind   : Upload_Kind := Count;
       Length : HTTP.Byte_Count := 0;
       CRC    : Interfaces.Unsigned_32 := 0;

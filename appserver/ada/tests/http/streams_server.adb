@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  streams_server PROFILE SECONDS: for test_streams.py and its neighbours in tests/http, until its
---  input ends. Clients are given so many seconds to send content and to take responses. Text is
---  compressed. It prints its port.
+--  streams_server PROFILE SECONDS: a server for test_streams.py and other tests in tests/http,
+--  which runs until its input ends. SECONDS is the time limit for clients to send content and to
+--  read responses. Text is compressed. The program prints its port.
 
 with Ada.Command_Line;
 with Ada.Text_IO;

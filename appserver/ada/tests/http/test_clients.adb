@@ -41,7 +41,7 @@ package body Test_Clients is
       Self.Send (Method & ' ' & Path & " HTTP/1.1" & New_Line & "Host: h" & New_Line & New_Line);
    end Ask;
 
-   --  Adds what has come. Nothing: the server has ended.
+   --  Appends the received bytes. Sets Is_Ended to True if the server has closed the connection.
 
    procedure Receive (Self : in out Client; Is_Ended : out Boolean) is
       Data : Stream_Element_Array (1 .. 65_536);

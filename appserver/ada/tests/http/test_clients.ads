@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A client of a server on this machine. What does not come within a minute is an error of a test.
+--  A client of a server on this machine. If data does not arrive within a minute, the test fails.
 
 with Ada.Strings.Unbounded;
 
@@ -17,21 +17,22 @@ package Test_Clients is
    type Client is tagged limited private;
 
    procedure Connect (Self : in out Client; Port : Natural; Receive_Buffer : Natural := 0);
-   --  A small Receive_Buffer makes a client that does not read felt soon
+   --  With a small Receive_Buffer, a client that does not read blocks the server soon
 
    procedure Send (Self : in out Client; Bytes : String);
 
    procedure Ask (Self : in out Client; Path : String; Method : String := "GET");
 
    function Response (Self : in out Client; Has_Content : Boolean := True) return String;
-   --  The next one: header, and content by its Content-Length. Empty at the end.
+   --  Returns the next response: the header, and the content according to Content-Length. Returns
+   --  an empty text at the end.
 
    function Received (Self : in out Client) return Natural;
-   --  Takes the bytes that are there, at most 65,536, for Response and Rest to return later: how
-   --  many they are. It waits for the first one.
+   --  Receives the available bytes, at most 65,536, which Response and Rest return later. Returns
+   --  the number of bytes. Waits for the first byte.
 
    function Rest (Self : in out Client) return String;
-   --  All until the server ends
+   --  Returns all bytes until the server closes the connection
 
    procedure Close (Self : in out Client);
 
@@ -42,7 +43,7 @@ private
    type Client is new Ada.Finalization.Limited_Controlled with record
       Socket : GNAT.Sockets.Socket_Type := GNAT.Sockets.No_Socket;
       Bytes  : Ada.Strings.Unbounded.Unbounded_String;
-      --  Received, and not yet taken
+      --  The bytes that were received, but not returned yet
    end record;
 
    overriding procedure Finalize (Self : in out Client);

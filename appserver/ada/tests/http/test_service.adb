@@ -95,8 +95,8 @@ package body Test_Service is
       return Status_Only (No_Content);
    end With_Fields;
 
-   --  Takes 10,000 bytes of the stack for each level. The bytes depend on the request, so that none
-   --  is left out.
+   --  Uses 10,000 bytes of stack for each level. The bytes depend on the request, so that they
+   --  cannot be optimized away.
 
    function Depth (Request : HTTP.Request; Levels : Natural) return Natural is
       Bytes : String (1 .. 10_000) := [others => Character'Val (Levels mod 128)] with Volatile;
@@ -122,7 +122,7 @@ package body Test_Service is
       return Text_Response (Plain_Text'Access);
    end Wide;
 
-   --  A file of the folder, asked for where 1,000 bytes of the stack are left out for each level
+   --  Requests a file of the directory after using 1,000 bytes of stack for each level
 
    function File_Below (Request : HTTP.Request; Levels : Natural) return Response is
       Bytes : String (1 .. 1_000) := [others => Character'Val (Levels mod 128)] with Volatile;

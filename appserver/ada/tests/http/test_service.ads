@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A handler that does what tests ask it for.
+--  A handler for tests.
 
 with Appserver.HTTP;
 
@@ -9,7 +9,7 @@ package Test_Service is
 
    use Appserver;
 
-   --  Handlers of /wait are kept here until they may go on
+   --  Handlers of /wait block here until they may continue
 
    protected Gate is
       procedure Shut;
@@ -21,7 +21,7 @@ package Test_Service is
    end Gate;
 
    procedure Make_File (Name : String; Size : Natural);
-   --  Makes the file for /file, with the bytes of Pattern. Its folder is served at /folder/.
+   --  Creates the file for /file, with the bytes of Pattern. Its directory is served at /folder/.
 
    function Pattern (Offset, Length : Natural) return String;
 

@@ -23,7 +23,7 @@ package body Tested_Servers is
       Waiting_Memory   => Memory,
       Report           => null);
 
-   --  Each Start is answered by one task, from Serve to its end
+   --  For each Start, one task runs Serve to its end
 
    task type Serving_Task;
 

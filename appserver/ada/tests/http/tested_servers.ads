@@ -1,8 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The profiles of the server, as tests start and stop them: with Test_Service, and with room for
---  little that has to wait.
+--  Starts and stops servers of all profiles for tests, with Test_Service and little waiting memory.
 
 with Appserver.HTTP;
 
@@ -16,7 +15,7 @@ package Tested_Servers is
    generic
       Name  : String;
       Spare : Natural;
-      --  Handlers that can wait before others have to wait for them
+      --  The number of handlers that can block before others must wait for them
       with procedure Start (Times : HTTP.Time_Limits);
       with procedure Stop;
       with function Port return Natural;
@@ -30,7 +29,7 @@ package Tested_Servers is
    package Embedded is new Tested_Server
      ("embedded", 0, Start_Embedded, Stop_Embedded, Embedded_Port);
 
-   --  With one loop, so that handlers that wait are in each other's way; and with two
+   --  With one loop, so that blocking handlers affect each other, and with two loops
 
    procedure Start_With_One (Times : HTTP.Time_Limits);
    procedure Start_With_Two (Times : HTTP.Time_Limits);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A service with a state, which tests/http asks through sockets.
+--  A service with state, which tests/http tests through sockets.
 
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Compression;
@@ -23,13 +23,14 @@ package Web_Services is
 
    overriding function Policy_For
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Services.Content_Policy;
-   --  The policy of Stream_Services
+   --  Returns the policy of Stream_Services
 
    overriding function Respond
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
-   --  /address: the connection's. /forwarded, /x-forwarded: as Proxy_Service. /count: how often
-   --  this service was asked for it. /cookies, /form: a line "NAME=VALUE" in hexadecimal digits for
-   --  each. /set-cookie?name=N&value=V. /site/: files, if there are. Others: Stream_Services
+   --  /address: the address of the connection. /forwarded, /x-forwarded: like Proxy_Service.
+   --  /count: the number of such requests to this service. /cookies, /form: a line "NAME=VALUE" in
+   --  hexadecimal for each cookie or field. /set-cookie?name=N&value=V sets a cookie. /site/:
+   --  files, if there are any. Other paths: Stream_Services
 
    Shared_Service : aliased Web_Service;
    --  The service of the embedded profile
@@ -37,11 +38,11 @@ package Web_Services is
    Compressed : aliased HTTP.Compression.Gzip_Filter (Shared_Service'Access, Compressors => 2);
 
    procedure Open_Site (Path : String);
-   --  With index files, files that are compressed already, and "public, max-age=60"
+   --  Opens a site with index files, precompressed files, and "public, max-age=60"
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 32);
 
    procedure Open_Log (Path, Format : String);
-   --  The log has the addresses of clients behind trusted proxies
+   --  Opens a log that contains the addresses of clients behind trusted proxies
 
 end Web_Services;

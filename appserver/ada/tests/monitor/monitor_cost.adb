@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A program, not a test: prints what counting a request costs, in nanoseconds of CPU time: the
---  median of rounds, and their range.
+--  A benchmark, not a test: prints the cost of recording a request, in nanoseconds of CPU time, as
+--  the median and the range of multiple rounds.
 
 with Ada.Containers.Generic_Constrained_Array_Sort;
 with Ada.Execution_Time;

@@ -101,8 +101,8 @@ package body Monitor_Tests is
       Assert (Bucket_Of (Unsigned_64'Last) = Bucket'Last, "what is too long");
    end Buckets;
 
-   --  Lines of percentiles.txt are a number of values, a shift, a percentage, and HdrHistogram's
-   --  percentile of the values that the same generator makes
+   --  A line of percentiles.txt contains a number of values, a shift, a percentage, and
+   --  HdrHistogram's percentile of the values of the same generator
 
    procedure Percentiles (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -270,7 +270,7 @@ package body Monitor_Tests is
       Assert (Page ("GET /monitor").Count = 0, "not counted");
    end Shows_Metrics;
 
-   --  What a port of its own shows to whom
+   --  Access to the metrics on a separate port
 
    procedure Shows_Only_Here (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -316,8 +316,8 @@ package body Monitor_Tests is
          "reloaded by the page");
    end Shows_Only_Here;
 
-   --  Without a token the port of the application shows nothing: a proxy may be what asks, and need
-   --  not say so
+   --  Without a token, the application's port does not show the metrics: the client may be a proxy
+   --  that does not identify itself
 
    procedure Shows_With_Token (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -400,7 +400,7 @@ package body Monitor_Tests is
    -- Counts --
    ------------
 
-   --  Requests of many tasks, while others read all metrics
+   --  Many tasks record requests while others read all metrics
 
    procedure Nothing_Is_Lost (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -491,7 +491,7 @@ package body Monitor_Tests is
       Assert (Watched.Page_Statistics ("GET /users/{id}").Count = 10_001, "all are counted");
    end No_Memory;
 
-   --  CPU time is that of the thread: a request that only waits has little
+   --  The CPU time is that of the thread, so a request that only waits has little CPU time
 
    procedure CPU_Time (T : in out Fixture) is
       pragma Unreferenced (T);

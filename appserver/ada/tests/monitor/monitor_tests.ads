@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The monitor, its filter, its wrapper for databases, and what it writes.
+--  Tests the monitor, its filter, its wrapper for databases, and its output.
 
 with AUnit.Test_Suites;
 

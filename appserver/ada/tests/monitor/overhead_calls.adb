@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A program, not a test: reads and responses so many requests without sockets, with a monitor or
---  without: overhead_calls with 200000, overhead_calls without 200000
+--  A benchmark, not a test: processes a number of requests without sockets, with or without a
+--  monitor: overhead_calls with 200000, overhead_calls without 200000
 
 with Ada.Command_Line;
 with Appserver.HTTP.Services;

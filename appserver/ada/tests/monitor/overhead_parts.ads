@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The same short response to every request, with a monitor and without.
+--  Services with the same short response to every request, with and without a monitor.
 
 with Appserver.HTTP.Filters;
 with Appserver.HTTP.Monitoring;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A program, not a test: a server whose requests a monitor counts, or does not, to compare both:
---  overhead_server PORT with, overhead_server PORT without
+--  A program for benchmarks, not a test: a server with or without a monitor: overhead_server PORT
+--  with, overhead_server PORT without
 
 with Ada.Command_Line;
 with Ada.Text_IO;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tests of the monitor. Its arguments are the table of percentiles, and how many seconds each
---  stress test runs.
+--  Runs the tests of the monitor. The arguments are the table of percentiles, and the duration of
+--  each stress test in seconds.
 
 with Monitor_Tests;
 with Run_Suite;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A small shop whose requests and queries are counted.
+--  A small shop whose requests and queries are recorded.
 
 with Appserver.HTTP.Monitoring;
 with Appserver.HTTP.Services;
@@ -21,7 +21,7 @@ package Shop_Parts is
       SQL.SQLite.Prepare_Client_Side);
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
-   --  /queries?count=N makes N queries, /broken raises, /named sets its page
+   --  /queries?count=N runs N queries, /broken raises an exception, and /named sets its page
 
    type Count_Bytes is limited new HTTP.Services.Content_Receiver with record
       Count : Natural := 0;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Runs a suite, shows what failed, and ends with the line "ada: N passed, N failed". The exit
+--  Runs a suite, prints the failures, and ends with the line "ada: N passed, N failed". The exit
 --  status is 0 only if tests ran and none failed.
 
 with AUnit.Test_Suites;

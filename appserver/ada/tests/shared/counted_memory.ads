@@ -1,12 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Counts the calls for memory of the heap, those of Ada's library too: the program's own malloc
---  goes before that of glibc.
+--  Counts heap allocations, including those of the Ada library: the program's own malloc replaces
+--  that of glibc.
 
 package Counted_Memory is
 
    function Calls return Natural;
-   --  Calls for memory by all tasks since the program began
+   --  Returns the number of allocations by all tasks since the program started
 
 end Counted_Memory;

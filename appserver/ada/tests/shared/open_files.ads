@@ -2,4 +2,5 @@
 --  Copyright 2026 The benchlab authors
 
 function Open_Files return Natural;
---  Descriptors of this process, that of the folder which has their names among them
+--  Returns the number of open descriptors of this process, including that of the directory that
+--  lists them

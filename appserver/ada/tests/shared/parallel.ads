@@ -4,7 +4,7 @@
 package Parallel is
 
    procedure Run (Tasks : Positive; Work : not null access procedure (Number : Positive));
-   --  In so many tasks at once, which start together. The first exception of one of them is raised
-   --  here, once all have ended.
+   --  Calls Work in concurrent tasks, which start together. The first exception in a task is raised
+   --  here after all tasks have ended.
 
 end Parallel;

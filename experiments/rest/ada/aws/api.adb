@@ -30,7 +30,7 @@ package body API is
    Files_Prefix : constant String := "/files/";
 
    Most_Bytes : constant := 65_536;
-   --  The largest document in a request
+   --  The maximum length of a document in a request, in bytes
 
    subtype Name_Length is Natural range 1 .. 32;
    subtype Number_Length is Natural range 1 .. 6;
@@ -116,14 +116,16 @@ package body API is
    exception
       when Orders.Not_An_Order => return Refusal (Messages.S400);
       when Storage_Error       => return Refusal (Messages.S400);
-      --  The parser is recursive: a text of nothing but brackets is too deep for a worker's stack
+      --  The parser is recursive, so a text that consists only of brackets overflows a worker's
+      --  stack
    end Echo;
 
    function Is_In_Folder (Name : String) return Boolean is
      (Name'Length > 0
       and then Name (Name'First) /= '.'
       and then (for all C of Name => C not in '/' | '\' | Character'First .. Character'Pred (' ')));
-   --  AWS sees that a path does not leave "/"; that it does not leave the folder is ours to see
+   --  AWS checks that a path does not leave "/"; this package must check that it does not leave the
+   --  directory
 
    function File (Request : Status.Data) return Response.Data is
       Root : constant String := Config.WWW_Root (Server.Config (Server.Get_Current.all));

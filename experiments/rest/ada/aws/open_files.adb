@@ -27,7 +27,7 @@ package body Open_Files is
       if Get_Limit (Number_Of_Files, Limit) = 0 then
          Limit.Current := Limit.Most;
          if Set_Limit (Number_Of_Files, Limit) /= 0 then
-            null;  --  It stays as it is
+            null;  --  the limit does not change
          end if;
       end if;
    end Raise_Limit;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The order that clients send and get back.
+--  The order that clients send and receive.
 
 with Ada.Containers.Vectors;
 with Ada.Strings.Unbounded;
@@ -48,7 +48,7 @@ package Orders is
    Not_An_Order : exception;
 
    function From_JSON (Value : GNATCOLL.JSON.JSON_Value) return Order;
-   --  Not_An_Order if a member is missing or is of another type
+   --  Raises Not_An_Order if a member is missing or has another type
 
    function To_JSON (Value : Order) return GNATCOLL.JSON.JSON_Value;
 

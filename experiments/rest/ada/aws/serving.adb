@@ -12,11 +12,10 @@ with Open_Files;
 package body Serving is
 
    Longest_Wait : constant Duration := 2.0;
-   --  For requests that are under way when the server ends
+   --  The maximum time in seconds to wait for requests in progress when the server shuts down
 
    function Has_Request (Server : AWS.Server.HTTP) return Boolean;
-   --  True if the header of a request has arrived whose response is not yet
-   --  sent
+   --  Returns True if the header of a request has arrived whose response has not been sent yet
 
    -----------------
    -- Has_Request --
@@ -56,8 +55,8 @@ package body Serving is
       API.Keep_Connections (True);
       AWS.Server.Start (Self.Server, API.Dispatcher, Config);
 
-      --  Each connection has a task of its own while it is open, which runs its handlers: there are
-      --  as many as connections, whatever "workers" asks for
+      --  Each open connection has its own task, which runs the handlers. So the number of tasks is
+      --  the number of connections, regardless of "workers".
       Settings.Add ("url", AWS.Server.Status.Local_URL (Self.Server));
       Settings.Add
         ("workers", Interfaces.Unsigned_64 (AWS.Config.Max_Connection (Config)));
@@ -71,7 +70,7 @@ package body Serving is
    overriding procedure Close (Self : in out Serve_Case) is
       Deadline : constant Time := Clock + To_Time_Span (Longest_Wait);
    begin
-      --  Shutdown ends the connections at once, with the requests on them
+      --  Shutdown would immediately close the connections, together with their pending requests
       API.Keep_Connections (False);
       while Has_Request (Self.Server) and then Clock < Deadline loop
          delay 0.01;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The case "serve": a server that answers what experiments/rest/README.md says, from "open" to
---  "close".
+--  The case "serve": a server for the requests that experiments/rest/README.md specifies, from
+--  "open" to "close".
 
 with AWS.Server;
 with Benchlab.Cases;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The profile for devices, with room for 1,100 connections. Its one task is the one that waits for
---  commands.
+--  The embedded profile, with room for 1,100 connections. The task that waits for commands also
+--  serves.
 
 with Benchlab.Cases;
 with Benchlab.Fields;

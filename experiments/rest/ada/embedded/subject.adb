@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The smallest web server in Ada.
+--  The subject with the smallest web server in Ada.
 
 with Appserver;
 with Benchlab.Subjects;

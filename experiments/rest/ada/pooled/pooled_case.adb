@@ -18,7 +18,7 @@ package body Pooled_Case is
       Workers : constant Positive := Positive (Arguments.Number ("workers", 1, Max_Workers));
    begin
       Service.Open (Arguments.Text ("files"));
-      --  A handler keeps an order of 64 KiB on its stack
+      --  A handler has an order of 64 KiB on its stack
       Self.Web.Start
         (Service.Respond'Access,
          Options =>

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The profile for services: its tasks serve from Open to Close.
+--  The server profile, whose tasks serve from Open to Close.
 
 with Appserver.HTTP.Server;
 with Benchlab.Cases;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The web server in Ada.
+--  The subject with a web server in Ada.
 
 with Appserver;
 with Benchlab.Subjects;

@@ -32,7 +32,7 @@ package body Orders_Tests is
       return Result;
    end Content;
 
-   --  Read and written; "refused" if it is no order
+   --  Reads and writes an order; returns "refused" if the text is not an order
 
    function Copy (Source : String; Items, Tags : Natural) return String is
       Order    : Orders.Order (Source'Length, Items, Tags);
@@ -76,7 +76,7 @@ package body Orders_Tests is
       Assert (Copy (Content ("order.json")) /= "refused", "is an order");
    end Comes_Back;
 
-   --  The smallest order, with members that may be missing or other ones
+   --  Returns a minimal order, in which members can be omitted or replaced
 
    function Item_With (Rest : String) return String is
      ("{""sku"":"""",""name"":""""," & Rest & "}");
@@ -128,8 +128,8 @@ package body Orders_Tests is
       Refuses (Smallest (Item_With ("""quantity"":1,""price"":0,""tags"":[1]")));
    end Refuses_Others;
 
-   --  As many items and tags as a text of its length can have fit in; of what does not, none is
-   --  taken
+   --  The maximum number of items and tags in a text of its length fits; an order that does not fit
+   --  is rejected completely
 
    procedure Has_Room (T : in out Fixture) is
       pragma Unreferenced (T);

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Orders come back as they were sent; what is none is refused, and nothing raises.
+--  Orders are returned as they were sent. Invalid orders are rejected without exceptions.
 
 with AUnit.Test_Suites;
 

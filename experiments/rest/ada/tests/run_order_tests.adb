@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The tests of orders. Its argument is the experiment's folder.
+--  Runs the tests of orders. The argument is the experiment's directory.
 
 with Orders_Tests;
 with Run_Suite;

@@ -8,7 +8,7 @@ with Database;
 package Dialect is
 
    procedure Set_Up (DB : in out Database.Connection);
-   --  Its transactions are at the isolation level READ COMMITTED from now on
+   --  Sets the isolation level of the session's transactions to READ COMMITTED
 
    procedure Read_Back
      (DB        : in out Database.Connection;

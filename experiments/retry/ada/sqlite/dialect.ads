@@ -8,14 +8,13 @@ with Database;
 package Dialect is
 
    procedure Set_Up (DB : in out Database.Connection);
-   --  It waits up to a second for a lock from now on. There is but one isolation level,
-   --  SERIALIZABLE.
+   --  Sets the busy timeout to one second. SQLite has only the isolation level SERIALIZABLE.
 
    procedure Read_Back
      (DB        : in out Database.Connection;
       Arguments : Benchlab.Fields.Field_List;
       Settings  : in out Benchlab.Fields.Field_List);
-   --  With busy_timeout, in milliseconds
+   --  Includes busy_timeout, in milliseconds
 
    Key_Type : constant String := "varchar(255)";
 

@@ -21,7 +21,7 @@ package body Database is
       Settings  : in out Benchlab.Fields.Field_List) is
    begin
       Report_Row (DB, Arguments.Text ("settings"), Settings);
-      Settings.Add ("statement_cache", "0"); --  There is none
+      Settings.Add ("statement_cache", "0"); --  there is no cache
    end Read_Back;
 
 end Database;

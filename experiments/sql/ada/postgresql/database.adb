@@ -9,7 +9,7 @@ package body Database is
 
    Scheme : constant String := "postgresql://";
 
-   --  libpq would try to encrypt first: with GSSAPI, then with TLS
+   --  By default, libpq would first try to encrypt the connection with GSSAPI, and then with TLS
 
    Unencrypted : constant String := "sslmode=disable&gssencmode=disable";
 
@@ -27,7 +27,7 @@ package body Database is
       Settings  : in out Benchlab.Fields.Field_List) is
    begin
       Report_Row (DB, Arguments.Text ("settings"), Settings);
-      Settings.Add ("statement_cache", "0"); --  There is none
+      Settings.Add ("statement_cache", "0"); --  there is no cache
    end Read_Back;
 
 end Database;

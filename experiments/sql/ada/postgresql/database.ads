@@ -16,16 +16,16 @@ package Database is
 
    Parameter : constant array (Parameter_Number range 1 .. 2) of String (1 .. 2) :=
      ["$1", "$2"];
-   --  As a statement's text has them
+   --  The parameters in the text of a statement
 
    Nothing : constant String := "nothing";
-   --  The column of test_mixed
+   --  The name of the column nothing of test_mixed
 
    Has_Do : constant Boolean := False;
-   --  True if there is a statement DO 1
+   --  True if the database supports the statement DO 1
 
    procedure Connect (DB : in out Connection; Target : String);
-   --  Unsupported_Error if Target is not postgresql://...
+   --  Raises Unsupported_Error if Target is not postgresql://...
 
    procedure Read_Back
      (DB        : in out Connection;

@@ -44,7 +44,7 @@ package body Database is
       Settings.Add ("cache_size", Answer ("PRAGMA cache_size"));
       Settings.Add ("secure_delete", Answer ("PRAGMA secure_delete"));
       Settings.Add ("threading", Threading_Mode (DB));
-      Settings.Add ("statement_cache", "0"); --  There is none
+      Settings.Add ("statement_cache", "0"); --  there is no cache
       Settings.Add ("autocommit", (if DB.In_Autocommit then "1" else "0"));
    end Read_Back;
 

@@ -15,16 +15,16 @@ package Database is
    function Library return String is ("SQLite " & SQLite.Library_Version);
 
    Parameter : constant array (Parameter_Number range 1 .. 2) of String (1 .. 1) := ["?", "?"];
-   --  As a statement's text has them
+   --  The parameters in the text of a statement
 
    Nothing : constant String := """nothing""";
-   --  The column of test_mixed: a keyword here, so it is quoted
+   --  The name of the column nothing of test_mixed, which is quoted since it is a keyword in SQLite
 
    Has_Do : constant Boolean := False;
-   --  True if there is a statement DO 1
+   --  True if the database supports the statement DO 1
 
    procedure Connect (DB : in out Connection; Target : String);
-   --  Target is sqlite:PATH; Unsupported_Error if it is not
+   --  Raises Unsupported_Error if Target is not sqlite:PATH
 
    procedure Read_Back
      (DB        : in out Connection;

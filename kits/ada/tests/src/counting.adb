@@ -4,7 +4,7 @@ package body Counting is
 
    use type Interfaces.Unsigned_64;
 
-   --  The environment task makes and finalizes them all
+   --  Only the environment task creates and finalizes counters
 
    overriding procedure Initialize (Self : in out Counter) is
    begin
@@ -76,7 +76,7 @@ package body Counting is
       Units      : out Unit_Count) is
    begin
       for Number in 1 .. Self.Workers.Size loop
-         Self.Workers.Member (Number).Failed.Clear; --  not by Count: it may have no share
+         Self.Workers.Member (Number).Failed.Clear; --  not in Count, which may not be called
       end loop;
       Self.Workers.Perform (Operations, Check, Units);
    end Perform;

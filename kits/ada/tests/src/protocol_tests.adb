@@ -164,7 +164,7 @@ package body Protocol_Tests is
       Assert (List.Image, " message=no,%20100%20%25 check=18446744073709551615", "in order");
    end Writing_Fields;
 
-   --  The reference values are those of docs/protocol.md, and of an independent implementation
+   --  The reference values are from docs/protocol.md, and from an independent implementation
 
    procedure Sequences (T : in out Fixture) is
       Seven : constant Seeded_Sequences.Sequence := Seeded_Sequences.Values (7);
@@ -187,7 +187,7 @@ package body Protocol_Tests is
       Assert (Seven (K) = Seven (0), "input 4096 is value 0");
    end Sequences;
 
-   --  Three lines of a temporary file, as the subject reads its input
+   --  Reads three lines of a temporary file, like a subject reads its input
 
    procedure Line_Lengths (T : in out Fixture) is
       use Interfaces.C_Streams;

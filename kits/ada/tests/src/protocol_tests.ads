@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The lines of the protocol: percent-coding, fields, the seeded sequence, lengths.
+--  Tests the lines of the protocol: percent-encoding, fields, the seeded sequence, and lengths.
 
 with AUnit.Test_Suites;
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The tests of the kit.
+--  Runs the tests of the kit.
 
 with AUnit.Test_Suites;
 with Protocol_Tests;

@@ -66,7 +66,7 @@ package body Session_Tests is
       Assert (Session.Is_Over, "over");
    end In_Order;
 
-   --  The interval lies within the lab's own, and does not run backwards
+   --  The interval is inside the one that the test measures, and does not run backwards
 
    procedure Timing (T : in out Fixture) is
       use Kernel;
@@ -90,7 +90,7 @@ package body Session_Tests is
       end;
    end Timing;
 
-   --  Of a run alone
+   --  Only a run has metrics
 
    procedure Measuring (T : in out Fixture) is
       Session : Sessions.Session (Tally.New_Case'Access);
@@ -153,7 +153,7 @@ package body Session_Tests is
       Assert (Tally.Alive = 0, "nothing is left");
    end Unknown;
 
-   --  After a failure the subject is as it was before, and goes on
+   --  After a failure, the subject is in the same state as before, and continues
 
    procedure Failing (T : in out Fixture) is
       Session : Sessions.Session (Tally.New_Case'Access);
@@ -190,7 +190,8 @@ package body Session_Tests is
       Assert (Tally.Alive = 0, "released at the end of the input");
    end Left_Open;
 
-   --  A server is never asked to perform, and is told while a command is waited for
+   --  A server is never asked to perform operations. Wait is called while the subject waits for a
+   --  command.
 
    procedure Serves (T : in out Fixture) is
       Session : Sessions.Session (Serving.New_Case'Access);

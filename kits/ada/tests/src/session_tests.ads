@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A subject's replies to commands, in order and out of order.
+--  Tests a subject's replies to commands, in valid and invalid order.
 
 with AUnit.Test_Suites;
 

@@ -42,7 +42,7 @@ package body Worker_Tests is
       end loop;
    end Buckets;
 
-   --  Each bucket but the last begins where the one before ends, and is at most 1/32 wide
+   --  Each bucket begins where the previous one ends, and is at most 1/32 wide, except for the last
 
    procedure No_Gaps (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -82,7 +82,7 @@ package body Worker_Tests is
       Assert (First.Operations = 0, "forgotten");
    end Recorded;
 
-   --  Waiting for the operation before counts in the latency, too
+   --  Waiting for the previous operation counts in the latency, too
 
    procedure Due (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -119,7 +119,7 @@ package body Worker_Tests is
          else Fields.Parsed (Reply (Reply'First + Start'Length + 1 .. Reply'Last)));
    end Reply_To;
 
-   --  Of "190:2,509:1"
+   --  Returns the sum of the counts in a text such as "190:2,509:1"
 
    function Sum_Of (Counts : String) return Interfaces.Unsigned_64 is
       Sum   : Interfaces.Unsigned_64 := 0;
@@ -136,7 +136,7 @@ package body Worker_Tests is
       return Sum;
    end Sum_Of;
 
-   --  Also when there are more workers than operations, which then do nothing
+   --  Every operation is performed once, even if there are more workers than operations
 
    procedure All_Operations (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -201,7 +201,7 @@ package body Worker_Tests is
       end loop;
    end Without_Laps;
 
-   --  A worker that fails stops no other, and the group can go on
+   --  A failed worker does not stop the others, and the group can continue
 
    procedure Failing (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -221,7 +221,7 @@ package body Worker_Tests is
       Assert (Counting.Alive = 0, "nobody is left");
    end Failing;
 
-   --  Also after a batch of which more did
+   --  Reports the failed operations, even after a batch with more failures
 
    procedure Failed_Operations (T : in out Fixture) is
       pragma Unreferenced (T);
