@@ -21,7 +21,7 @@ package body Appserver.SQL.Detached_Call_Tests is
 
    package Arithmetic is new System.Atomic_Operations.Integer_Arithmetic (Atomic_Count);
 
-   --  Works run until they may end. Their threads call C, and nothing else.
+   --  Calls run until they may end. Their threads must call only C functions.
 
    May_End        : Boolean := False with Atomic;
    Begun, Dropped : aliased Atomic_Count := 0;
@@ -71,7 +71,7 @@ package body Appserver.SQL.Detached_Call_Tests is
       Dropped := 0;
    end Set_Up;
 
-   --  Threads end soon after they may
+   --  Waits for the threads, which end soon after they may
 
    procedure Expect_Released (Calls : Atomic_Count; Files_Before : Natural) is
       Start : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;

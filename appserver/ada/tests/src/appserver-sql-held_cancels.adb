@@ -29,7 +29,7 @@ package body Appserver.SQL.Held_Cancels is
          On.Close;
       end Closer;
    begin
-      --  The Close waits for Earlier, and then for Later
+      --  Close waits for Earlier, and then for Later
       while On.Gate = Old loop
          delay 0.001;
       end loop;

@@ -18,7 +18,7 @@ package body Batch_Tests is
    use type SQL.Integer_64;
 
    Halted : exception;
-   --  An exception of the program
+   --  An exception raised by the program's own code
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB     : aliased Connection;
@@ -63,7 +63,7 @@ package body Batch_Tests is
    end Bind_Number;
 
    Count : constant := 1_203;
-   --  More than two round trips' worth, and no whole number of them
+   --  More than two round trips, and not an integral number of them
 
    procedure Has_Rows (T : in out Fixture; Number : Natural) is
    begin
@@ -94,7 +94,7 @@ package body Batch_Tests is
       end loop;
    end All_Executed;
 
-   --  Counts of no row, one and two; also of a text that returns rows
+   --  Counts of zero, one and two rows, and of a text that returns rows
 
    procedure Counts_Reported (T : in out Fixture) is
 
@@ -113,7 +113,7 @@ package body Batch_Tests is
       Assert (Counts (1) = 0 and then Counts (2) = 1 and then Counts (3) = 2, "counts");
    end Counts_Reported;
 
-   --  A batch may be sent as texts: what ends a statement's text does not end the batch
+   --  A batch may be sent as texts: the end of a statement's text does not end the batch
 
    procedure All_Texts (T : in out Fixture) is
       Counts : SQL.Count_List (1 .. Count);
@@ -178,7 +178,7 @@ package body Batch_Tests is
             end if;
          end loop;
       end loop;
-      --  A part of the caller's transaction, which goes on
+      --  Nested in the caller's transaction, which continues
       declare
          Work : SQL.Transaction (T.DB'Access);
       begin
@@ -321,7 +321,7 @@ package body Batch_Tests is
       end loop;
    end Hostile_Batch;
 
-   --  A value that the database cannot hold in a text: the whole load is undone
+   --  If the database cannot store a value in a text, the whole load is undone
 
    procedure Refused_Values (T : in out Fixture) is
 
@@ -428,7 +428,7 @@ package body Batch_Tests is
       end if;
    end Nothing_Loaded;
 
-   --  The task that loads is aborted between two rows: nothing is left of them
+   --  If the loading task is aborted between two rows, no rows are left
 
    procedure Aborted (T : in out Fixture) is
 

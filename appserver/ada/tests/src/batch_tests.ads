@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Batches of executions, and rows that are loaded.
+--  Tests batches of executions, and loads of rows.
 
 with AUnit.Test_Suites;
 with Test_Databases;
@@ -13,6 +13,6 @@ package Batch_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  What only servers have: a connection that is lost
+   --  Tests for database servers: lost connections
 
 end Batch_Tests;

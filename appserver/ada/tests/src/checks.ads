@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What the tests expect of SQL: values, and actions that are refused in one certain way.
+--  Checks values and errors in the tests of SQL.
 
 with Ada.Real_Time;
 with Appserver.SQL.SQLite;
@@ -13,21 +13,21 @@ package Checks is
 
    procedure Is_Refused
      (Act : not null access procedure; State : SQL.SQL_State; Words : String := "");
-   --  With SQL_Error of that state, whose message contains Words
+   --  Checks that Act raises SQL_Error with this state and a message that contains Words
 
    procedure Is_Misuse (Act : not null access procedure; Words : String);
-   --  With Misuse_Error, whose message contains Words
+   --  Checks that Act raises Misuse_Error with a message that contains Words
 
    procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String);
-   --  Query's first column of its first row is Text
+   --  Checks that the first column of the query's first row is Text
 
    Long_Time : constant Duration := 20.0;
-   --  In seconds: what takes longer hangs
+   --  In seconds. An operation that takes longer is considered to hang.
 
    function Since (Start : Ada.Real_Time.Time) return Duration;
-   --  In seconds
+   --  Returns the time since Start in seconds
 
    function File_Name (Name : String) return String;
-   --  The path of a database file that does not exist yet, in the tests' scratch directory
+   --  Returns the path of a database file that does not exist yet, in the tests' scratch directory
 
 end Checks;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What a program gets from contracts of SQL that was compiled without -gnata, as its own units are
+--  Checks the contracts of SQL in a program that, like the library, is compiled without -gnata
 
 with Ada.Calendar;
 with Ada.Exceptions;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tests of one database.
+--  The tests for one database.
 
 with AUnit.Test_Suites;
 with Retried_Fault_Tests;
@@ -12,14 +12,14 @@ generic
 package Database_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  What all databases share
+   --  Tests for all databases
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  What only servers have
+   --  Tests for database servers
 
 private
 
-   --  Here, and not in the body, because it derives a type from the database's
+   --  Here, and not in the body, because this package derives a type from the database's type
 
    package Faults is new Retried_Fault_Tests
      (Database, Schedules => (if Database.Dialect.Name.all = "SQLite" then 10_000 else 3_000));

@@ -83,7 +83,7 @@ package body Error_Tests is
       Answers (T.DB, "SELECT name FROM account WHERE name > 'B'", "Eve");
    end Trying_Again;
 
-   --  The same for all databases
+   --  The kinds are the same for all databases
 
    procedure Kinds (T : in out Fixture) is
 
@@ -127,7 +127,7 @@ package body Error_Tests is
       T.DB.Execute ("DROP TABLE t");
    end Kinds;
 
-   --  An exception holds 200 bytes
+   --  The message of an exception is limited to 200 bytes
 
    procedure Long_Words (T : in out Fixture) is
       Name : constant String (1 .. 600) := [others => 'x'];
@@ -141,7 +141,7 @@ package body Error_Tests is
             SQL.Message_Of (Error));
    end Long_Words;
 
-   --  An older error, and one of another task, keep what tells them apart
+   --  An older error, and an error of another task, preserve their state, code and origin
 
    procedure Saved (T : in out Fixture) is
       Older, Other : Ada.Exceptions.Exception_Occurrence;

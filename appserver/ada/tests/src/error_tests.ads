@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What every database refuses: each with the SQLSTATE that programs go by.
+--  Tests errors that every database reports, with the SQLSTATE on which programs rely.
 
 with AUnit.Test_Suites;
 with Test_Databases;

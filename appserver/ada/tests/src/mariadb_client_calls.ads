@@ -1,21 +1,21 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Calls of MariaDB's client library, counted, of which one fails when a test wants it to. The
---  program has to be linked with
+--  Counts calls of MariaDB's client library, one of which fails on request of a test. The program
+--  must be linked with
 --
 --     -Wl,--wrap=mysql_init,--wrap=mysql_close
 
 package MariaDB_Client_Calls is
 
    procedure Start (Fail_Init : Boolean);
-   --  Counts from here on. Fail_Init: there is no memory for connections.
+   --  Starts counting. If Fail_Init is True, there is no memory for connections.
 
    function Initialised return Natural;
    function Closed return Natural;
-   --  Handles that were not null
+   --  Returns the number of closed handles that were not null
 
    function Null_Closed return Natural;
-   --  Calls of mysql_close for a handle that was never initialised
+   --  Returns the number of calls of mysql_close for a handle that was never initialized
 
 end MariaDB_Client_Calls;

@@ -24,7 +24,7 @@ package body MariaDB_Client_Tests is
    end Tear_Down;
 
    Nobody_Listens : constant String := "mariadb://nobody@127.0.0.1:1/none";
-   --  Port 1 is reserved (tcpmux), and needs a privilege to listen on
+   --  Port 1 is reserved (tcpmux), and listening on it requires privileges
 
    procedure Without_Memory (T : in out Fixture) is
       pragma Unreferenced (T);

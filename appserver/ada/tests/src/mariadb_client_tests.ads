@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Of Appserver.SQL.MariaDB: what needs no server.
+--  Tests of Appserver.SQL.MariaDB that do not need a server.
 
 with AUnit.Test_Suites;
 

@@ -39,7 +39,7 @@ package body MariaDB_Tests is
       T.DB.Close;
    end Tear_Down;
 
-   --  The victim of a deadlock has no transaction any more: a commit must not look like success
+   --  The victim of a deadlock no longer has a transaction: a commit must not look successful
 
    procedure Deadlock (T : in out Fixture) is
 
@@ -114,7 +114,7 @@ package body MariaDB_Tests is
       Is_Refused (Use_Carried_Out'Access, "0A000");
    end Parameters;
 
-   --  A backslash is no escape in this mode
+   --  In this mode, a backslash is not an escape character
 
    procedure Without_Backslashes (T : in out Fixture) is
    begin
@@ -141,7 +141,7 @@ package body MariaDB_Tests is
       Assert (T.Query.As_Integer_64 (2) = 255, "a small one");
    end Unsigned;
 
-   --  A procedure's rows are read, its last result is passed over
+   --  The rows of a stored procedure are read, and its last result is skipped
 
    procedure Procedures (T : in out Fixture) is
    begin
@@ -158,7 +158,8 @@ package body MariaDB_Tests is
       T.DB.Execute ("DROP PROCEDURE appserver_test");
    end Procedures;
 
-   --  A procedure that fails behind its first result: in a statement, and within the rows of one
+   --  A procedure that fails after its first result, in a statement, and during the rows of a
+   --  statement
 
    procedure Late_Errors (T : in out Fixture) is
 
@@ -221,7 +222,7 @@ package body MariaDB_Tests is
       T.DB.Execute ("DROP PROCEDURE appserver_test");
    end Late_Errors;
 
-   --  The mode may change between the binding of a value and the run
+   --  The mode may change between binding a value and execution
 
    procedure Changed_Mode (T : in out Fixture) is
 
@@ -327,7 +328,7 @@ package body MariaDB_Tests is
       Answers (T.DB, "SELECT @@max_statement_time", "0.000000");
    end Time_Limit;
 
-   --  A server that takes connections and says nothing
+   --  A server that accepts connections and does not respond
 
    procedure Silent (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -372,7 +373,7 @@ package body MariaDB_Tests is
       Assert (not DB.Is_Connected, "lost");
    end Responds_Too_Late;
 
-   --  The server cannot forget the database of a USE where the connection was opened without one
+   --  If the connection was opened without a database, the server cannot undo a USE
 
    procedure Reset_Without_Database (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -411,7 +412,7 @@ package body MariaDB_Tests is
       Answers (DB, "SELECT database() IS NULL", "1");
    end Reset_Without_Database;
 
-   --  A request to stop a session that does nothing stops nothing later
+   --  A request to stop an idle session does not stop a later statement
 
    procedure Killed_While_Idle (T : in out Fixture) is
       Other : MariaDB.Connection;
@@ -428,7 +429,8 @@ package body MariaDB_Tests is
       Assert (not T.Query.Step and then T.Query.Step, "prepared");
    end Killed_While_Idle;
 
-   --  A server without TLS is refused where it is asked for, and so is one that nobody vouches for
+   --  A server without TLS is rejected if TLS is requested, and so is a server without a trusted
+   --  certificate
 
    procedure With_TLS (T : in out Fixture) is
       DB : MariaDB.Connection;
@@ -491,7 +493,8 @@ package body MariaDB_Tests is
       end if;
    end Bind_All_Types;
 
-   --  Each value is as an execution alone brings it there, whether a backslash escapes or not
+   --  Each value is the same as after a single execution, whether or not a backslash is an escape
+   --  character
 
    procedure Batch_Values (T : in out Fixture) is
 
@@ -534,7 +537,7 @@ package body MariaDB_Tests is
       Compare_Both;
    end Batch_Values;
 
-   --  What a program writes is never taken for more than one statement
+   --  A text of the program is never treated as more than one statement
 
    procedure Batch_Ends (T : in out Fixture) is
 

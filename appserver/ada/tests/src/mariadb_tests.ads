@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What only MariaDB does.
+--  Tests specific to MariaDB.
 
 with AUnit.Test_Suites;
 

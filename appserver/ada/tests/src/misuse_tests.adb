@@ -181,7 +181,8 @@ package body Misuse_Tests is
       Answers (T.DB, "SELECT 1", "1");
    end Opened_Twice;
 
-   --  A statement that failed to be prepared is closed, and what it held before is released
+   --  If preparing a statement fails, the statement is closed, and the previous statement is
+   --  released
 
    procedure Failed_Statement (T : in out Fixture) is
       procedure Prepare is
@@ -193,7 +194,7 @@ package body Misuse_Tests is
       All_Refused (T);
    end Failed_Statement;
 
-   --  Statements leave their connection's list from its head, middle and end
+   --  Statements are removed from the head, the middle and the end of their connection's list
 
    procedure Any_Order (T : in out Fixture) is
       DB    : Connection;

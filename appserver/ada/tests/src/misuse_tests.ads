@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Mistakes of the program end in a clear exception, and lifetimes may end in any order.
+--  Tests that mistakes of the program cause a clear exception, and that lifetimes may end in any
+--  order.
 
 with AUnit.Test_Suites;
 with Test_Databases;

@@ -25,7 +25,7 @@ package body Parity_Tests is
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB    : aliased Connection;
       Other : aliased Connection;
-      --  Sees what DB wrote, with a session that nobody changed
+      --  Reads what DB wrote, in a session without changed settings
    end record;
 
    overriding procedure Set_Up (T : in out Fixture);
@@ -52,8 +52,8 @@ package body Parity_Tests is
    -- Sessions --
    --------------
 
-   --  What a program, a role or a server may have set; an empty text is nothing that this database
-   --  has
+   --  Settings that a program, a role or a server may have made. An empty text means that this
+   --  database has no such setting.
 
    type Session_List is array (Positive range <>) of Text_Reference;
 
@@ -72,7 +72,7 @@ package body Parity_Tests is
          "SET sql_mode = concat(@@sql_mode, ',NO_BACKSLASH_ESCAPES,ANSI_QUOTES')"),
       +In_Dialect ("", "SET extra_float_digits = 1", "SET sql_mode = ''")];
 
-   --  Calls Run in each of them
+   --  Calls Run in each of these sessions
 
    procedure In_Each_Session (T : in out Fixture; Run : not null access procedure (Name : String))
    is
@@ -101,7 +101,7 @@ package body Parity_Tests is
 
    type Time_List is array (Positive range <>) of Ada.Calendar.Time;
 
-   --  Around changes to and from summer time, too
+   --  Includes times around changes to and from daylight saving time
 
    Moments : constant Time_List :=
      [Moment (2026, 7, 1, 43_200.0), Moment (2026, 1, 1), Moment (2026, 3, 29, 5_400.125),
@@ -134,7 +134,7 @@ package body Parity_Tests is
       end loop;
    end Check_Moment;
 
-   --  A moment is the same for the session that wrote it and for another one
+   --  A time is the same for the session that wrote it and for another session
 
    procedure Times (T : in out Fixture) is
 
@@ -166,9 +166,9 @@ package body Parity_Tests is
    Now : constant String := In_Dialect ("CURRENT_TIMESTAMP", "now()", "now(6)");
 
    Minute : constant Duration := 60.0;
-   --  More than a busy machine takes for a statement, and less than any time zone
+   --  More than the time of a statement on a busy machine, and less than any time zone offset
 
-   --  The database's clock is the program's, and a moment that is bound is compared with it
+   --  The database's clock agrees with the program's, and a bound time can be compared with it
 
    procedure Clocks (T : in out Fixture) is
 
@@ -202,7 +202,8 @@ package body Parity_Tests is
       In_Each_Session (T, Run'Access);
    end Clocks;
 
-   --  A session that nobody changed has the database's clock in UTC, without a zone too
+   --  In a session without changed settings, the database's clock is in UTC, even without a time
+   --  zone
 
    procedure Clock_Without_Zone (T : in out Fixture) is
       Query : Statement;
@@ -225,7 +226,7 @@ package body Parity_Tests is
 
    type Reading is (Whole, Short, Float, Decimal, Text, Logical, Time);
 
-   --  The value in plain words, or the SQLSTATE of what it raises
+   --  Returns the value as text, or the SQLSTATE of the error
 
    function Outcome (Query : Statement; Way : Reading) return String is
       function Trimmed (Image : String) return String is
@@ -246,7 +247,7 @@ package body Parity_Tests is
 
    type Situation is record
       Value    : Text_Reference;
-      --  An expression, or with Is_Bound a text that is bound
+      --  An expression, or, if Is_Bound is True, a text to bind
       Is_Bound : Boolean;
       Way      : Reading;
       Outcome  : Text_Reference;
@@ -298,7 +299,7 @@ package body Parity_Tests is
       Computed ("CAST(3 AS " & Double & ")", Whole, "3"),
       Computed ("CAST(1e300 AS " & Double & ")", Whole,
                 In_Dialect ("22003", "22018", "22018")),
-      --  Servers' drivers read its text, which has an exponent
+      --  The drivers for servers read the text of the value, which has an exponent
       Computed ("CAST(0.1 AS " & Double & ")", Decimal, "0.10"),
       Computed ("CAST(1234567890123.25 AS " & Double & ")", Decimal, "1234567890123.25"),
       Computed ("CAST(1234567890123456.78 AS " & Double & ")", Decimal, "22003"),
@@ -343,7 +344,8 @@ package body Parity_Tests is
       In_Each_Session (T, Run'Access);
    end Read_Values;
 
-   --  A decimal comes back as it was, or is refused where it is bound; never as another one
+   --  A decimal is read back unchanged, or is rejected when it is bound, but never read back as a
+   --  different value
 
    type Money_List is array (Positive range <>) of Money;
 
@@ -390,7 +392,7 @@ package body Parity_Tests is
       end loop;
    end Decimals;
 
-   --  A whole decimal is no integer, whose division would drop the rest
+   --  An integral decimal is not bound as an integer, whose division would truncate
 
    procedure Divided_Decimals (T : in out Fixture) is
 
@@ -420,7 +422,7 @@ package body Parity_Tests is
    -- Errors behind results --
    ---------------------------
 
-   --  The second row of an INSERT fails, behind the first one that it returns
+   --  The second row of an INSERT fails after the first row has been returned
 
    procedure Late_Errors (T : in out Fixture) is
 
@@ -498,7 +500,7 @@ package body Parity_Tests is
    Write_New      : constant := 8#1101#;  --  O_WRONLY, O_CREAT, O_TRUNC of Linux
    Standard_Error : constant := 2;
 
-   --  What a database has to say beside its results is not the server's log
+   --  Notices of a database do not appear on standard error
 
    procedure Notices (T : in out Fixture) is
       use type Ada.Directories.File_Size;
@@ -575,8 +577,9 @@ package body Parity_Tests is
    package Resetting is new SQL.Pools
      (Connection, Statement, Connect, Prepare_On, Resets_Sessions => True, Set_Up => Set_77);
 
-   --  What one lease leaves, the next does not find: settings, temporary tables, locks, an open
-   --  transaction, another schema. Statements that the connection keeps still run.
+   --  The next lease does not see the session state of the previous one: settings, temporary
+   --  tables, locks, an open transaction, or another schema. The connection's cached statements
+   --  still run.
 
    procedure Leases (T : in out Fixture) is
 
@@ -624,7 +627,7 @@ package body Parity_Tests is
       end loop;
    end Leases;
 
-   --  A time is a moment in UTC, and texts are UTF-8, after a reset too
+   --  Times are in UTC, and texts in UTF-8, even after a reset
 
    procedure Reset_Session (T : in out Fixture) is
 

@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The same situations have the same outcomes on every database: sessions with other settings,
---  times, decimals, nulls, texts that are read as numbers, errors behind results, notices, and what
---  one lease of a connection leaves for the next.
+--  Tests that the same situations have the same outcomes on every database: sessions with changed
+--  settings, times, decimals, nulls, texts that are read as numbers, errors after results, notices,
+--  and session state from one lease of a connection to the next.
 
 with AUnit.Test_Suites;
 with Test_Databases;

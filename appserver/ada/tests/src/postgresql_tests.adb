@@ -44,7 +44,8 @@ package body PostgreSQL_Tests is
       T.DB.Close;
    end Tear_Down;
 
-   --  The server answers a COMMIT of failed work with a ROLLBACK: that must not look like success
+   --  The server rolls back instead of committing a failed transaction: this must not look
+   --  successful
 
    procedure Failed_Work (T : in out Fixture) is
       Work : Transaction (T.DB'Access);
@@ -68,7 +69,7 @@ package body PostgreSQL_Tests is
       Assert (T.DB.In_Autocommit, "over");
    end Failed_Work;
 
-   --  BEGIN goes with the first statement: when that fails, the work has begun all the same
+   --  BEGIN is sent with the first statement: even if that fails, the transaction has begun
 
    procedure First_Statement (T : in out Fixture) is
 
@@ -98,8 +99,8 @@ package body PostgreSQL_Tests is
       Assert (T.DB.In_Autocommit, "nothing was to be done");
    end First_Statement;
 
-   --  What else may come first: a savepoint, a batch, a load, a stream, a limit, statements that
-   --  were prepared before
+   --  Other first operations of a transaction: a savepoint, a batch, a load, a stream, a limit, and
+   --  statements that were prepared before
 
    procedure First_Of_Another_Kind (T : in out Fixture) is
 
@@ -192,8 +193,9 @@ package body PostgreSQL_Tests is
       Begins_With ("a prepared one", Insert_Returning'Access, "3");
    end First_Of_Another_Kind;
 
-   --  A statement whose columns changed is prepared anew where nothing else was done: alone, and at
-   --  the begin of a transaction. Behind another statement only a new transaction helps.
+   --  A statement whose columns have changed is prepared again if nothing else was done: outside of
+   --  a transaction, and at the beginning of one. After another statement, a new transaction is
+   --  necessary.
 
    procedure Stale_Plans (T : in out Fixture) is
 
@@ -253,7 +255,7 @@ package body PostgreSQL_Tests is
       Answers (T.DB, "SELECT y FROM t", "y");
    end Stale_Plans;
 
-   --  libpq hands out the same result of a COPY again and again, and takes nothing behind it in
+   --  libpq returns the same result of a COPY repeatedly, and accepts no command after a COPY in
    --  pipeline mode
 
    procedure Copy_First (T : in out Fixture) is
@@ -407,7 +409,7 @@ package body PostgreSQL_Tests is
       Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
    end Types;
 
-   --  What fails behind the first rows of a stream
+   --  A failure after the first rows of a stream
 
    procedure Late_Error (T : in out Fixture) is
       Rows : Natural;
@@ -448,7 +450,7 @@ package body PostgreSQL_Tests is
       Answers (T.DB, "SHOW statement_timeout", "0");
    end Time_Limit;
 
-   --  Notices go to the program, or nowhere: not to the standard error
+   --  Notices are passed to the program or discarded, but not written to standard error
 
    procedure Notices (T : in out Fixture) is
 
@@ -472,7 +474,7 @@ package body PostgreSQL_Tests is
       Assert (Received_Notices.Count = 1, "nobody asks for them any more");
    end Notices;
 
-   --  A host that is silent does not use up the time of the next one
+   --  An unresponsive host does not use up the time of the next host
 
    procedure Several_Hosts (T : in out Fixture) is
       use Ada.Strings.Fixed;
@@ -528,7 +530,7 @@ package body PostgreSQL_Tests is
       Close_Socket (Listener);
    end Several_Hosts;
 
-   --  The hosts of a service have their part of the time, too, and so have their names
+   --  The hosts of a service get their fraction of the time, too, which includes name resolution
 
    procedure Service (T : in out Fixture) is
       use Ada.Environment_Variables;
@@ -545,7 +547,7 @@ package body PostgreSQL_Tests is
       Start    : Ada.Real_Time.Time;
       DB       : PostgreSQL.Connection;
 
-      --  What is not in the service is in the target that names it
+      --  The target provides the options that the service does not contain
 
       procedure Open (Wait : Duration) is
       begin

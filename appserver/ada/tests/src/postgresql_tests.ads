@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What only PostgreSQL does.
+--  Tests specific to PostgreSQL.
 
 with AUnit.Test_Suites;
 

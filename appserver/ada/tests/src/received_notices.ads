@@ -17,6 +17,6 @@ package Received_Notices is
    function Count return Natural;
 
    function Latest return String;
-   --  Its state, a space, and its message
+   --  Returns the state, a space, and the message of the latest notice
 
 end Received_Notices;

@@ -1,8 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Connections that tell which commands were run on them, but for those that begin and end
---  transactions.
+--  Connections that record their commands, except for those that begin and end transactions.
 
 with Ada.Strings.Unbounded;
 with Appserver.SQL;
@@ -16,7 +15,7 @@ package Recorded_Connections is
    type Connection is limited new Database_Connection with private;
 
    function Commands (Self : Connection) return String;
-   --  The first word of each, as in "INSERT UPDATE"
+   --  Returns the first word of each command, as in "INSERT UPDATE"
 
    procedure Forget (Self : in out Connection);
 

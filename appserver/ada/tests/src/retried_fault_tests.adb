@@ -27,11 +27,11 @@ package body Retried_Fault_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB       : aliased Kept_Connection;
-      --  The outer transaction's
+      --  The connection of the outer transaction
       Other    : aliased SQLite.Connection;
-      --  That of the transactions inside of it
+      --  The connection of nested transactions
       DB_Sight : aliased Connection;
-      --  Sees the effects
+      --  Another connection, to check the effects
    end record;
 
    overriding procedure Set_Up (T : in out Fixture);
@@ -88,8 +88,8 @@ package body Retried_Fault_Tests is
    end Settings_Of;
 
    Leak : Unbounded_String;
-   --  What the last session that was taken again had of an earlier use. A call could handle an
-   --  exception.
+   --  The state of an earlier use that a reused session had. It is stored here, since a call could
+   --  handle an exception.
 
    procedure Connect_Fast (DB : in out Kept_Connection) is
    begin
@@ -145,21 +145,21 @@ package body Retried_Fault_Tests is
    -- Points --
    ------------
 
-   --  A call passes points: before each statement, before each commit and after it. At each it may
-   --  fail.
+   --  A call passes points: before each statement, and before and after each commit. At each point,
+   --  the call may fail.
 
    type Failure is (Nothing, Lost, Deadlock, Permanent);
 
    type Plan is record
       Is_Random : Boolean := False;
       Point     : Natural := 0;
-      --  Where Kind happens, unless it is random
+      --  The point at which Kind happens, unless the schedule is random
       Kind      : Failure := Nothing;
    end record;
 
    Current : Plan;
    Passed  : Natural;
-   --  Points since the call began
+   --  The number of points since the call began
 
    Max_Faults : constant := 4;
    Faults     : Natural;
@@ -187,7 +187,7 @@ package body Retried_Fault_Tests is
       end case;
    end Pass;
 
-   --  After a commit there is no other failure than that its answer is lost
+   --  After a commit, the only possible failure is that the response is lost
 
    procedure Pass_Committed is
    begin
@@ -206,12 +206,13 @@ package body Retried_Fault_Tests is
    -- Situations --
    ----------------
 
-   --  A program's letters are steps of its transaction. "a" is a statement of its own. Others are
-   --  transactions inside of it: "p" on the same connection, so that it is a part; "b" on another
-   --  one, "k" with a key. After an upper-case letter the program handles whatever it raises.
+   --  The letters of a program are steps of its transaction. "a" is a statement of this
+   --  transaction. The others are nested transactions: "p" on the same connection, so that it is a
+   --  part; "b" on another connection; "k" with a key. After an upper-case letter, the program
+   --  handles all exceptions.
 
    type Mode is (Plain, Keyed, By_Hand);
-   --  By_Hand: the operation makes its transaction itself
+   --  By_Hand means that the operation itself begins and ends its transaction
 
    By : constant Retry.Policy :=
      (Attempts => 3, Backoffs => [others => (0.0, 0.0)], others => <>);
@@ -358,8 +359,8 @@ package body Retried_Fault_Tests is
    function Count (Program : String; Letter : Character) return SQL.Integer_64 is
      (SQL.Integer_64 (Ada.Strings.Fixed.Count (Program, [1 => Letter])));
 
-   --  No effect is there twice; a call that ended well has all of them; one that says that it
-   --  failed has none of its own
+   --  No effect may occur twice. A successful call must have all its effects. A call that reports a
+   --  failure must have none of its own effects.
 
    procedure Check_Balance (Kind : Mode; Program : String; Found : Effects; Words : String) is
 
@@ -384,7 +385,7 @@ package body Retried_Fault_Tests is
       end if;
    end Check_Balance;
 
-   --  A call that comes again with its key finds out what became of the first one
+   --  A call that is repeated with the same key determines the outcome of the first
 
    procedure Check_Again (T : in out Fixture; Program : String; Words : String) is
    begin
@@ -453,7 +454,7 @@ package body Retried_Fault_Tests is
 
    Letters : constant String := "aapPbBkK";
    Alone   : constant String := "aakK";
-   --  By hand: what is inside and has no key may be done again
+   --  By hand: nested transactions without a key may take effect again
 
    function Any_Program (Kind : Mode) return String is
    begin
@@ -489,8 +490,8 @@ package body Retried_Fault_Tests is
       end loop;
    end Random_Schedules;
 
-   --  The same words, from a transaction that was surely not committed, after a commit that may
-   --  have been: the exception does not tell which of the two is raised
+   --  The same message is raised by a transaction that was certainly not committed, after a commit
+   --  that may have succeeded: the exception does not show which of the two raised it
 
    procedure Lost_While_Handled (T : in out Fixture) is
 

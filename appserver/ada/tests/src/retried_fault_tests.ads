@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Fault injection: a call with transactions inside of it, on the same connection and on another
---  one, fails at each of its points. tests/shared/retry_situations.txt has the outcomes, which
---  Java's DatabaseTest compares with its own.
+--  Fault injection: a call with nested transactions, on the same connection and on another, fails
+--  at each of its points. tests/shared/retry_situations.txt contains the outcomes, with which
+--  Java's DatabaseTest compares its own.
 
 with Ada.Strings.Unbounded;
 with AUnit.Test_Suites;
@@ -13,21 +13,21 @@ generic
    with package Database is new Test_Databases.Database (<>);
 
    Schedules : Positive;
-   --  How many random ones are run, unless the environment's LAB_SCHEDULES says it
+   --  The default number of random schedules; the environment variable LAB_SCHEDULES overrides it
 package Retried_Fault_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
 private
 
-   --  A connection whose session outlives most calls of Close, which roll back then: to log in and
-   --  to begin a session costs a server more than all that a schedule does
+   --  A connection whose Close usually only rolls back and keeps the session, since logging in
+   --  costs a server more than all operations of a schedule
 
    type Kept_Connection is new Database.Connection with record
       Is_Shut  : Boolean := False;
       Closes   : Natural := 0;
       Settings : Ada.Strings.Unbounded.Unbounded_String;
-      --  Of the session at its begin
+      --  The settings at the beginning of the session
    end record;
 
    overriding function Is_Open (Self : Kept_Connection) return Boolean;

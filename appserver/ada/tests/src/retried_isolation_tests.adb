@@ -48,7 +48,7 @@ package body Retried_Isolation_Tests is
       DB.Execute ("CREATE TABLE retry_key (id varchar(255) primary key, result text)");
    end Make_Key_Table;
 
-   --  The key is committed when the transaction has its snapshot, which does not show it
+   --  The key is committed after the transaction took its snapshot, which does not show the key
 
    generic
       type Connection is limited new SQL.Connection with private;
@@ -91,7 +91,7 @@ package body Retried_Isolation_Tests is
    -- SQLite --
    ------------
 
-   --  A reader keeps the writer from committing, until its second attempt
+   --  A reader prevents the writer from committing until the writer's second attempt
 
    procedure Busy_Commit (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -170,8 +170,8 @@ package body Retried_Isolation_Tests is
       Failed_Once (Counted, Retry.Busy);
    end Old_Snapshot_Of_SQLite;
 
-   --  A transaction that had read would be refused, however long it may wait. The pause lets the
-   --  call get to its key; without it, the test shows less.
+   --  A transaction that had already read would fail, regardless of its timeout. The pause lets the
+   --  call reach its key; without the pause, the test proves less.
 
    procedure Key_Waits_For_Writer (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -224,7 +224,7 @@ package body Retried_Isolation_Tests is
    -- PostgreSQL --
    ----------------
 
-   --  Each transaction reads what the other one writes: the second one fails at its commit
+   --  Each transaction reads what the other writes: the second one fails at its commit
 
    procedure Not_Serializable (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -290,7 +290,7 @@ package body Retried_Isolation_Tests is
    -- MariaDB --
    -------------
 
-   --  Servers before 10.6.18 and 10.11.8 have no such setting
+   --  Returns False for servers before 10.6.18 and 10.11.8, which do not have this setting
 
    function Has_Snapshots (DB : in out MariaDB.Connection) return Boolean is
       Query : MariaDB.Statement;

@@ -21,7 +21,7 @@ package body Retried_Key_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB        : aliased Connection;
-      --  Sees from outside
+      --  Another connection, to check the effects
       Tested_DB : aliased Connection;
       --  The connection of the retried calls
    end record;
@@ -29,7 +29,7 @@ package body Retried_Key_Tests is
    overriding procedure Set_Up (T : in out Fixture);
    overriding procedure Tear_Down (T : in out Fixture);
 
-   --  SQLite has no limit of its own to a key's length
+   --  SQLite itself does not limit the length of a key
 
    overriding procedure Set_Up (T : in out Fixture) is
    begin
@@ -74,7 +74,7 @@ package body Retried_Key_Tests is
 
    package Observed is new Retry.Transactions (Recorded.Connection, Connect_Recorded);
 
-   --  Nothing is read before the first write, nor at all if the key is new
+   --  Nothing is read before the first write, and nothing at all if the key is new
 
    procedure Key_First (T : in out Fixture) is
       Tested_DB : aliased Recorded.Connection;
@@ -125,7 +125,7 @@ package body Retried_Key_Tests is
       Assert (Counted.Statistics.Retries'Image, " 0", "retries");
    end Key_Exists;
 
-   --  A part whose key is there leaves the transaction as it was
+   --  A nested call whose key exists does not affect the transaction
 
    procedure Key_Of_A_Part (T : in out Fixture) is
 
@@ -200,8 +200,8 @@ package body Retried_Key_Tests is
       end select;
    end Wait_For;
 
-   --  The second call comes while the first one, which has the key, is at its work. The pause lets
-   --  it get to the key; without it, the test shows less.
+   --  The second call arrives while the first call, which holds the key, is working. The pause lets
+   --  the second call reach the key; without the pause, the test proves less.
 
    procedure Call_Two
      (Fails  : Boolean;
@@ -256,7 +256,7 @@ package body Retried_Key_Tests is
          "who has waited for the key reads its result in the same transaction");
    end Call_Two;
 
-   --  In SQLite the second one may keep the first one from committing, and be the first itself
+   --  In SQLite, the second call may prevent the first from committing, and so take effect first
 
    procedure Two_At_Once (T : in out Fixture) is
       First, Second : Unbounded_String;
@@ -287,7 +287,7 @@ package body Retried_Key_Tests is
          & " default current_timestamp)");
    end Make_Table_Of_Requests;
 
-   --  The same key with another request is a mistake, and has no effect
+   --  The same key with another request is an error, and has no effect
 
    procedure Another_Request (T : in out Fixture) is
 
@@ -349,7 +349,7 @@ package body Retried_Key_Tests is
       Answers (T.DB, "SELECT id FROM retry_key", "new");
    end Old_Keys;
 
-   --  The zones of the sessions that write a key and delete old ones make it no older
+   --  The time zones of the sessions that write and delete keys do not affect the age of a key
 
    procedure Keys_In_Zones (T : in out Fixture) is
       Hour    : constant := 3_600.0;

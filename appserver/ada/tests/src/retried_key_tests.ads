@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Calls with the same key have one effect, also at the same time, and cost one round trip more.
+--  Tests that calls with the same key take effect once, even concurrently, and cost one more round
+--  trip.
 
 with AUnit.Test_Suites;
 with Test_Databases;

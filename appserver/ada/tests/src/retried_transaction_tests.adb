@@ -77,8 +77,8 @@ package body Retried_Transaction_Tests is
    -- Versions --
    --------------
 
-   --  Reads a record in one transaction and changes it in another one, as a user does; between
-   --  them somebody else changes it
+   --  Reads a record in one transaction and changes it in another, like a user; in between, another
+   --  user changes the record
 
    procedure Stale (T : in out Fixture) is
       Counted    : aliased Retry.Metrics;
@@ -200,7 +200,7 @@ package body Retried_Transaction_Tests is
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Lost_Without_Result;
 
-   --  The last attempt is followed by one that finds out
+   --  The last attempt is followed by another one that determines the outcome
 
    procedure Lost_At_Last (T : in out Fixture) is
       By : constant Retry.Policy := (Attempts => 1, others => <>);
@@ -214,7 +214,7 @@ package body Retried_Transaction_Tests is
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Lost_At_Last;
 
-   --  Nobody may be told that it was not committed
+   --  The call must not report that it was not committed
 
    procedure Outcome_Never_Known (T : in out Fixture) is
       By : constant Retry.Policy := (Attempts => 2, others => <>);
@@ -243,7 +243,7 @@ package body Retried_Transaction_Tests is
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Outcome_Never_Known;
 
-   --  Its key was not there: a later fault is what it is
+   --  The key did not exist, so a later fault is reported as it is
 
    procedure Found_Undone (T : in out Fixture) is
       By : constant Retry.Policy := (Attempts => 2, others => <>);
@@ -308,7 +308,8 @@ package body Retried_Transaction_Tests is
    -- Parts --
    -----------
 
-   --  A part takes effect with the whole; its fault is not lost, also if the whole handles it
+   --  A nested call takes effect with its transaction. Its fault is not lost, even if the
+   --  transaction handles it.
 
    procedure Part (T : in out Fixture) is
       Counted : aliased Retry.Metrics;
@@ -347,7 +348,8 @@ package body Retried_Transaction_Tests is
       T.DB.Execute (Dialect.Kill.all & Id'Image & Dialect.After_Kill.all);
    end Kill;
 
-   --  The retry's session: that of the attempt that failed, without what that did, or a new one
+   --  The session of the retry: the session of the failed attempt, without its effects, or a new
+   --  session
 
    generic
       Session_Per_Attempt : Boolean;
@@ -429,7 +431,7 @@ package body Retried_Transaction_Tests is
       Check_Count (Counted.Statistics.Faults (Retry.Connection_Lost), 1, "connection lost");
    end Ended_In_Work;
 
-   --  Nothing was sent to be committed: the outcome is known
+   --  No commit was sent, so the outcome is known
 
    procedure Ended_Before_Work (T : in out Fixture) is
       Counted : aliased Retry.Metrics;
@@ -532,7 +534,7 @@ package body Retried_Transaction_Tests is
       Plain.Run (By, DB, Work'Access);
    end Move;
 
-   --  A call, while another one moves from row 2 to row 1
+   --  Runs a call while another one moves from row 2 to row 1
 
    procedure Run_Beside_Move
      (By : Retry.Policy; Both_Locked : in out Meeting; Call : not null access procedure)
@@ -547,7 +549,8 @@ package body Retried_Transaction_Tests is
       Call.all;
    end Run_Beside_Move;
 
-   --  At least once: on PostgreSQL the retry may be there before the one that waited for the rows
+   --  At least once: in PostgreSQL, the retry may arrive before the transaction that waited for the
+   --  rows
 
    procedure Deadlocked (Counted : Retry.Metrics) is
       Statistics : constant Retry.Retry_Statistics := Counted.Statistics;
@@ -572,7 +575,7 @@ package body Retried_Transaction_Tests is
       Deadlocked (Counted);
    end Deadlock;
 
-   --  A transaction that is stopped at its commit asks for a row that another one has locked
+   --  A transaction that is stopped at its commit requests a row that another one has locked
 
    procedure Deadlock_At_Commit (T : in out Fixture) is
       Counted     : aliased Retry.Metrics;
@@ -621,11 +624,11 @@ package body Retried_Transaction_Tests is
       Check_Count (Counted.Statistics.Faults (Retry.Lock_Timeout), 1, "locked");
    end Locked;
 
-   --  A server that is silent from some moment on. The call goes through a proxy.
+   --  A server that stops responding at some point. The call uses a proxy.
 
    type Silent_Moment is (While_Opening, In_Work, In_Commit);
 
-   --  The program's own limit, longer than any call here takes
+   --  The program's own limit, longer than any call in these tests takes
 
    Long_Limit : constant := 300.0;
 
@@ -724,7 +727,7 @@ package body Retried_Transaction_Tests is
       Is_Silent (T, In_Commit);
    end Silent_Commit;
 
-   --  Another transaction has locked the row for as long as the call may take
+   --  Another transaction locks the row for as long as the call may take
 
    procedure Too_Long (T : in out Fixture) is
       use Ada.Real_Time;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Retried calls take effect once, with faults that real databases cause.
+--  Tests that retried calls take effect once, with faults that real databases cause.
 
 with AUnit.Test_Suites;
 with Test_Databases;
@@ -13,6 +13,6 @@ package Retried_Transaction_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  What only servers have: sessions that end, and locks on rows
+   --  Tests for database servers: sessions that end, and row locks
 
 end Retried_Transaction_Tests;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tests of Appserver.SQL, and of retries on databases. Its arguments are a directory to write
---  databases to, and where retry_situations.txt is.
+--  Runs the tests of Appserver.SQL, and of retries on databases. The arguments are a directory to
+--  write databases to, and the path of retry_situations.txt.
 
 with Ada.Environment_Variables;
 with Ada.Text_IO;

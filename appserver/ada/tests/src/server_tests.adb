@@ -39,7 +39,7 @@ package body Server_Tests is
       return Cursor.As_Integer_64 (1);
    end Number;
 
-   --  A server takes a moment to end a session
+   --  Waits for a value, since a server takes a moment to end a session
 
    procedure Becomes (DB : in out Connection; Query : String; Value : SQL.Integer_64) is
    begin
@@ -52,7 +52,7 @@ package body Server_Tests is
       Assert (Number (DB, Query) = Value, Query & " is" & Number (DB, Query)'Image);
    end Becomes;
 
-   --  Sessions of earlier tests may still be ending
+   --  Waits for sessions of earlier tests, which may still be ending
 
    procedure Be_Alone (T : in out Fixture) is
    begin
@@ -140,7 +140,8 @@ package body Server_Tests is
          raise;
    end Cancelled;
 
-   --  The first statement may get the server's last words, the next ones find nobody
+   --  The first statement may get the server's last message; the next statements find the server
+   --  unreachable
 
    procedure Lost (T : in out Fixture) is
       DB    : aliased Connection;
@@ -179,7 +180,8 @@ package body Server_Tests is
       Answers (DB, "SELECT 1", "1");
    end Lost;
 
-   --  Prepared statements are kept there, texts that are used are not
+   --  The server stores prepared statements, but not statements that are prepared on the client
+   --  side
 
    procedure Keeps_Prepared (T : in out Fixture) is
       Before : constant SQL.Integer_64 := Number (T.DB, Dialect.Prepared.all);
@@ -208,7 +210,7 @@ package body Server_Tests is
       Use_Unprepared;
    end Keeps_Prepared;
 
-   --  Also when the transaction that it was closed in had failed
+   --  A statement is released even if it was closed in a failed transaction
 
    procedure Closed_After_An_Error (T : in out Fixture) is
       Before : constant SQL.Integer_64 := Number (T.DB, Dialect.Prepared.all);
@@ -228,7 +230,7 @@ package body Server_Tests is
       Becomes (T.DB, Dialect.Prepared.all, Before + 1);
    end Closed_After_An_Error;
 
-   --  Every row of a long result, and values that are longer than those before them
+   --  Reads every row of a long result, with values that are longer than the previous ones
 
    procedure Long_Results (T : in out Fixture) is
       Query : Statement;
@@ -258,7 +260,7 @@ package body Server_Tests is
       end loop;
    end Long_Results;
 
-   --  In both ways that a statement can run
+   --  With statements prepared on the server and on the client side
 
    procedure Types (T : in out Fixture) is
       type Amount is delta 0.000_1 digits 15;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What a server has and a file has not: connections that are counted, refused, cancelled and
---  lost, and statements that it keeps.
+--  Tests of database servers: connections that are counted, rejected, cancelled and lost, and
+--  prepared statements on the server.
 
 with AUnit.Test_Suites;
 with Test_Databases;

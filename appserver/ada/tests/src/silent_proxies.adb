@@ -18,7 +18,7 @@ package body Silent_Proxies is
          Silences_New := New_Ones;
       end Silence;
 
-      --  Nothing is forwarded once the order was taken
+      --  Nothing is forwarded after this order was taken
 
       entry Await_Silence when not Silences or else Stops is
       begin
@@ -75,7 +75,7 @@ package body Silent_Proxies is
 
    end State;
 
-   --  The parts of …@HOST:PORT/… are before, from and after Host_First .. Port_Last
+   --  Finds HOST:PORT in …@HOST:PORT/…, at Host_First .. Port_Last
 
    procedure Find
      (Target : String; Host_First, Colon, Port_Last : out Positive) is
@@ -183,10 +183,11 @@ package body Silent_Proxies is
       Stops        : Boolean;
       Bytes        : Stream_Element_Array (1 .. 65_536);
 
-      --  Whoever does not read must not keep an order waiting: the rest is lost, and so is the pair
+      --  A peer that does not read must not delay an order: the remaining bytes are dropped, and
+      --  the pair is closed
 
       Small : constant := 2_048;
-      --  Bytes that a socket has room for when it can be written to
+      --  The number of bytes that a writable socket accepts
 
       procedure Send_All
         (Pair      : in out Silent_Proxies.Pair;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Forwards connections to a server, and can make it look as if the server had stopped: the
---  connections stay open, and nothing comes any more. It can also hold a request back.
+--  Forwards connections to a server, and can simulate that the server has stopped: the connections
+--  stay open, but no more data arrives. It can also hold back a request.
 
 with Ada.Streams;
 with GNAT.Sockets;
@@ -12,29 +12,30 @@ package Silent_Proxies is
    type Proxy is limited private;
 
    procedure Start (Self : in out Proxy; Target : String);
-   --  Target is a URI with a host and a port, as in postgresql://USER:PASSWORD@127.0.0.1:5432/shop
+   --  Starts the proxy. Target is a URI with a host and a port, as in
+   --  postgresql://USER:PASSWORD@127.0.0.1:5432/shop
 
    function Target (Self : Proxy) return String;
-   --  The same, through the proxy
+   --  Returns the URI of the target through the proxy
 
    procedure Silence (Self : in out Proxy; New_Ones : Boolean);
-   --  The connections that there are, and also later ones, if New_Ones
+   --  Silences the existing connections, and later ones, too, if New_Ones is True
 
    procedure Hold (Self : in out Proxy; Marker : String; Hangs_Up : Boolean);
-   --  A request that has Marker in it is held back, and so is all that comes later over its
-   --  connection, whose client then sees the server hang up, if Hangs_Up
+   --  Holds back a request that contains Marker, and all later data on the same connection. If
+   --  Hangs_Up is True, its client then sees that the server has closed the connection.
 
    function Has_Held (Self : Proxy) return Boolean;
 
    procedure Release (Self : in out Proxy);
-   --  Forwards what was held back
+   --  Forwards the data that was held back
 
    procedure Stop (Self : in out Proxy);
    --  Closes all connections
 
    procedure With_Proxy
      (Variable : String; Act : not null access procedure (Through : in out Proxy));
-   --  Calls Act while the environment's Variable, a Target, leads through a proxy
+   --  Calls Act while the target in the environment variable Variable leads through a proxy
 
 private
 

@@ -11,7 +11,8 @@ package body Silent_Resolvers is
    use Interfaces.C;
    use type System.Address;
 
-   --  Threads call this that the Ada run time does not know: it calls C, and nothing else
+   --  Called by threads that the Ada run-time system does not manage, so this must call only C
+   --  functions
 
    function dlsym (Library : System.Address; Name : char_array) return System.Address
      with Import, Convention => C, External_Name => "dlsym";
@@ -21,10 +22,10 @@ package body Silent_Resolvers is
      with Import, Convention => C, External_Name => "sleep";
 
    Next_Library : constant System.Address := System'To_Address (System.Memory_Size - 1);
-   --  RTLD_NEXT: whatever has the name after this program
+   --  RTLD_NEXT: the next library after this program that defines the name
 
    Try_Again : constant := -3;
-   --  EAI_AGAIN, on Linux
+   --  EAI_AGAIN on Linux
 
    Own_Name    : constant char_array := "getaddrinfo" & nul;
    Silent_Name : constant char_array := To_C (Silent_Host);

@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A resolver of host names that is silent about one of them. The program's getaddrinfo takes the
---  place of the C library's, for the libraries of databases, too.
+--  A resolver that does not respond for one host name. The program's getaddrinfo replaces that of
+--  the C library, even for the database libraries.
 
 package Silent_Resolvers is
 
    pragma Elaborate_Body;
 
    Silent_Host : constant String := "silent.invalid";
-   --  It is looked up for far longer than a test may take, and then not found
+   --  Looking up this host takes much longer than a test may take, and then fails
 
 end Silent_Resolvers;

@@ -19,7 +19,7 @@ package body SQL_Pool_Tests is
    use Database;
    use type SQL.Integer_64;
 
-   --  SQLite's connections wait for each other, for longer than any test takes
+   --  SQLite connections wait for each other for longer than any test takes
 
    procedure Open_One (DB : in out Connection) is
    begin
@@ -46,7 +46,7 @@ package body SQL_Pool_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB : Connection;
-      --  Sees from outside
+      --  Another connection, to check the effects
    end record;
 
    overriding procedure Set_Up (T : in out Fixture);
@@ -82,7 +82,7 @@ package body SQL_Pool_Tests is
       return Cursor.As_Integer_64 (1);
    end Number;
 
-   --  Rows that were not read are left, and a text that comes again has its statement
+   --  Unread rows are discarded, and a repeated text gets the same statement
 
    procedure Keeps_Statements (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -104,7 +104,7 @@ package body SQL_Pool_Tests is
       Assert (Pool.Statistics.Open = 1, "one connection");
    end Keeps_Statements;
 
-   --  What one request bound is not there for the next one
+   --  Values that one request bound are not visible to the next
 
    procedure Unbound (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -129,7 +129,7 @@ package body SQL_Pool_Tests is
       end loop;
    end Unbound;
 
-   --  A text whose statement is in use gets another one
+   --  A text whose statement is in use gets another statement
 
    procedure Nested (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -158,7 +158,7 @@ package body SQL_Pool_Tests is
       Assert (Held.Statement_Count = 2, "kept:" & Held.Statement_Count'Image);
    end Nested;
 
-   --  The statement whose use is longest ago makes room, unless it is in use
+   --  The least recently used statement is replaced, unless it is in use
 
    procedure Bounded (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -197,7 +197,7 @@ package body SQL_Pool_Tests is
       Reads (Held, 1, 10);
    end Bounded;
 
-   --  A text that cannot be prepared, and then can
+   --  A text that cannot be prepared at first, and later can
 
    procedure Refused (T : in out Fixture) is
       Pool : aliased Pools.Pool (1);
@@ -219,7 +219,7 @@ package body SQL_Pool_Tests is
       Read;
    end Refused;
 
-   --  A statement that the schema has left behind fails at most once
+   --  A statement fails at most once after a schema change
 
    procedure Changed_Schema (T : in out Fixture) is
       Pool     : aliased Pools.Pool (1);
@@ -291,7 +291,7 @@ package body SQL_Pool_Tests is
       exception
          when Pools.Pool_Timeout => null;
       end;
-      --  A statement that is in use when its lease ends goes with its connection
+      --  If a statement is in use when its lease ends, it is closed with its connection
       declare
          Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 1");
 
@@ -362,7 +362,7 @@ package body SQL_Pool_Tests is
       Answers (T.DB, "SELECT sum(x) FROM t", "230");
    end By_Tasks;
 
-   --  A retry closes the connection and opens it again, under the statements that it keeps
+   --  A retry closes the connection and opens it again, although it has cached statements
 
    procedure Retried (T : in out Fixture) is
       package Retries is new Appserver.Retry.Transactions (Connection, Open_One);
@@ -436,7 +436,7 @@ package body SQL_Pool_Tests is
       Assert (Number (T.DB, Dialect.Sessions.all) = 1, "alone");
    end Be_Alone;
 
-   --  A connection that is found to be lost is not leased again
+   --  A lost connection is not leased again
 
    procedure Lost (T : in out Fixture) is
       Pool : aliased Pools.Pool (1);
@@ -473,7 +473,7 @@ package body SQL_Pool_Tests is
       end;
    end Lost;
 
-   --  A connection that was lost while idle is tested, and opened again
+   --  A connection that was lost while idle is validated, and opened again
 
    procedure Lost_While_Idle (T : in out Fixture) is
       Pool : aliased Asking.Pool (1);
@@ -495,13 +495,13 @@ package body SQL_Pool_Tests is
       end;
    end Lost_While_Idle;
 
-   --  A server that is silent. The tests' own timeouts are short.
+   --  An unresponsive server, with short timeouts
 
    package Hasty is new Appserver.SQL.Pools
      (Connection, Statement, Open_One, Prepare_On, Validate_After => 0.0,
       Validation_Timeout => 0.5);
 
-   --  The test of an idle connection ends in time for another connection to be opened
+   --  The validation of an idle connection ends early enough to open another connection
 
    procedure Silent_While_Tested (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -549,7 +549,7 @@ package body SQL_Pool_Tests is
             when Pools.Pool_Timeout =>
                Assert (Since (Start) < Long_Time, "in time");
          end;
-         Silent_Proxies.Stop (Proxy);  --  or what opens would go on
+         Silent_Proxies.Stop (Proxy);  --  otherwise opening would continue
       end Act;
    begin
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
@@ -580,7 +580,7 @@ package body SQL_Pool_Tests is
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Silent_While_Rolled_Back;
 
-   --  A statement in use closes the connection, whose close would read all rows that still come
+   --  A statement in use closes the connection, which would otherwise read all remaining rows
 
    Slow_Rows : constant String :=
      (if Dialect.Name.all = "PostgreSQL"
@@ -614,7 +614,7 @@ package body SQL_Pool_Tests is
       End_Session (T, Id);
    end Slow_While_Closed;
 
-   --  A lease ends when the Cancel of its connection has: it would be that of the next lease
+   --  A lease ends after the Cancel of its connection, which could otherwise affect the next lease
 
    procedure Cancelled_At_Its_End (T : in out Fixture) is
       pragma Unreferenced (T);

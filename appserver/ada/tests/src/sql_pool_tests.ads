@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Connections that tasks share, and the statements that they keep.
+--  Tests pools of connections, and their statement caches.
 
 with AUnit.Test_Suites;
 with Test_Databases;
@@ -13,6 +13,6 @@ package SQL_Pool_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  What only servers have: statements that they keep, and sessions that end
+   --  Tests for database servers: prepared statements on the server, and sessions that end
 
 end SQL_Pool_Tests;

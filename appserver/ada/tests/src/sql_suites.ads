@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The same tests on all databases.
+--  The same tests for all databases.
 
 with Database_Tests;
 with Tested_Databases;

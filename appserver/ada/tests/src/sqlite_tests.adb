@@ -70,7 +70,7 @@ package body SQLite_Tests is
       Refuses (T, "COMMIT", "25P01", "no transaction");
    end Texts;
 
-   --  What follows the first statement must not be dropped in silence
+   --  Text after the first statement must not be silently ignored
 
    procedure One_Statement (T : in out Fixture) is
       Long : constant String (1 .. 10_000) := [others => ' '];
@@ -86,7 +86,7 @@ package body SQLite_Tests is
       T.DB.Execute ("SELECT 1" & Long & "/* and no more */");
    end One_Statement;
 
-   --  Programs go by the state, logs by the code and the words
+   --  Programs rely on the state, and logs on the code and the message
 
    procedure Parts_Of_An_Error (T : in out Fixture) is
    begin
@@ -103,7 +103,7 @@ package body SQLite_Tests is
            (SQL.Message_Of (Error), "UNIQUE constraint failed: account.name", "message");
    end Parts_Of_An_Error;
 
-   --  GNAT cuts long messages: the state must survive that
+   --  GNAT truncates long messages, but the state must be preserved
 
    procedure Long_Messages (T : in out Fixture) is
       Name : constant String (1 .. 1_000) := [others => 'x'];
@@ -198,7 +198,7 @@ package body SQLite_Tests is
       Answers (Other, "SELECT count(*) FROM t", "1");
    end Busy;
 
-   --  With a timeout a statement waits for the lock instead of failing
+   --  With a busy timeout, a statement waits for the lock instead of failing
 
    procedure Waiting (T : in out Fixture) is
       Path   : constant String := File_Name ("waiting.db");
@@ -231,7 +231,7 @@ package body SQLite_Tests is
       Answers (Tested, "SELECT count(*) FROM t", "0");
    end Waiting;
 
-   --  Waiting does not help a snapshot that is out of date: it has a state of its own
+   --  Waiting does not help if a snapshot is stale: this has its own state
 
    procedure Stale_Snapshot (T : in out Fixture) is
       Path : constant String := File_Name ("snapshot.db");
@@ -310,7 +310,7 @@ package body SQLite_Tests is
       Answers (T.DB, "SELECT name FROM account WHERE id = 2", "Eve");
    end Trying_Again;
 
-   --  SQLite prepares a statement anew if the schema changed: the new columns can be read
+   --  SQLite prepares a statement again if the schema has changed: the new columns can be read
 
    procedure New_Columns (T : in out Fixture) is
       Query : SQLite.Statement;
@@ -323,7 +323,7 @@ package body SQLite_Tests is
       Assert (Query.As_Text (5), "red", "the new one");
    end New_Columns;
 
-   --  SQLite can roll back by itself: a commit then must not pretend to have worked
+   --  SQLite may have rolled back by itself: a commit must then not appear successful
 
    procedure Rolled_Back_By_Database (T : in out Fixture) is
       Work : SQL.Transaction (T.DB'Access);
@@ -376,7 +376,7 @@ package body SQLite_Tests is
       Answers (Other, "SELECT count(*) FROM t", "3");
    end Commit_Again_When_Busy;
 
-   --  The lock is refused where the transaction begins, and not in its midst
+   --  The lock is refused at the beginning of the transaction, not in the middle of it
 
    procedure Immediate_Lock (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -409,7 +409,7 @@ package body SQLite_Tests is
       Answers (First, "SELECT count(*) FROM t", "2");
    end Immediate_Lock;
 
-   --  What the program has set stays so
+   --  The program's settings are preserved
 
    procedure Only_Queries (T : in out Fixture) is
    begin
@@ -430,7 +430,7 @@ package body SQLite_Tests is
       Answers (T.DB, "PRAGMA query_only", "0");
    end Only_Queries;
 
-   --  Opening waits for a lock: the pool's time limit holds
+   --  Opening waits for a lock: the pool's timeout applies
 
    type Text_Access is access String;
    Pool_Path : Text_Access;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What only SQLite does: its errors and the states they get, locks, and changes of the schema.
+--  Tests specific to SQLite: errors and their states, locks, and schema changes.
 
 with AUnit.Test_Suites;
 

@@ -36,7 +36,7 @@ package body Stream_Tests is
    end Tear_Down;
 
    Pairs : constant String := "SELECT a.i, b.i FROM t a CROSS JOIN t b WHERE a.i > ?";
-   --  300 times 300 rows, if all are asked for
+   --  300 times 300 rows, if all are requested
 
    type Way is (Prepared, Used);
 
@@ -98,7 +98,7 @@ package body Stream_Tests is
       end loop;
    end Leaves_Rows;
 
-   --  Long values, of which each row has a longer one
+   --  Long values, with a longer one in each row
 
    procedure Long_Values (T : in out Fixture) is
       Text : constant String (1 .. 100_000) := [others => 'x'];

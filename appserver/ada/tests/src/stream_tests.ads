@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Rows that come as they are read.
+--  Tests streams of rows.
 
 with AUnit.Test_Suites;
 with Test_Databases;
@@ -13,6 +13,6 @@ package Stream_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  What only servers have: a connection that is busy with a stream
+   --  Tests for database servers: a connection that is busy with a stream
 
 end Stream_Tests;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What the tests that all databases share must know of one.
+--  The properties of a database that the common tests need.
 
 with Appserver.SQL;
 
@@ -13,11 +13,11 @@ package Test_Databases is
 
    function "+" (Text : String) return Text_Reference is (new String'(Text));
 
-   --  States of errors that every database has; whether a text can hold a NUL; what counts the
-   --  characters of a text; the types of blobs, and of keys that it makes. A database with a server
-   --  has what counts the tests' connections, and the statements that it keeps for them; what tells
-   --  a connection's id and, around the id, ends one; the type of long texts; what runs for half a
-   --  minute; the environment's variable with its target.
+   --  The states of common errors; whether a text can contain a NUL; the function that counts the
+   --  characters of a text; the types of blobs and of generated keys. For database servers also:
+   --  the queries that count the tests' connections and their prepared statements; the query for a
+   --  connection's ID, and the text around the ID that ends a connection; the type of long texts; a
+   --  statement that runs for half a minute; the environment variable with the target.
 
    type Traits is record
       Name       : Text_Reference;
@@ -40,7 +40,7 @@ package Test_Databases is
       Variable   : Text_Reference := +"";
    end record;
 
-   --  Its parameters are for the tests, which see them through it
+   --  The tests use the parameters of this package
 
    pragma Warnings (Off, "*is not referenced");
 
@@ -59,7 +59,7 @@ package Test_Databases is
         (Self : in out Statement; On : in out Connection; Text : String);
    package Database is
       procedure Open (DB : in out Connection);
-      --  Connects, and drops the tables that tests make
+      --  Connects, and drops the tables that tests create
    end Database;
 
    pragma Warnings (On, "*is not referenced");

@@ -10,7 +10,7 @@ package body Tested_Databases is
    use Ada.Environment_Variables;
    use Ada.Strings.Fixed;
 
-   --  Target with another user, whom no server knows
+   --  Returns Target with a user that does not exist
 
    function As_Stranger (Target : String) return String is
       Start : constant Positive := Index (Target, "://") + 3;
@@ -40,7 +40,7 @@ package body Tested_Databases is
    -- PostgreSQL --
    ----------------
 
-   --  DROP TABLE IF EXISTS would say on standard error that there is none
+   --  DROP TABLE IF EXISTS would otherwise report missing tables on standard error
 
    procedure Connect (DB : in out PostgreSQL.Connection) is
       Target : constant String := Value (PostgreSQL_Variable);

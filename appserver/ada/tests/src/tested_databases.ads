@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The databases that the tests run on. SQLite's is a file; the servers are those of the
---  environment variables LAB_POSTGRESQL and LAB_MARIADB, targets as experiments/sql/README.md has
---  them, of a schema and a database that the tests may write to.
+--  The databases for the tests. SQLite uses a file. The environment variables LAB_POSTGRESQL and
+--  LAB_MARIADB contain the targets of the servers, in the format of experiments/sql/README.md, with
+--  a schema and a database to which the tests may write.
 
 with Appserver.SQL.MariaDB;
 with Appserver.SQL.PostgreSQL;

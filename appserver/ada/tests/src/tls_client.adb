@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  tls_client TARGET MODE AUTHORITY STATEMENT prints the statement's first value, or the error, for
---  mariadb_tls.py. A server that is silent for a second is lost.
+--  mariadb_tls.py. The response timeout is one second.
 
 with Ada.Command_Line;
 with Ada.Text_IO;

@@ -108,7 +108,7 @@ package body Transaction_Tests is
       Has_Rows (T, "0");
    end Left_Without_Commit;
 
-   --  Rows that are still being read must not keep the work from being undone
+   --  Rows that are still being read must not prevent the rollback
 
    procedure Left_While_Reading (T : in out Fixture) is
       Query : Statement;
@@ -156,7 +156,7 @@ package body Transaction_Tests is
       Has_Rows (T, "1");
    end Nested;
 
-   --  SQLite can roll back by itself: a commit then must not pretend to have worked
+   --  SQLite may have rolled back by itself: a commit must then not appear successful
 
    procedure Connection_Closed_First (T : in out Fixture) is
       DB : aliased Connection;
@@ -208,7 +208,7 @@ package body Transaction_Tests is
       Answers (T.DB, "SELECT sum(x) FROM t", "4");
    end Undone_Part;
 
-   --  The end of one is that of those inside it
+   --  The end of a savepoint ends the savepoints nested in it
 
    procedure Nested_Parts (T : in out Fixture) is
       Work : SQL.Transaction (T.DB'Access);
@@ -259,7 +259,7 @@ package body Transaction_Tests is
       Has_Rows (T, "0");
    end Part_Of_Nothing;
 
-   --  A savepoint that its transaction, or its connection, did not outlive
+   --  A savepoint whose transaction or connection ended first
 
    procedure Ended_Before (T : in out Fixture) is
    begin
@@ -371,7 +371,8 @@ package body Transaction_Tests is
       Has_Rows (T, "2");
    end Only_Read;
 
-   --  What another one commits meanwhile is seen, or not
+   --  Changes that another transaction commits in the meantime are visible or not, depending on the
+   --  level
 
    procedure Isolated (T : in out Fixture) is
       Other : Connection;

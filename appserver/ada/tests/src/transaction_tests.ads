@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What a transaction leaves behind, however it ends.
+--  Tests the state after the end of a transaction in all ways.
 
 with AUnit.Test_Suites;
 with Test_Databases;
@@ -13,6 +13,6 @@ package Transaction_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
-   --  What only servers have: transactions that write side by side
+   --  Tests for database servers: transactions that write concurrently
 
 end Transaction_Tests;

@@ -40,8 +40,8 @@ package body Type_Tests is
       T.DB.Close;
    end Tear_Down;
 
-   --  In both ways that a statement can run, alone in its row and beside a timestamp, which changes
-   --  the form of a row in PostgreSQL
+   --  With both kinds of statements, alone in a row, and next to a timestamp, which changes the
+   --  format of a row in PostgreSQL
 
    type Way is (Prepared, Used);
 
@@ -116,7 +116,7 @@ package body Type_Tests is
       Prepare (T.Query, T.DB, "SELECT x FROM t WHERE x IS NULL");
       Assert (T.Query.Step, "a row");
       Is_Refused (Read'Access, "22002", "column 1");
-      --  A text is its bytes, in a parameter that had a blob too
+      --  A text is stored as its bytes, even in a parameter to which a blob was bound before
       Prepare (T.Query, T.DB, "SELECT 'abc'");
       Assert (T.Query.Step and then T.Query.As_Blob (1) = [97, 98, 99], "a text");
       Begin_Insert (T, Prepared);
@@ -175,7 +175,7 @@ package body Type_Tests is
          Is_Refused (Read'Access, State, Text);
       end Is_None;
 
-      --  Ada checks nothing when a component is changed
+      --  Ada does not check the date when a component is changed
 
       procedure Is_No_Day (Year, Month, Day : Positive) is
          Changed : SQL.Date := (2024, 1, 31);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Blobs, Booleans, dates, times of day, UUIDs and keys that the database makes.
+--  Tests blobs, Booleans, dates, times of day, UUIDs and generated keys.
 
 with AUnit.Test_Suites;
 with Test_Databases;

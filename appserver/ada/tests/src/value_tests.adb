@@ -123,7 +123,8 @@ package body Value_Tests is
       Assert (T.Echo.As_Integer_64 (1) = 10, "it has 10 characters");
    end Texts;
 
-   --  As a part of a string, with bounds that do not begin at 1, and in the statement's own text
+   --  Slices of strings, with bounds that do not begin at 1, for values and for the text of a
+   --  statement
 
    procedure Slices (T : in out Fixture) is
       Text : constant String := "?SELECT 'inner'?";
@@ -174,7 +175,7 @@ package body Value_Tests is
       Refuse_All;
    end Nulls;
 
-   --  Values stay bound from run to run
+   --  Values stay bound between executions
 
    procedure Bound_Again (T : in out Fixture) is
    begin
@@ -216,8 +217,6 @@ package body Value_Tests is
       Assert (T.DB.Rows_Affected = 2, "updated");
    end Affected;
 
-   --  SQLite prepares a statement anew if the schema changed: the new columns can be read
-
    type Amount is delta 0.000_1 digits 18;
    type Amount_List is array (Positive range <>) of Amount;
    type Small_Amount is delta 0.01 digits 4;
@@ -250,7 +249,7 @@ package body Value_Tests is
       Is_Refused (Read_Small'Access, "22003", "4 digits");
    end Decimals;
 
-   --  A whole number that is held as a decimal is one
+   --  An integral number that is stored as a decimal can be read as an integer
 
    procedure Whole_Decimals (T : in out Fixture) is
    begin
@@ -340,8 +339,8 @@ package body Value_Tests is
       end loop;
    end Not_Numbers;
 
-   --  A text that is used takes every kind of value, and what looks like a parameter is none where
-   --  it is quoted or a comment
+   --  A statement prepared on the client side supports all types of values. Text that looks like a
+   --  parameter, but is in quotes or a comment, is not a parameter.
 
    procedure Used_Texts (T : in out Fixture) is
       use type Ada.Calendar.Time;
@@ -378,7 +377,7 @@ package body Value_Tests is
       Assert (T.Echo.Column_Name (1) & T.Echo.Column_Name (2), "onetwo", "names");
    end Named_Columns;
 
-   --  Rows of one statement while another one runs
+   --  Reads the rows of one statement while another one runs
 
    procedure Side_By_Side (T : in out Fixture) is
       Other : Statement;
@@ -396,7 +395,7 @@ package body Value_Tests is
       Assert (Sum = 90, "all pairs");
    end Side_By_Side;
 
-   --  A program that knows no database by name
+   --  A program that is independent of the database
 
    procedure Any_Database (T : in out Fixture) is
 

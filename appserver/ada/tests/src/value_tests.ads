@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Values come back as they went in, and a null is never taken for a value.
+--  Tests that values are read back unchanged, and that a null is never treated as a value.
 
 with AUnit.Test_Suites;
 with Test_Databases;

@@ -54,7 +54,7 @@ package body Wait_Limit_Tests is
       To.Bind (1, SQL.Integer_64 (Element));
    end Bind_One;
 
-   --  Prepares what Kind needs, calls Silence, and then does what must end
+   --  Prepares the operation Kind, calls Silence, and then runs the operation, which must end
 
    procedure Run
      (DB      : aliased in out Connection;
@@ -99,7 +99,7 @@ package body Wait_Limit_Tests is
             Silence.all;
             Assert (Query.Step, "a row");
          when Step_Stream | Leave_Stream =>
-            --  Far more than the sockets on the way hold
+            --  Much more than the socket buffers in between can hold
             Prepare_Client_Side
               (Query, DB,
                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
@@ -182,7 +182,7 @@ package body Wait_Limit_Tests is
       end loop;
    end Operations;
 
-   --  Neither a server that takes the connection and says nothing, nor one that stops in between
+   --  A server that accepts the connection and does not respond, and a server that stops in between
 
    procedure Opening (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -206,7 +206,7 @@ package body Wait_Limit_Tests is
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Opening;
 
-   --  Names that nobody has, and one about which the resolver is silent
+   --  Unknown host names, and a name for which the resolver does not respond
 
    procedure Open_At (Host : String; Wait : Duration; Words : String) is
 
@@ -246,8 +246,8 @@ package body Wait_Limit_Tests is
           else "no connection within 0.500 s"));
    end Unknown_Host;
 
-   --  A limit is that of one operation: it goes on neither between two of them nor while rows are
-   --  read that are here already. A busy machine takes no 4 s for one.
+   --  A limit applies to one operation. Time between operations, or while buffered rows are read,
+   --  does not count. Even a busy machine takes less than 4 s for an operation.
 
    procedure In_Time (T : in out Fixture) is
       Patient : constant Duration := 4.0;
@@ -264,7 +264,7 @@ package body Wait_Limit_Tests is
       Assert (T.DB.Is_Connected, "connected");
    end In_Time;
 
-   --  The program takes its time to make rows: that is no wait for the server
+   --  The time that the program takes to produce rows does not count
 
    procedure Own_Time (T : in out Fixture) is
       Patient : constant Duration := 4.0;
@@ -298,7 +298,7 @@ package body Wait_Limit_Tests is
       Answers (T.DB, "SELECT count(*) FROM t", "6");
    end Own_Time;
 
-   --  A statement waits for the Cancel of another task no longer than its limit
+   --  A statement waits for another task's Cancel no longer than its limit
 
    procedure Behind_Cancel (T : in out Fixture) is
 
@@ -318,7 +318,7 @@ package body Wait_Limit_Tests is
       Assert (not T.DB.Is_Open, "closed");
    end Behind_Cancel;
 
-   --  Nor does a cleanup, which must not fail: the connection is lost then
+   --  Neither does a cleanup, which must not fail: the connection is then lost
 
    procedure Cleanup_Behind_Cancel (T : in out Fixture) is
 
@@ -354,7 +354,7 @@ package body Wait_Limit_Tests is
       Assert (not T.DB.Is_Connected, "lost");
    end Cleanup_Behind_Cancel;
 
-   --  A Cancel that begins during a Close has nothing to stop
+   --  A Cancel that begins during a Close does not stop anything
 
    procedure Cancel_In_Close (T : in out Fixture) is
       Has_Target : Boolean;
@@ -377,8 +377,7 @@ package body Wait_Limit_Tests is
       Assert (not Is_Awaited, "the finalization would not end");
    end Cancel_At_End;
 
-   --  Without a free file descriptor no limit can begin: then statements are refused, but what ends
-   --  goes on
+   --  Without a free file descriptor, no limit can start: statements fail, but cleanup works
 
    procedure No_Descriptors (T : in out Fixture) is
 
@@ -415,7 +414,7 @@ package body Wait_Limit_Tests is
          Query.Set_Streamed;
          Assert (Query.Step, "a row");
          Assert (Set_Limit (Open_Files, (Soft => 3, Hard => Usual.Hard)) = 0, "the limit");
-         --  The statement is closed, and the transaction rolled back
+         --  The statement must be closed, and the transaction rolled back
       end Leave_Open;
 
       procedure Restore is
@@ -446,7 +445,7 @@ package body Wait_Limit_Tests is
      (if Dialect.Name.all = "PostgreSQL" then "SELECT pg_sleep(" & Seconds & ")"
       else "SELECT sleep(" & Seconds & "), 1 FROM dual");
 
-   --  The server of the statement does not take the cancellation
+   --  The statement's server does not accept the cancel request
 
    procedure Cancelling (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -456,7 +455,7 @@ package body Wait_Limit_Tests is
          DB          : aliased Connection;
          Was_In_Time : Boolean := False with Atomic;
 
-         --  The server's session ends soon after the proxy
+         --  Waits for the server's session, which ends soon after the proxy
 
          procedure Wait is
          begin
@@ -466,7 +465,7 @@ package body Wait_Limit_Tests is
          procedure Cancel is
          begin
             loop
-               DB.Cancel;   --  nothing is under way yet
+               DB.Cancel;   --  no operation is in progress yet
                delay 0.01;
             end loop;
          end Cancel;
@@ -500,7 +499,7 @@ package body Wait_Limit_Tests is
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Cancelling;
 
-   --  The request is on its way when Cancel gives up, and reaches the server much later: it stops
+   --  The request is in transit when Cancel times out, and reaches the server much later: it stops
    --  nothing, because the connection is lost by then
 
    Cancel_Request : constant String :=
@@ -577,7 +576,7 @@ package body Wait_Limit_Tests is
       Cancel_With_Request (Hangs_Up => False);
    end Unknown_Cancel;
 
-   --  libpq takes a connection that ends for the server's answer
+   --  libpq treats a closed connection as the server's response
 
    procedure Broken_Cancel (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -587,9 +586,9 @@ package body Wait_Limit_Tests is
       end if;
    end Broken_Cancel;
 
-   --  The server stands still while the cancellation comes. PostgreSQL has it taken by another
-   --  process, and its session stops the statement when it goes on. MariaDB takes nothing, and
-   --  nothing was sent.
+   --  The server is stopped when the cancel request arrives. In PostgreSQL, another process accepts
+   --  the request, and the session stops the statement when it continues. MariaDB accepts nothing,
+   --  and nothing was sent.
 
    procedure Stopped_Server (T : in out Fixture) is
 
@@ -615,7 +614,8 @@ package body Wait_Limit_Tests is
 
       Server : constant Interfaces.C.int := Process;
 
-      --  Another machine's server is left alone, and so is who has its number here
+      --  Returns True if the server runs on this machine. A process with the same ID as a remote
+      --  server's must not be stopped.
 
       function Is_Here return Boolean is
          use Ada.Text_IO;
@@ -639,7 +639,7 @@ package body Wait_Limit_Tests is
 
       Signal_Continue : constant := 18;
       Signal_Stop     : constant := 19;
-      --  On Linux
+      --  Signal numbers on Linux
 
       Ignored : Interfaces.C.int;
 
@@ -658,7 +658,7 @@ package body Wait_Limit_Tests is
          entry End_Work;
       end Other;
 
-      --  A request that is there before its statement stops nothing
+      --  A request that arrives before its statement stops nothing
 
       procedure Await_Statement is
          Sight : Connection;
@@ -718,7 +718,7 @@ package body Wait_Limit_Tests is
       end if;
    end Stopped_Server;
 
-   --  A Cancel that comes late stops nothing that began after its statement
+   --  A late Cancel does not stop statements that began after its own
 
    procedure Late_Cancel (T : in out Fixture) is
 
@@ -760,8 +760,8 @@ package body Wait_Limit_Tests is
          raise;
    end Late_Cancel;
 
-   --  A lease ends in time, though the Cancel of its connection does not, and the next lease has
-   --  another session, which that Cancel does not reach
+   --  A lease ends in time although the Cancel of its connection does not, and the next lease gets
+   --  another session, which that Cancel does not affect
 
    procedure Prepare_On
      (Self : in out Statement; On : in out Connection'Class; Text : SQL.UTF_8_String) is

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A server that is silent: every operation that waits for it ends at the connection's limit.
+--  Tests that every operation that waits for an unresponsive server ends at the connection's limit.
 
 with AUnit.Test_Suites;
 with Test_Databases;
