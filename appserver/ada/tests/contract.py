@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Checks that the tests that appserver/CONTRACT.md names exist: python3 contract.py"""
+"""Checks that the tests named in appserver/CONTRACT.md exist: python3 contract.py"""
 
 import re
 import sys
@@ -14,14 +14,14 @@ DATABASES = re.compile(rf"{ABSENT}|all|(?:PostgreSQL|MariaDB|SQLite)(?:, (?:Post
 
 
 def rows(text: str) -> list[tuple[int, list[str]]]:
-    """The cells of each row of each table, with the number of its line."""
+    """Returns the cells of each row of each table, with its line number."""
     lines = enumerate(text.splitlines(), 1)
     cells = [(number, [cell.strip() for cell in line.strip("|").split(" | ")]) for number, line in lines if line.startswith("|")]
     return [(number, row) for number, row in cells if row != HEADER and set("".join(row)) - set("-|")]
 
 
 def is_in_ada(name: str) -> bool:
-    """A routine that is registered with AUnit, in a body of this folder."""
+    """Returns whether a body in this directory registers the routine with AUnit."""
     match = ADA_NAME.fullmatch(name)
     if not match:
         return False
@@ -31,7 +31,7 @@ def is_in_ada(name: str) -> bool:
 
 
 def is_in_java(name: str) -> bool:
-    """A method that JUnit runs."""
+    """Returns whether JUnit runs the method."""
     match = ADA_NAME.fullmatch(name)
     if not match:
         return False
@@ -62,7 +62,7 @@ def faults_in(number: int, row: list[str]) -> list[str]:
 
 
 def check_itself() -> None:
-    """A name that is missing must be found out."""
+    """Missing tests must be detected."""
     assert faults_in(1, ["p", "`Retry_Tests.No_Such_Test`", ABSENT, ABSENT])
     assert faults_in(1, ["p", ABSENT, "`RetryTest.noSuchTest`", ABSENT])
     assert faults_in(1, ["p", ABSENT, ABSENT, ABSENT]) and faults_in(1, ["p", "all"])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Whether the server for devices takes memory from the heap: python3 counted_heap.py PROGRAM
+"""Checks that the embedded server allocates no heap memory: python3 counted_heap.py PROGRAM
 
-The program counts it. It is asked all that the library has handlers and refusals for, and once for what does take some, so
-that a count of nothing is not one that cannot be anything else."""
+The program counts its allocations. It gets requests for all handlers and rejections of the library, and once a request that does
+allocate memory, to check that allocations are counted."""
 
 import re
 import socket
@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 
 FILE = bytes(range(256)) * 2**14
-"""4 MiB: more than a socket takes at once."""
+"""4 MiB, more than a socket accepts at once."""
 
 
 class Device:
-    """A program that runs, with one file to serve."""
+    """A running program with one file to serve."""
 
     def __init__(self, program, folder):
         self.process = subprocess.Popen([program, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -28,14 +28,14 @@ class Device:
         return socket.create_connection(self.address, timeout=10)
 
     def calls(self):
-        """Ends the program, and returns how often it asked for memory."""
+        """Ends the program, and returns the number of its allocations."""
         self.process.stdin.close()
         calls = int(self.process.stdout.read())
         assert self.process.wait(timeout=10) == 0
         return calls
 
     def statuses(self, *pieces):
-        """The statuses of all answers to requests sent in pieces. The last request closes the connection."""
+        """Returns the statuses of all responses to requests sent in pieces. The last request closes the connection."""
         with self.connect() as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for piece in pieces:
@@ -122,7 +122,7 @@ ANSWERED = [
     ([200], [request("GET", "/stream?size=1000000")]),
     ([200], [request("GET", "/stream?size=1000000&counted=1000000")]),
     ([200], [request("HEAD", "/stream?size=1000000")]),
-    # Values as long as a header may have them
+    # Values of the maximum length in a header
     ([200], [request("GET", "/hello?name=" + "a" * 7_500)]),
     ([200], [request("GET", "/hello?name=" + "%61" * 2_500)]),
     ([200], [request("GET", "/files/file.bin", "Accept-Encoding: gzip;q=0." + "0" * 7_500)]),
@@ -134,7 +134,7 @@ ANSWERED = [
 
 
 def wait_for_room(device):
-    """More clients than it has room for; the last is served when the first has gone."""
+    """Connects more clients than the server has room for; the last is served when the first has disconnected."""
     waiting = [device.connect() for _ in range(200)]
     for connection in waiting:
         connection.sendall(request("GET", "/"))
@@ -144,7 +144,7 @@ def wait_for_room(device):
 
 
 def dribble(device):
-    """Headers that do not end: it gives up on them."""
+    """Sends headers that do not end, which time out."""
     waiting = [device.connect() for _ in range(10)]
     for connection in waiting:
         connection.sendall(b"GET / HT")
@@ -154,7 +154,7 @@ def dribble(device):
 
 
 def expect(device):
-    """A client that sends its content when it may."""
+    """Sends content after 100 (Continue)."""
     with device.connect() as connection:
         connection.sendall(posted(b"[1]", "Expect: 100-continue").removesuffix(b"[1]"))
         assert connection.recv(65_536).startswith(b"HTTP/1.1 100")
@@ -163,7 +163,7 @@ def expect(device):
 
 
 def leave(device):
-    """Clients that go before they have their answer."""
+    """Disconnects before the response."""
     for _ in range(10):
         with device.connect() as connection:
             connection.sendall(request("GET", "/files/file.bin") * 3)
@@ -171,7 +171,7 @@ def leave(device):
 
 
 def cut_off(device):
-    """A source that gives less than it promised."""
+    """Requests a source that produces fewer bytes than announced."""
     for _ in range(10):
         try:
             device.statuses(request("GET", "/stream?size=1000&counted=1001"))
@@ -196,13 +196,13 @@ def main(program):
         calls = device.calls()
         lines = Path(folder, "access.log").read_text().splitlines()
         assert len(lines) >= len(ANSWERED), "its log lacks lines"
-        assert calls == 0, f"memory of the heap was asked for {calls} times"
+        assert calls == 0, f"{calls} heap allocations"
 
         for path, expected in ("/new", 200), ("/raise", 500):
             device = Device(program, folder)
             assert device.statuses(request("GET", path)) == [expected], path
-            assert device.calls() > 0, f"{path} takes memory, which was not counted"
-    print(f"the device serves {len(ANSWERED)} kinds of requests, and takes nothing from the heap")
+            assert device.calls() > 0, f"the allocation of {path} was not counted"
+    print(f"the embedded server processes {len(ANSWERED)} kinds of requests without heap allocations")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Builds every crate away from here, with what its manifest names and no more, and sees where that writes; holds manifests,
-project files, changes, headers of sources and assertion policies to each other: python3 crates.py FOLDER"""
+"""Builds every crate outside of this directory, with only the dependencies in its manifest, and checks where the build writes.
+Checks the consistency of manifests, project files, CHANGELOG.md, source headers and assertion policies:
+python3 crates.py DIRECTORY"""
 
 import os
 import pwd
@@ -18,7 +19,7 @@ SOURCES = {".adb", ".ads", ".c", ".gpr", ".ld", ".py", ".sh", ".toml", ""}
 COPYRIGHT = "Copyright 2026 The benchlab authors"
 LIBRARIES = {"libmariadb": "-lmariadb", "libpq": "-lpq", "libsqlite3": "-lsqlite3", "zlib": "-lz"}
 
-# https://github.com/alire-project/alire/blob/master/doc/catalog-format-spec.md. An index wants maintainers too.
+# https://github.com/alire-project/alire/blob/master/doc/catalog-format-spec.md. An index requires maintainers, too.
 KEYS = {"name", "version", "description", "authors", "licenses", "tags", "project-files", "configuration", "available",
         "gpr-externals", "depends-on"}
 
@@ -36,7 +37,7 @@ class Crate:
         self.needs = {name: version for table in self.manifest["depends-on"] for name, version in table.items()}
 
     def crates_below(self, crates: dict[str, "Crate"]) -> list["Crate"]:
-        """What it depends on, each after what that depends on."""
+        """Returns the dependencies in topological order."""
         found: dict[str, Crate] = {}
         for name in sorted(self.needs.keys() & crates.keys()):
             found |= {below.name: below for below in [*crates[name].crates_below(crates), crates[name]]}
@@ -71,8 +72,8 @@ def check_headers() -> int:
 
 
 def check_policies() -> int:
-    """Preconditions are in force whatever a program is compiled with. GNAT has no such way for predicates and invariants, which
-    it checks where the unit that uses a type is compiled with -gnata: so no specification has one, but for sets."""
+    """Preconditions are checked regardless of a program's switches. GNAT has no such policy for predicates and invariants, which it
+    checks only if the unit that uses a type is compiled with -gnata: so no specification has any, except for sets."""
     units = [path for path in sorted(ADA.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
     texts = {path: re.sub("--.*", "", path.read_text()) for path in units}
     for path, text in texts.items():
@@ -90,15 +91,15 @@ def check_policies() -> int:
 
 
 def check_switches() -> None:
-    """A program with a server, in these folders, is compiled as HTTP.md says."""
+    """Programs with a server in these directories are compiled as HTTP.md requires."""
     for project in [*ADA.glob("examples/*.gpr"), *ADA.glob("tests/*.gpr")]:
         if '"appserver_http"' in project.read_text():
             assert '"-fstack-check"' in project.read_text(), project
 
 
 def as_nobody(folder: Path) -> dict[str, object]:
-    """Who builds may write to nothing but the crates' folders; root may write everywhere."""
-    # Nobody reaches a checkout in root's home; what is written there is seen all the same.
+    """The user that builds may write only to the directories of the crates; root may write everywhere."""
+    # The user nobody cannot reach a checkout in root's home; writes there are detected all the same.
     is_reachable = all(above.stat().st_mode & stat.S_IXOTH for above in folder.parents)
     if os.geteuid() != 0 or not is_reachable:
         return {}
@@ -117,12 +118,12 @@ def copied(crate: Crate, folder: Path) -> Path:
 
 
 def state(folder: Path) -> dict[Path, int]:
-    """When each file was written, and there is each folder."""
+    """Returns the modification time of each file, and all directories."""
     return {path: path.stat().st_mtime_ns if path.is_file() else 0 for path in folder.rglob("*")}
 
 
 def written(folder: Path, before: dict[Path, int]) -> set[Path]:
-    """Folders of crates, such as appserver/obj, in which there is something else than before."""
+    """Returns the directories of crates, such as appserver/obj, whose contents have changed."""
     after = state(folder)
     changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
     return {Path(*path.relative_to(folder).parts[:2]) for path in changed}
@@ -142,7 +143,7 @@ def build(folder: Path, projects: list[Path], mode: str, kind: str, *options: st
 
 
 def put_crates(crates: dict[str, Crate], folder: Path) -> dict[str, object]:
-    """Copies that cannot be written to; who is to build them."""
+    """Creates read-only copies; returns the user that builds them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for crate in crates.values():
@@ -158,7 +159,7 @@ def make_room(crate_folder: Path, user: dict[str, object], *names: str) -> None:
 
 
 def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> None:
-    """Each after what it depends on: it writes to its own obj and lib, and to nothing else."""
+    """Builds each crate after its dependencies: a build writes only to the crate's own obj and lib."""
     user = put_crates(crates, folder)
     for crate in crates.values():
         crate_folder = folder / crate.name
@@ -172,7 +173,7 @@ def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> 
 
 
 def build_first(crates: dict[str, Crate], folder: Path) -> None:
-    """One whose dependencies are not built yet: they are in their own folders, as README.md says, or in APPSERVER_OUTPUT."""
+    """Builds a crate whose dependencies are not built yet: in their own directories, as in README.md, or in APPSERVER_OUTPUT."""
     user = put_crates(crates, folder)
     top = crates["appserver_http"]
     crate_folder, below = folder / top.name, top.crates_below(crates)
@@ -194,7 +195,7 @@ def build_first(crates: dict[str, Crate], folder: Path) -> None:
 
 
 def build_in_copy(folder: Path) -> None:
-    """with-crates, of a copy of this folder that is somewhere else: it writes to nothing but the copy."""
+    """Runs with-crates in a copy of this directory: it writes only to the copy."""
     shutil.rmtree(folder, ignore_errors=True)
     copy = folder / "third_party/appserver"
     shutil.copytree(ADA / "core", copy / "core", ignore=shutil.ignore_patterns("obj", "lib"))
@@ -210,7 +211,7 @@ def build_in_copy(folder: Path) -> None:
 
 
 def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
-    """A program of a user, on the libraries that were built."""
+    """Builds and runs a user's program with the built libraries."""
     program = folder / "program"
     (program / "obj").mkdir(parents=True)
     (program / "program.gpr").write_text(
@@ -230,7 +231,7 @@ def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
 
 
 def index(crates: dict[str, Crate], folder: Path) -> Path:
-    """An index of Alire's with these crates, the compiler and the system's libraries."""
+    """Creates an Alire index with these crates, the compiler and the system libraries."""
     root = folder / "index"
 
     def put(name: str, version: str, text: str) -> None:
@@ -252,7 +253,7 @@ def index(crates: dict[str, Crate], folder: Path) -> Path:
 
 
 def check_with_alire(crates: dict[str, Crate], folder: Path) -> None:
-    """Alire resolves what each crate depends on, and builds one of them with that."""
+    """Alire resolves the dependencies of each crate, and builds one crate with them."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "home").mkdir(parents=True)
     environment = os.environ | {"HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "APPSERVER_BUILD_MODE": "development"}
@@ -293,7 +294,7 @@ def main(folder: Path) -> None:
                folder / "relocatable", "development", "relocatable")
     run_program(crates, folder / "relocatable", "relocatable")
     check_with_alire(crates, folder / "alire")
-    print(f"crates: {len(crates)} of version {version} are built away from here, by gprbuild and with Alire")
+    print(f"crates: {len(crates)} of version {version} were built outside of the source directory, with gprbuild and Alire")
 
 
 if __name__ == "__main__":

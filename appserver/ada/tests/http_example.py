@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Asks an example of HTTP.md or REST.md what that asks it, and compares: python3 http_example.py REST.md PROGRAM"""
+"""Sends the requests in HTTP.md or REST.md to the example, and compares the responses: python3 http_example.py REST.md PROGRAM"""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ EXAMPLE_URL = "http://127.0.0.1:8080"
 
 
 def answer_to(command, url):
-    """What curl prints, of which these options are understood: -s, -H FIELD, -d CONTENT"""
+    """Returns the output of curl, with these supported options: -s, -H FIELD, -d CONTENT"""
     words = iter(shlex.split(command)[1:])
     request = urllib.request.Request(EXAMPLE_URL)
     for word in words:
@@ -42,12 +42,12 @@ def main(readme, program):
         lines = console.splitlines()
         for command, expected in zip(lines[::2], lines[1::2], strict=True):
             answer = answer_to(command.removeprefix("$ "), url)
-            assert answer == expected, f"{command}\n{answer}\nin place of\n{expected}"
+            assert answer == expected, f"{command}\n{answer}\nexpected\n{expected}"
     finally:
         server.stdin.close()
         status = server.wait(timeout=10)
     assert status == 0, status
-    print(f"the example of {readme}: {len(lines) // 2} answers are as shown")
+    print(f"the example of {readme}: {len(lines) // 2} responses are as shown")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 # Copyright 2026 The benchlab authors
 """Compares Appserver.JSON with Python's json: python3 json_reference.py PATH-OF-json_copy [TEXTS [SEED]]
 
-Documents are made at random and written in many ways; most are then damaged. Both sides have to
-agree on whether each is JSON, and on what it holds.
+Documents are generated at random and written in many ways; most are then damaged. Both sides must
+agree on whether each text is JSON, and on its contents.
 """
 
 import json
@@ -53,7 +53,7 @@ def value(rng, depth=0):
 
 
 def written(rng, document):
-    """JSON for the document, in one of the ways that the grammar allows."""
+    """Returns JSON for the document, in one of the ways that the grammar allows."""
     plain = json.dumps(
         document,
         ensure_ascii=rng.random() < 0.5,
@@ -84,7 +84,7 @@ def damaged(rng, source):
 
 
 class Pairs(list):
-    """An object with its members in order, the repeated ones too"""
+    """Returns an object with its members in order, including repeated members."""
 
 
 def refuse(word):
@@ -92,7 +92,7 @@ def refuse(word):
 
 
 def encodable(document):
-    """Python takes a surrogate without its partner; RFC 8259, section 8.2, warns of it"""
+    """Python accepts an unpaired surrogate, which RFC 8259, section 8.2, warns about."""
     if isinstance(document, str):
         document.encode()
     elif isinstance(document, tuple | list):
@@ -107,7 +107,7 @@ def parsed(source):
 
 
 def largest(document):
-    """Whether it has a number that is too large for one side or the other"""
+    """Returns whether the document has a number that is too large for either side."""
     if isinstance(document, tuple | list):
         return any(largest(part) for part in document)
     if isinstance(document, float):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""A MariaDB server with a certificate, as the SQL layer sees it: python3 mariadb_tls.py PROGRAM
+"""Tests the SQL layer with a MariaDB server that has a certificate: python3 mariadb_tls.py PROGRAM
 
-It starts one with openssl and mariadbd, and PROGRAM, tls_client, asks it."""
+Starts a server with openssl and mariadbd, to which PROGRAM, tls_client, connects."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 WITHIN_S = 60
 PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
 ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
-"""The server's addresses: one that its certificate is for, and another."""
+"""The server's addresses: the one in its certificate, and another."""
 CIPHER = "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'"
 USERS = """CREATE USER anyone@'%' IDENTIFIED BY 'secret';
 CREATE USER encrypted@'%' IDENTIFIED BY 'secret' REQUIRE SSL;
@@ -29,7 +29,7 @@ def run(*command):
 
 
 def authority(folder, name):
-    """The file of its certificate; its key is beside it."""
+    """Creates a CA. Returns the file of its certificate; the key is next to it."""
     file = folder / f"{name}.pem"
     run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
         "-keyout", file.with_suffix(".key"), "-out", file)
@@ -47,7 +47,7 @@ def certified(folder, by, address):
 
 
 def started(folder, certificate, ending):
-    """The port of the server, which takes connections and lives until the ending."""
+    """Starts the server, which runs until the stack is closed. Returns its port."""
     with socket.create_server((ADDRESS, 0)) as free:
         port = free.getsockname()[1]
     data, users = folder / "data", folder / "users.sql"
@@ -99,7 +99,7 @@ def main():
     for outcome, expected in trials:
         assert outcome.startswith(expected), f"{outcome}: not {expected}"
     assert without.startswith("28000 ") and without.endswith(" (without TLS, which the server may require)"), without
-    print(f"MariaDB over TLS: {len(trials) + 1} connections as they should be")
+    print(f"MariaDB over TLS: {len(trials) + 1} connections as expected")
 
 
 main()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Puts the examples in the comments of specifications into frames, for a compiler: python3 specifications.py FOLDER
+"""Inserts the examples in the comments of specifications into frames, which are compiled: python3 specifications.py DIRECTORY
 
-An example is what a comment has indented by three spaces. Its pieces are what is between blank lines, and between lines that
-are an ellipsis. specifications/NAME.ada is the frame of NAME.ads: Ada, in which a line `@2` stands for the second piece, and lines
-`@… TEXT` at the beginning say what stands for each further ellipsis. Each piece is in a frame, or listed here."""
+An example is the text of a comment that is indented by three spaces. Its pieces are separated by blank lines, and by lines with an
+ellipsis. specifications/NAME.ada is the frame of NAME.ads: Ada code in which a line `@2` stands for the second piece, and lines
+`@… TEXT` at the beginning contain the replacement of each further ellipsis. Each piece must be in a frame, or listed here."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ INDENTED = re.compile(r" *--     ( *\S.*)")
 PLACE = re.compile(r"( *)@(\d+)")
 ELLIPSIS = "…"
 
-# Pieces that are no Ada: names and their meanings, SQL, a document in two languages
+# Pieces that are not Ada: names and their meanings, SQL, a document in two formats
 TEXTS = {
     "appserver-caches": {1},
     "appserver-counters": {1},
@@ -43,7 +43,7 @@ def pieces_of(text: str) -> list[list[str]]:
 
 
 def filled(name: str, pieces: list[list[str]]) -> str:
-    """The frame with the pieces in it. LookupError: they do not fit."""
+    """Returns the frame with the pieces inserted. Raises LookupError if they do not match."""
     lines = (FRAMES / f"{name}.ada").read_text().splitlines()
     stand_ins = [line.removeprefix(f"@{ELLIPSIS} ") for line in lines if line.startswith(f"@{ELLIPSIS} ")]
     used, result = set(TEXTS.get(name, ())), []
@@ -53,7 +53,7 @@ def filled(name: str, pieces: list[list[str]]) -> str:
             continue
         number = int(place[2])
         if number > len(pieces):
-            raise LookupError(f"{name}.ads has {len(pieces)} pieces of examples, and its frame wants {number}")
+            raise LookupError(f"{name}.ads has {len(pieces)} pieces of examples, but its frame requires {number}")
         used.add(number)
         result += [place[1] + piece for piece in pieces[number - 1]]
     if lacking := sorted(set(range(1, len(pieces) + 1)) - used):

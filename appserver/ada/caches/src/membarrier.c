@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The benchlab authors
 //
-// membarrier(2) for Ada: its number differs between processors. 0 if it took place.
+// membarrier(2) for Ada, since its system call number differs between processors. Returns 0 on success.
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

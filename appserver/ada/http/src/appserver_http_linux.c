@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright 2026 The benchlab authors
  *
- * What the headers of Linux and of the C library say on the machine that is compiled for. Appserver.HTTP.Linux_Values
- * takes the values; the layouts of Appserver.HTTP.Linux and .Linux_Files are compared here. */
+ * Values from the headers of Linux and the C library on the target machine, for Appserver.HTTP.Linux_Values. The layouts
+ * in Appserver.HTTP.Linux and Appserver.HTTP.Linux_Files are checked here. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +102,7 @@ VALUE (int, PROT_READ);
 VALUE (int, PROT_WRITE);
 VALUE (int, RLIMIT_NOFILE);
 
-/* struct epoll_event is packed on x86-64: its size, and where its data begins, in words of 32 bits */
+/* struct epoll_event is packed on x86-64. Its size, and the offset of its data, in words of 32 bits */
 const uint32_t appserver_http_event_words = sizeof (struct epoll_event) / 4;
 const uint32_t appserver_http_event_key = offsetof (struct epoll_event, data) / 4;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Copyright 2026 The benchlab authors
 
-   The page of the monitor, which is a file of its own. */
+   The page of the monitor, which is a separate file. */
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright 2026 The benchlab authors
  *
- * What the headers of Linux and of the C library say on the machine that is compiled for.
- * Appserver.Processes.Linux_Values takes the values; the layouts of Appserver.Processes.Linux are compared here. */
+ * Values from the headers of Linux and the C library on the target machine, for Appserver.Processes.Linux_Values.
+ * The layouts in Appserver.Processes.Linux are checked here. */
 
 #include <errno.h>
 #include <fcntl.h>

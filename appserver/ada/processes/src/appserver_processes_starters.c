@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright 2026 The benchlab authors
  *
- * Starts programs, with a time limit. A child shares the memory of the thread that makes it, and the kernel suspends
+ * Starts programs, with a timeout. A child shares the memory of the thread that creates it, and the kernel suspends
  * that thread until the child has called exec. Both hang for as long as the file system of the program or of its
- * directory does, and not even SIGKILL ends some of these hangs. So a thread of its own, the starter, makes each child.
+ * directory hangs, and not even SIGKILL ends some of these hangs. So each child is created by a separate thread, the
+ * starter.
  *
  * The calling thread creates the starter. The starter therefore has the caller's CPU affinity, scheduling policy, nice
  * value, timer slack, credentials, namespaces and cgroup, and the child inherits them as it would from a fork by the
  * caller.
  *
- * The starter stays until the child has ended: a program may ask for a signal at the end of the thread that started it
- * (PR_SET_PDEATHSIG). */
+ * The starter stays until the child has exited, since a program may request a signal at the end of the thread that
+ * started it (PR_SET_PDEATHSIG). */
 
 #include <errno.h>
 #include <pthread.h>
@@ -21,16 +22,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The layout is that of Request in Appserver.Processes.Linux */
+/* The layout is the same as that of Request in Appserver.Processes.Linux */
 struct request {
-    char *const *paths; /* of the program, ended by NULL: the first that exists is taken */
+    char *const *paths; /* of the program, NULL-terminated: the first path that exists is used */
     char *const *arguments;
     char *const *environment;
     const char *directory; /* or NULL */
-    int streams[3];        /* the program's; -1: this process's */
+    int streams[3];        /* of the program; -1 to inherit this process's stream */
 
-    int code;              /* 0, or the errno of what failed */
-    pid_t id;              /* of the child, written by itself; 0 if there is none */
+    int code;              /* 0, or the errno of the failed call */
+    pid_t id;              /* of the child, which writes it; 0 if there is none */
     int is_abandoned;      /* Set with the lock held: the caller has given up */
     int has_ended;         /* Guarded by the lock: the starter does not use it after this */
 };
@@ -51,9 +52,9 @@ static void initialize(void)
     pthread_condattr_destroy(&attributes);
 }
 
-/* ---- The child: it has all signals blocked, and changes nothing in the memory but its request and its stack ---- */
+/* ---- The child: blocks all signals, and modifies only its request and its stack in memory ---- */
 
-/* As posix_spawnp: a path that cannot be reached is skipped; of a program that may not be executed, that is the error */
+/* Like posix_spawnp: skips paths that cannot be reached, and reports an error if a program must not be executed */
 static int execute(const struct request *request)
 {
     int code = ENOENT;
@@ -80,7 +81,7 @@ static int prepare(const struct request *request)
     for (int stream = 0; stream < 3; ++stream)
         if (request->streams[stream] >= 0 && dup2(request->streams[stream], stream) < 0)
             return errno;
-    /* Before what can hang: a copy of a pipe's end that is left keeps another program from the end of its input */
+    /* Before calls that may hang: an open copy of a pipe's end would keep another program from seeing the end of its input */
     closefrom(3);
     if (request->directory != NULL && chdir(request->directory) != 0)
         return errno;
@@ -105,7 +106,7 @@ static int be_child(void *argument)
 
 enum { STACK_SIZE = 256 * 1024, CHILD_STACK_SIZE = 64 * 1024 };
 
-/* With the process group that the child has made, if it has come that far. Its number is its own until it is reaped. */
+/* Includes the process group, if the child has already created it. The ID is not reused until the child is reaped. */
 static void kill_child(pid_t id)
 {
     kill(-id, SIGKILL);
@@ -133,7 +134,7 @@ static int make_child(struct request *request)
     return clone(be_child, stack + CHILD_STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, request);
 }
 
-/* Returns the number of the program that was started, or 0 */
+/* Returns the process ID of the started program, or 0 */
 static pid_t serve_request(struct request *request)
 {
     pid_t id = 0;
@@ -170,7 +171,7 @@ static void *be_starter(void *argument)
     return NULL;
 }
 
-/* Starters handle no signals: those are for the program's own threads */
+/* Starters handle no signals, which are left to the program's own threads */
 static int new_starter(struct request *request)
 {
     sigset_t all, old;
@@ -203,7 +204,7 @@ static struct timespec after(long milliseconds)
     return time;
 }
 
-/* Whether the request has ended in time. The lock is held. */
+/* Returns whether the request has ended in time. The lock must be held. */
 static int await_end(struct request *request, long milliseconds)
 {
     struct timespec limit = after(milliseconds);
@@ -214,8 +215,8 @@ static int await_end(struct request *request, long milliseconds)
     return request->has_ended;
 }
 
-/* Either this sees the child's number, or the child sees that it is abandoned. The starter resets the number before it
- * reaps the child, since another process may get the number after that. */
+/* Either this sees the child's ID, or the child sees that it is abandoned. The starter resets the ID before it reaps
+ * the child, since another process may get the same ID after that. */
 static void abandon(struct request *request)
 {
     pid_t id;
@@ -239,7 +240,7 @@ int appserver_processes_start(struct request *request, long milliseconds, long k
     pthread_once(&is_initialized, initialize);
     code = new_starter(request);
     pthread_mutex_lock(&lock);
-    if (code != 0) { /* Otherwise the code is the child's, which may have failed by now */
+    if (code != 0) { /* Otherwise the code is that of the child, which may already have failed */
         request->code = code;
         request->has_ended = 1;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright 2026 The benchlab authors
  *
- * Has the kernel hold calls of execve and chdir until this process answers them, as a file system that hangs does:
- * seccomp_unotify(2). */
+ * Makes the kernel hold calls of execve and chdir until this process responds to them, to simulate a file system that
+ * hangs: seccomp_unotify(2). */
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -13,7 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of the calling thread and the threads and processes that it makes. The descriptor that the calls are answered by. */
+/* Applies to the calling thread and the threads and processes that it creates. Returns the descriptor with which to
+ * respond to the calls. */
 int tests_hold_calls(void)
 {
     struct sock_filter instructions[] = {
@@ -30,7 +31,7 @@ int tests_hold_calls(void)
     return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 }
 
-/* Waits for a held call, and returns its number. A caller that was killed in the meantime is skipped. */
+/* Waits for a held call, and returns its ID. Skips callers that were killed in the meantime. */
 unsigned long long tests_next_call(int listener)
 {
     struct seccomp_notif call = {0};
@@ -40,7 +41,7 @@ unsigned long long tests_next_call(int listener)
     return call.id;
 }
 
-/* Lets the call go on */
+/* Lets the call continue */
 void tests_continue_call(int listener, unsigned long long id)
 {
     struct seccomp_notif_resp response = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
