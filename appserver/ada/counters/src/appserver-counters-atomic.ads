@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A counter in one atomic word with cache lines of its own. A change is one instruction on x86-64
+--  A counter in one atomic word with its own cache lines. A change is one instruction on x86-64
 --  (lock add, lock xadd, lock cmpxchg), and a read is a load.
 
 pragma Ada_2022;
