@@ -41,7 +41,7 @@ package body Cache_Cases is
            "the program's locking policy is not that of " & Arguments.Text ("scheme");
       end if;
       if Self.Scheme = Unsynchronised and then Writes then
-         raise Unsupported_Error with "the unsynchronised map is for reading only";
+         raise Unsupported_Error with "the unsynchronized map is read-only";
       end if;
       Self.Owned.Map := New_Map (Self.Scheme, Entries);
    end Make_Map;
@@ -135,7 +135,7 @@ package body Cache_Cases is
    begin
       return
         (if Percent = "99" then 99 elsif Percent = "90" then 90
-         else raise Unsupported_Error with "reads are 99 or 90 %, not " & Percent);
+         else raise Unsupported_Error with "expected 99 or 90 percent reads, got " & Percent);
    end Reads;
 
    overriding procedure Open

@@ -146,17 +146,17 @@ package body Pool_Cases is
      (if Word = "equal" then Threads
       elsif Word = "half" then (Threads + 1) / 2
       elsif Word = "eightfold" then 8 * Threads
-      else raise Unsupported_Error with "there is no size " & Word);
+      else raise Unsupported_Error with "unknown size " & Word);
 
    function Hold_Of (Word : String) return Hold_Kind is
      (if Word = "0us" then Nothing
       elsif Word = "100us" then A_While
-      else raise Unsupported_Error with "there is no hold " & Word);
+      else raise Unsupported_Error with "unknown hold " & Word);
 
    procedure Must_Be_LIFO (Word : String) is
    begin
       if Word /= "lifo" then
-         raise Unsupported_Error with "there is no reuse " & Word;
+         raise Unsupported_Error with "unknown reuse " & Word;
       end if;
    end Must_Be_LIFO;
 

@@ -14,7 +14,7 @@ package body Process_Cases.Piping is
    procedure Must_Be (Is_Equal : Boolean) is
    begin
       if not Is_Equal then
-         raise Output_Error with "the output differs from what was expected";
+         raise Output_Error with "the output differs from the expected output";
       end if;
    end Must_Be;
 

@@ -22,7 +22,7 @@ package body Process_Cases.Starting is
       Child : Process;
    begin
       Child.Start ("/bin/no-such-program", Options => Silent);
-      raise Output_Error with "a program that is not there was started";
+      raise Output_Error with "a nonexistent program was started";
    exception
       when Start_Error =>
          Check := Check + 1;
@@ -41,7 +41,7 @@ package body Process_Cases.Starting is
       Child.Start ("/bin/sh", ["-c", "/bin/sleep 60 & exec /bin/sleep 60"], Writing);
       begin
          Child.Wait (Status, Timeout => Duration'Max (0.0, To_Duration (Limit - Clock)));
-         raise Output_Error with "/bin/sh ended before its time was over";
+         raise Output_Error with "/bin/sh exited before its timeout";
       exception
          when Timeout_Error =>
             Killed := Kernel.Monotonic_Time;
@@ -49,7 +49,7 @@ package body Process_Cases.Starting is
       Child.Kill;
       Child.Wait (Status);
       if Child.Read_All /= "" then
-         raise Output_Error with "/bin/sh wrote something";
+         raise Output_Error with "/bin/sh wrote unexpected output";
       end if;
       Self.Measure (Fields.Metric_Value (Kernel.Monotonic_Time - Killed));
       Check := Check + Nothing + Number (Status);

@@ -31,7 +31,7 @@ package body Process_Cases is
    function Size_Of (Parent : String) return Positive is
      (if Parent = "10MB" then 10 * 2 ** 20
       elsif Parent = "1GB" then 2 ** 30
-      else raise Unsupported_Error with "there is no parent " & Parent);
+      else raise Unsupported_Error with "unknown parent " & Parent);
 
    overriding procedure Open
      (Self      : in out Process_Case;

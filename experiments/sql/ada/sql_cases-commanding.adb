@@ -14,7 +14,7 @@ package body SQL_Cases.Commanding is
       Inputs    : Seeded_Sequences.Sequence) is
    begin
       if not Database.Has_Do then
-         raise Unsupported_Error with "this database has no DO 1";
+         raise Unsupported_Error with "this database does not support DO 1";
       end if;
    end Prepare;
 

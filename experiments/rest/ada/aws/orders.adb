@@ -41,7 +41,7 @@ package body Orders is
 
       return Result : constant JSON_Value := Of_Value.Get (Name) do
          if Result.Kind /= Kind then
-            raise Not_An_Order with Name & " is of another type";
+            raise Not_An_Order with Name & " has another type";
          end if;
       end return;
    end Member;
@@ -55,7 +55,7 @@ package body Orders is
       return Tags : Text_Vectors.Vector do
          for Value of Values loop
             if Value.Kind /= JSON_String_Type then
-               raise Not_An_Order with "a tag is of another type";
+               raise Not_An_Order with "a tag has another type";
             end if;
             Tags.Append (Unbounded_String'(Value.Get));
          end loop;
