@@ -4,7 +4,7 @@
 --  Concurrent maps that are read often and written rarely. There are three implementations, which
 --  are generic child packages without parameters. They are interchangeable:
 --
---     Wait_Free       readers never wait, and write to no memory that tasks share
+--     Wait_Free       readers never wait, and do not write to shared memory
 --     Copy_On_Write   readers never wait; each write copies the map. For small maps.
 --     Locked          a protected object
 --
@@ -64,7 +64,7 @@ package Appserver.Caches is
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean) is abstract;
-   --  Gets the element of a key.
+   --  Looks up a key.
    --  @param Self the cache
    --  @param Key the key
    --  @param Element set to a copy of the key's element; unchanged if the key has no entry

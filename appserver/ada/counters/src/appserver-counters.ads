@@ -3,8 +3,8 @@
 --
 --  Counters that any number of tasks share without losing updates.
 --
---     Appserver.Counters.Atomic   one atomic word: the one to begin with
---     Appserver.Counters.Striped  one word for each of some tasks: many writers, few readers
+--     Appserver.Counters.Atomic   one atomic word: the default choice
+--     Appserver.Counters.Striped  one word per stripe: for many writers and few readers
 --     Appserver.Counters.Locked   a protected object
 --
 --  A call on an object of one of these types is not dispatching, and is inlined with -gnatn2.

@@ -4,9 +4,9 @@
 --  Writes the metrics in Prometheus's text format, version 0.0.4.
 --
 --     appserver_monitor_page_seconds             {page}         a histogram of response times
---     appserver_monitor_page_errors_total        {page}         responses with 500 and more
---     appserver_monitor_page_client_errors_total {page}         responses with 400 to 499
---     appserver_monitor_page_cpu_seconds_total   {page}         CPU time, estimated
+--     appserver_monitor_page_errors_total        {page}         responses with status 500 and above
+--     appserver_monitor_page_client_errors_total {page}         responses with status 400 to 499
+--     appserver_monitor_page_cpu_seconds_total   {page}         estimated CPU time
 --     appserver_monitor_queries_total            {page, query}  executions
 --     appserver_monitor_query_errors_total       {page, query}  failed executions
 --     appserver_monitor_query_seconds_total      {page, query}  the time of executions
