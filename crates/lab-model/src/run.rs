@@ -31,6 +31,7 @@ pub struct Run {
     pub ending: Option<Ending>,
     /// Settings that subjects read back.
     pub settings: Vec<Setting>,
+    /// The failures of subjects.
     pub failures: Vec<Failure>,
     /// Lines that the subjects wrote in addition to replies.
     pub log: Vec<LogLine>,
