@@ -115,8 +115,8 @@ package body Counter_Tests is
       Result.Add_Test (Atomic_Tests.Suite);
       Result.Add_Test (Locked_Tests.Suite);
       Add ("striped counter: one task", Striped_Alone'Access);
-      Add ("striped counter: many tasks lose nothing", Striped_Loses_Nothing'Access);
-      Add ("counters: any of them", Any_Counter'Access);
+      Add ("striped counter: many tasks lose no updates", Striped_Loses_Nothing'Access);
+      Add ("counters: class-wide code", Any_Counter'Access);
       Add ("counters: padded", Neighbours'Access);
       return Result;
    end Suite;

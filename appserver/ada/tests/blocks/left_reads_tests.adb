@@ -492,18 +492,18 @@ package body Left_Reads_Tests is
          Result.Add_Test (Caller.Create ("wait-free cache: " & Text, Test));
       end Add;
    begin
-      Add ("a read fails", Read_Fails'Access);
-      Add ("tasks are aborted in a read", Read_Is_Aborted'Access);
-      Add ("a read is left", Read_Is_Left'Access);
-      Add ("a read in a read", Read_In_Read'Access);
+      Add ("a read raises an exception", Read_Fails'Access);
+      Add ("tasks aborted during a read", Read_Is_Aborted'Access);
+      Add ("a read is ended", Read_Is_Left'Access);
+      Add ("nested reads", Read_In_Read'Access);
       Add ("a reader stays", Reader_Stays'Access);
-      Add ("it grows while a reader stays", Grows_While_Reader_Stays'Access);
-      Add ("it is read while a reader stays", Read_While_Reader_Stays'Access);
+      Add ("growing while a reader stays", Grows_While_Reader_Stays'Access);
+      Add ("other reads while a reader stays", Read_While_Reader_Stays'Access);
       Add ("a reader of another cache stays", Reader_Of_Another'Access);
-      Add ("a reader stays in a read in a read", Nested_Reader_Stays'Access);
-      Add ("replaced values are freed when writes stop", Freed_By_Time'Access);
-      Add ("replaced values are freed on request", Freed_On_Request'Access);
-      Add ("a finalization blocks", Finalization_Blocks'Access);
+      Add ("a reader stays in a nested read", Nested_Reader_Stays'Access);
+      Add ("replaced entries are freed when writes stop", Freed_By_Time'Access);
+      Add ("replaced entries are freed on request", Freed_On_Request'Access);
+      Add ("a blocking finalization", Finalization_Blocks'Access);
       return Result;
    end Suite;
 

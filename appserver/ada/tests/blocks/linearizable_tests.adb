@@ -177,11 +177,11 @@ package body Linearizable_Tests is
       end Add;
    begin
       Add ("one task", Alone'Access);
-      Add ("the ends of its range", Range_Ends'Access);
-      Add ("many tasks lose nothing", Nothing_Is_Lost'Access);
-      Add ("values before are unique", Tickets'Access);
+      Add ("the limits of the range", Range_Ends'Access);
+      Add ("many tasks lose no updates", Nothing_Is_Lost'Access);
+      Add ("previous values are unique", Tickets'Access);
       Add ("compare and set", Compared'Access);
-      Add ("zero is reached once", Zero_Once'Access);
+      Add ("zero is reported once", Zero_Once'Access);
       return Result;
    end Suite;
 

@@ -839,14 +839,14 @@ package body Pool_Tests is
       end Add;
    begin
       Add ("leases", Leases'Access);
-      Add ("mistakes", Mistakes'Access);
+      Add ("misuse", Mistakes'Access);
       Add ("hooks", Hooks'Access);
       Add ("timeouts", Times_Out'Access);
       Add ("opening hangs", Opening_Hangs'Access);
-      Add ("left while it opens", Left_While_Opening'Access);
+      Add ("left while opening", Left_While_Opening'Access);
       Add ("validation hangs", Validation_Hangs'Access);
-      Add ("aborted in Get", Aborted_In_Get'Access);
-      Add ("aborted in hooks", Aborted_In_Hooks'Access);
+      Add ("aborts in Get", Aborted_In_Get'Access);
+      Add ("aborts in hooks", Aborted_In_Hooks'Access);
       Add ("first come, first served", First_Come'Access);
       Add ("closed while tasks wait", Closed_While_Waiting'Access);
       Add ("resized in use", Resized'Access);

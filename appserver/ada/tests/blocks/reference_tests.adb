@@ -278,7 +278,7 @@ package body Reference_Tests is
       Add ("copies", Copies'Access);
       Add ("exceptions", Exceptions'Access);
       Add ("atomic, one task", One_Task'Access);
-      Add ("atomic, more gets than its state counts", Many_Gets'Access);
+      Add ("atomic, more gets than the state can count", Many_Gets'Access);
       Add ("atomic, many tasks", Stress'Access);
       Add ("aborted tasks", Aborted'Access);
       return Result;

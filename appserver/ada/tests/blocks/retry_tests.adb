@@ -686,22 +686,22 @@ package body Retry_Tests is
          Result.Add_Test (Caller.Create (Text, Test));
       end Add;
    begin
-      Add ("retry: the class of an error", Classes'Access);
+      Add ("retry: classification of errors", Classes'Access);
       Add ("retry: n attempts are n - 1 retries", Attempts_Are_Exact'Access);
-      Add ("retry: unknown, with a key", Unknown_With_Key'Access);
-      Add ("retry: each class, and without it", Each_Class'Access);
-      Add ("retry: what is permanent", Permanent_Faults'Access);
+      Add ("retry: unknown outcomes, with a key", Unknown_With_Key'Access);
+      Add ("retry: each class, retried and not retried", Each_Class'Access);
+      Add ("retry: permanent faults", Permanent_Faults'Access);
       Add ("retry: pauses double", Pauses_Double'Access);
       Add ("retry: deadlines", Deadlines'Access);
       Add ("retry: budgets", Budgets'Access);
-      Add ("retry: outcomes unknown", Outcomes_Unknown'Access);
-      Add ("retry: only the outermost", Nested'Access);
+      Add ("retry: unknown outcomes", Outcomes_Unknown'Access);
+      Add ("retry: only the outermost call", Nested'Access);
       Add ("retry: cancelled", Cancelled'Access);
       Add ("retry: aborted", Aborted'Access);
-      Add ("retry: no memory without a fault", No_Memory'Access);
-      Add ("retry: no memory of transactions", No_Memory_In_Transactions'Access);
+      Add ("retry: no heap memory without a fault", No_Memory'Access);
+      Add ("retry: no heap memory in transactions", No_Memory_In_Transactions'Access);
       Add ("retry: tasks share a budget", Budget_Stress'Access);
-      Add ("retry: figures as text", As_Text'Access);
+      Add ("retry: statistics as text", As_Text'Access);
       return Result;
    end Suite;
 

@@ -297,7 +297,7 @@ package body Contract_Tests is
       Add ("requests", Requests'Access);
       Add ("documents", Documents'Access);
       Add ("logs, cookies, addresses", Services'Access);
-      Add ("fields that are the server's", Fields'Access);
+      Add ("reserved fields", Fields'Access);
       return Result;
    end Suite;
 

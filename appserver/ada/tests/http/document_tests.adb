@@ -321,8 +321,8 @@ package body Document_Tests is
       Add ("both formats", Both_Formats'Access);
       Add ("texts are escaped", Texts_Are_Escaped'Access);
       Add ("names", Names'Access);
-      Add ("misuse is refused", Misuse_Is_Refused'Access);
-      Add ("clients choose", Clients_Choose'Access);
+      Add ("misuse is rejected", Misuse_Is_Refused'Access);
+      Add ("content negotiation", Clients_Choose'Access);
       Add ("any Accept field is read", Any_Field_Is_Read'Access);
       return Result;
    end Suite;

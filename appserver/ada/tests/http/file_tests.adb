@@ -510,18 +510,18 @@ package body File_Tests is
       end Add;
 
    begin
-      Add ("whole", Whole_Files'Access);
+      Add ("whole files", Whole_Files'Access);
       Add ("HEAD", Heads'Access);
       Add ("other methods", Other_Methods'Access);
-      Add ("no way out of the folder", No_Way_Out'Access);
-      Add ("no folder", No_Folder'Access);
+      Add ("no access outside of the directory", No_Way_Out'Access);
+      Add ("a missing directory", No_Folder'Access);
       Add ("nothing leaks", Nothing_Leaks'Access);
-      Add ("conditions hold", Conditions_Hold'Access);
+      Add ("conditional requests", Conditions_Hold'Access);
       Add ("tags change", Tags_Change'Access);
       Add ("ranges", Ranges'Access);
-      Add ("ranges of what it was", Ranges_Of_What_It_Was'Access);
-      Add ("any request is answered", Any_Request_Is_Answered'Access);
-      Add ("times are dates", Times_Are_Dates'Access);
+      Add ("ranges of an older version", Ranges_Of_What_It_Was'Access);
+      Add ("any request gets a response", Any_Request_Is_Answered'Access);
+      Add ("formats of dates", Times_Are_Dates'Access);
       Add ("types", Types'Access);
       return Result;
    end Suite;

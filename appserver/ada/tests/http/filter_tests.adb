@@ -148,9 +148,9 @@ package body Filter_Tests is
       Add ("fields", With_Fields'Access);
       Add ("content", With_Content'Access);
       Add ("behind a router", Behind_A_Router'Access);
-      Add ("around", Around'Access);
+      Add ("a wrapping filter", Around'Access);
       Add ("in front of a function", A_Function'Access);
-      Add ("more than have marks", Many'Access);
+      Add ("more filters than marks", Many'Access);
       return Result;
    end Suite;
 

@@ -606,19 +606,19 @@ package body JSON_Tests is
       end Add;
 
    begin
-      Add ("takes what is JSON", Takes_What_Is_JSON'Access);
-      Add ("refuses what is not, and says where", Refuses_What_Is_Not'Access);
-      Add ("depth has a limit", Depth_Has_A_Limit'Access);
-      Add ("a text has any bounds", Any_Bounds'Access);
+      Add ("accepts JSON", Takes_What_Is_JSON'Access);
+      Add ("rejects invalid JSON, with the position", Refuses_What_Is_Not'Access);
+      Add ("the depth is limited", Depth_Has_A_Limit'Access);
+      Add ("texts with any bounds", Any_Bounds'Access);
       Add ("texts are decoded", Texts_Are_Decoded'Access);
       Add ("integers are in range", Integers_Are_In_Range'Access);
-      Add ("floats are the nearest", Floats_Are_The_Nearest'Access);
-      Add ("objects are walked", Objects_Are_Walked'Access);
-      Add ("failures stay", Failures_Stay'Access);
-      Add ("damaged texts raise nothing", Nothing_Is_Raised'Access);
+      Add ("floats are rounded to nearest", Floats_Are_The_Nearest'Access);
+      Add ("objects are read", Objects_Are_Walked'Access);
+      Add ("failures are final", Failures_Stay'Access);
+      Add ("damaged texts raise no exception", Nothing_Is_Raised'Access);
       Add ("writes", Writes'Access);
       Add ("writes short numbers", Writes_Short_Numbers'Access);
-      Add ("refuses misuse", Refuses_Misuse'Access);
+      Add ("rejects misuse", Refuses_Misuse'Access);
       return Result;
    end Suite;
 

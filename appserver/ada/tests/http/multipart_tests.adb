@@ -344,7 +344,7 @@ package body Multipart_Tests is
       end Add;
    begin
       Add ("forms", Forms'Access);
-      Add ("almost a delimiter", Almost'Access);
+      Add ("partial delimiters", Almost'Access);
       Add ("malformed", Malformed'Access);
       Add ("types", Types'Access);
       Add ("limits", Limits'Access);

@@ -270,13 +270,13 @@ package body REST_Tests is
 
    begin
       Add ("finds routes", Finds_Routes'Access);
-      Add ("turns back", Turns_Back'Access);
+      Add ("backtracks", Turns_Back'Access);
       Add ("converts parameters", Converts_Parameters'Access);
-      Add ("knows methods", Knows_Methods'Access);
-      Add ("writes as wanted", Writes_As_Wanted'Access);
-      Add ("tells why", Tells_Why'Access);
-      Add ("any path is answered", Any_Path_Is_Answered'Access);
-      Add ("refuses routes", Refuses_Routes'Access);
+      Add ("methods", Knows_Methods'Access);
+      Add ("formats", Writes_As_Wanted'Access);
+      Add ("reasons", Tells_Why'Access);
+      Add ("any path gets a response", Any_Path_Is_Answered'Access);
+      Add ("rejects routes", Refuses_Routes'Access);
       return Result;
    end Suite;
 

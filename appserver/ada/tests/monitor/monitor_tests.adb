@@ -575,12 +575,12 @@ package body Monitor_Tests is
       Add ("histograms: percentiles", Percentiles'Access);
       Add ("histograms: merging", Merging'Access);
       Add ("monitor: the filter", Filtered'Access);
-      Add ("monitor: the figures", Shows_Metrics'Access);
-      Add ("monitor: on a port of its own, for this machine", Shows_Only_Here'Access);
+      Add ("monitor: statistics", Shows_Metrics'Access);
+      Add ("monitor: on a separate port, for this machine", Shows_Only_Here'Access);
       Add ("monitor: on the application's port, with a token", Shows_With_Token'Access);
       Add ("monitor: databases", Databases'Access);
       Add ("monitor: nothing is lost", Nothing_Is_Lost'Access);
-      Add ("monitor: no memory", No_Memory'Access);
+      Add ("monitor: no heap memory", No_Memory'Access);
       Add ("monitor: CPU time", CPU_Time'Access);
       Add ("monitor: JSON", Written'Access);
       return Result;

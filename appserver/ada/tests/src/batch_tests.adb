@@ -593,7 +593,7 @@ package body Batch_Tests is
       Add (Result.all, "the program's exception", Halts'Access);
       Add (Result.all, "misuse", Misused'Access);
       Add (Result.all, "load: hostile values", Hostile_Values'Access);
-      Add (Result.all, "load: values that are refused", Refused_Values'Access);
+      Add (Result.all, "load: rejected values", Refused_Values'Access);
       Add (Result.all, "load: an error undoes it", Load_Undone'Access);
       Add (Result.all, "load: the program's exception", Load_Halts'Access);
       Add (Result.all, "load: nothing", Nothing_Loaded'Access);

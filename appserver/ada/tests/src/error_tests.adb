@@ -192,8 +192,8 @@ package body Error_Tests is
       Add ("errors have states", States'Access);
       Add ("running again after an error", Trying_Again'Access);
       Add ("errors have kinds", Kinds'Access);
-      Add ("errors have all their words", Long_Words'Access);
-      Add ("errors that were saved", Saved'Access);
+      Add ("errors have complete messages", Long_Words'Access);
+      Add ("saved errors", Saved'Access);
       return Result;
    end Suite;
 

@@ -238,12 +238,12 @@ package body Misuse_Tests is
          Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
-      Add ("columns that are not there", Columns'Access);
+      Add ("missing columns", Columns'Access);
       Add ("parameters that cannot be bound", Parameters'Access);
       Add ("a closed statement", Closed_Statement'Access);
       Add ("a closed connection", Closed_Connection'Access);
       Add ("a connection opened twice", Opened_Twice'Access);
-      Add ("a statement that failed", Failed_Statement'Access);
+      Add ("a failed statement", Failed_Statement'Access);
       Add ("statements closed in any order", Any_Order'Access);
       Add ("a statement that outlived its connection", Outlived_Connection'Access);
       return Result;

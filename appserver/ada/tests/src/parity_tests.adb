@@ -684,13 +684,13 @@ package body Parity_Tests is
       Add ("times in every session", Times'Access);
       Add ("clocks in every session", Clocks'Access);
       Add ("a clock without a zone", Clock_Without_Zone'Access);
-      Add ("values that are read", Read_Values'Access);
+      Add ("readings of values", Read_Values'Access);
       Add ("decimals", Decimals'Access);
-      Add ("decimals that divide", Divided_Decimals'Access);
-      Add ("errors behind results", Late_Errors'Access);
+      Add ("division of decimals", Divided_Decimals'Access);
+      Add ("errors after results", Late_Errors'Access);
       Add ("notices", Notices'Access);
       Add ("state from lease to lease", Leases'Access);
-      Add ("sessions that are reset", Reset_Session'Access);
+      Add ("reset sessions", Reset_Session'Access);
       return Result;
    end Suite;
 

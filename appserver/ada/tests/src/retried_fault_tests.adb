@@ -537,7 +537,7 @@ package body Retried_Fault_Tests is
       end Add;
    begin
       Add ("faults at each point", Situations'Access);
-      Add ("lost again while that is handled", Lost_While_Handled'Access);
+      Add ("lost again while being handled", Lost_While_Handled'Access);
       Add ("random schedules of faults", Random_Schedules'Access);
       return Result;
    end Suite;

@@ -390,15 +390,15 @@ package body Retried_Key_Tests is
          Result.Add_Test (Caller.Create (Dialect.Name.all & ", retry: " & Text, Test));
       end Add;
    begin
-      Add ("the key is written first", Key_First'Access);
-      Add ("a key that is there", Key_Exists'Access);
-      Add ("a key of a part", Key_Of_A_Part'Access);
-      Add ("a key that is too long", Long_Key'Access);
+      Add ("the key is inserted first", Key_First'Access);
+      Add ("an existing key", Key_Exists'Access);
+      Add ("a key of a nested call", Key_Of_A_Part'Access);
+      Add ("a too long key", Long_Key'Access);
       Add ("a key of another request", Another_Request'Access);
-      Add ("keys that are old", Old_Keys'Access);
+      Add ("old keys", Old_Keys'Access);
       Add ("keys in zones", Keys_In_Zones'Access);
-      Add ("two calls with a key at once", Two_At_Once'Access);
-      Add ("two calls of which the first fails", First_Fails'Access);
+      Add ("concurrent calls with a key", Two_At_Once'Access);
+      Add ("two calls, the first of which fails", First_Fails'Access);
       return Result;
    end Suite;
 

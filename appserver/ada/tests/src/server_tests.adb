@@ -338,10 +338,10 @@ package body Server_Tests is
       end Add;
    begin
       Add ("connections are returned", Returned'Access);
-      Add ("connections that are refused", Refused'Access);
+      Add ("rejected connections", Refused'Access);
       Add ("cancelling from another task", Cancelled'Access);
-      Add ("a connection that is lost", Lost'Access);
-      Add ("statements that the server keeps", Keeps_Prepared'Access);
+      Add ("a lost connection", Lost'Access);
+      Add ("prepared statements on the server", Keeps_Prepared'Access);
       Add ("a statement closed after an error", Closed_After_An_Error'Access);
       Add ("long results", Long_Results'Access);
       Add ("types of columns", Types'Access);

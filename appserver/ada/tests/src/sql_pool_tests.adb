@@ -660,15 +660,15 @@ package body SQL_Pool_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Add (Result.all, "statements are kept", Keeps_Statements'Access);
+      Add (Result.all, "statements are cached", Keeps_Statements'Access);
       Add (Result.all, "parameters are null again", Unbound'Access);
-      Add (Result.all, "a statement that is in use", Nested'Access);
-      Add (Result.all, "as many statements as are kept", Bounded'Access);
-      Add (Result.all, "a text that is refused", Refused'Access);
-      Add (Result.all, "a schema that changes", Changed_Schema'Access);
-      Add (Result.all, "a transaction left open", Left_Open'Access);
+      Add (Result.all, "a statement in use", Nested'Access);
+      Add (Result.all, "as many statements as are cached", Bounded'Access);
+      Add (Result.all, "an invalid text", Refused'Access);
+      Add (Result.all, "schema changes", Changed_Schema'Access);
+      Add (Result.all, "an open transaction", Left_Open'Access);
       Add (Result.all, "misuse", Misused'Access);
-      Add (Result.all, "connections that live for a while", Life_Is_Short'Access);
+      Add (Result.all, "maximum lifetime", Life_Is_Short'Access);
       Add (Result.all, "tasks", By_Tasks'Access);
       Add (Result.all, "retries", Retried'Access);
       return Result;
@@ -677,14 +677,14 @@ package body SQL_Pool_Tests is
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Add (Result.all, "what the server keeps", On_The_Server'Access);
-      Add (Result.all, "a connection that is lost", Lost'Access);
-      Add (Result.all, "lost while nobody had it", Lost_While_Idle'Access);
-      Add (Result.all, "a server is silent when it is tested", Silent_While_Tested'Access);
-      Add (Result.all, "a server is silent when it is opened", Silent_While_Opened'Access);
+      Add (Result.all, "state on the server", On_The_Server'Access);
+      Add (Result.all, "a lost connection", Lost'Access);
+      Add (Result.all, "lost while idle", Lost_While_Idle'Access);
+      Add (Result.all, "an unresponsive server during validation", Silent_While_Tested'Access);
+      Add (Result.all, "an unresponsive server during opening", Silent_While_Opened'Access);
       Add (Result.all, "a cancellation at the end of a lease", Cancelled_At_Its_End'Access);
-      Add (Result.all, "a server is silent at the rollback", Silent_While_Rolled_Back'Access);
-      Add (Result.all, "a server is slow at the close", Slow_While_Closed'Access);
+      Add (Result.all, "an unresponsive server during rollback", Silent_While_Rolled_Back'Access);
+      Add (Result.all, "a slow server during close", Slow_While_Closed'Access);
       return Result;
    end Server_Suite;
 

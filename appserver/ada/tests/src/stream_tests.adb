@@ -223,9 +223,9 @@ package body Stream_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Add (Result.all, "all rows", All_Rows'Access);
-      Add (Result.all, "rows that are left", Leaves_Rows'Access);
+      Add (Result.all, "unread rows", Leaves_Rows'Access);
       Add (Result.all, "long values", Long_Values'Access);
-      Add (Result.all, "rolled back meanwhile", In_Work'Access);
+      Add (Result.all, "rolled back in the meantime", In_Work'Access);
       Add (Result.all, "misuse", Misused'Access);
       return Result;
    end Suite;

@@ -403,19 +403,19 @@ package body Transaction_Tests is
       end Add;
    begin
       Add ("committed work stays", Committed'Access);
-      Add ("left by an exception", Left_By_Exception'Access);
+      Add ("ended by an exception", Left_By_Exception'Access);
       Add ("a transaction after an error", Survives_Or_Not'Access);
       Add ("left without a commit", Left_Without_Commit'Access);
       Add ("left while rows are read", Left_While_Reading'Access);
       Add ("rolled back", Rolled_Back'Access);
       Add ("one at a time", Nested'Access);
-      Add ("its connection closed first", Connection_Closed_First'Access);
-      Add ("a part that is undone", Undone_Part'Access);
-      Add ("parts of parts", Nested_Parts'Access);
-      Add ("a part of no transaction", Part_Of_Nothing'Access);
+      Add ("connection closed first", Connection_Closed_First'Access);
+      Add ("an undone savepoint", Undone_Part'Access);
+      Add ("nested savepoints", Nested_Parts'Access);
+      Add ("a savepoint without a transaction", Part_Of_Nothing'Access);
       Add ("savepoints that end before their scope", Ended_Before'Access);
-      Add ("transactions of every kind", Every_Kind'Access);
-      Add ("transactions that only read", Only_Read'Access);
+      Add ("all kinds of transactions", Every_Kind'Access);
+      Add ("read-only transactions", Only_Read'Access);
       return Result;
    end Suite;
 

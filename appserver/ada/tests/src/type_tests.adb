@@ -507,10 +507,10 @@ package body Type_Tests is
       Add ("dates", Dates'Access);
       Add ("times of day", Times'Access);
       Add ("intervals", All_Intervals'Access);
-      Add ("spans of time", Spans'Access);
+      Add ("time spans", Spans'Access);
       Add ("texts of intervals", Interval_Texts'Access);
       Add ("UUIDs", UUIDs'Access);
-      Add ("keys that the database makes", Keys'Access);
+      Add ("generated keys", Keys'Access);
       return Result;
    end Suite;
 

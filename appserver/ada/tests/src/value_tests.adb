@@ -436,20 +436,20 @@ package body Value_Tests is
       Add ("32-bit integers", Short_Integers'Access);
       Add ("floats", Floats'Access);
       Add ("texts, UTF-8, empty, with NUL", Texts'Access);
-      Add ("slices of strings", Slices'Access);
+      Add ("string slices", Slices'Access);
       Add ("nulls are not values", Nulls'Access);
       Add ("values stay bound", Bound_Again'Access);
       Add ("many rows, twice", Many_Rows'Access);
       Add ("rows affected", Affected'Access);
       Add ("decimals", Decimals'Access);
-      Add ("whole decimals", Whole_Decimals'Access);
+      Add ("integral decimals", Whole_Decimals'Access);
       Add ("times", Times'Access);
       Add ("times in text", Written_Times'Access);
-      Add ("texts that are no numbers", Not_Numbers'Access);
-      Add ("texts that are used", Used_Texts'Access);
-      Add ("columns' names", Named_Columns'Access);
-      Add ("statements side by side", Side_By_Side'Access);
-      Add ("through the neutral types", Any_Database'Access);
+      Add ("texts that are not numbers", Not_Numbers'Access);
+      Add ("statements prepared on the client side", Used_Texts'Access);
+      Add ("column names", Named_Columns'Access);
+      Add ("concurrent statements", Side_By_Side'Access);
+      Add ("with class-wide types", Any_Database'Access);
       return Result;
    end Suite;
 

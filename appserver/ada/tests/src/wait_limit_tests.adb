@@ -850,20 +850,20 @@ package body Wait_Limit_Tests is
    begin
       Add ("every operation", Operations'Access);
       Add ("opening", Opening'Access);
-      Add ("a host that nobody knows", Unknown_Host'Access);
-      Add ("limits that are kept", In_Time'Access);
+      Add ("an unknown host", Unknown_Host'Access);
+      Add ("limits that are not exceeded", In_Time'Access);
       Add ("the program's own time", Own_Time'Access);
-      Add ("a statement behind a cancellation", Behind_Cancel'Access);
-      Add ("a cleanup behind a cancellation", Cleanup_Behind_Cancel'Access);
+      Add ("a statement after a cancellation", Behind_Cancel'Access);
+      Add ("a cleanup after a cancellation", Cleanup_Behind_Cancel'Access);
       Add ("a cancellation during the close", Cancel_In_Close'Access);
       Add ("a cancellation at the end of the connection", Cancel_At_End'Access);
       Add ("no file descriptor for a limit", No_Descriptors'Access);
       Add ("cancelling", Cancelling'Access);
-      Add ("a cancellation that is late", Late_Cancel'Access);
+      Add ("a late cancellation", Late_Cancel'Access);
       Add ("a cancellation that arrives after its timeout", Unknown_Cancel'Access);
       Add ("a cancellation whose connection breaks", Broken_Cancel'Access);
-      Add ("a cancellation while the server stands still", Stopped_Server'Access);
-      Add ("a cancellation that is still under way when its lease ends",
+      Add ("a cancellation while the server is stopped", Stopped_Server'Access);
+      Add ("a cancellation in progress when its lease ends",
            Lease_Behind_Cancel'Access);
       return Result;
    end Suite;
