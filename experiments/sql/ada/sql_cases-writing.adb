@@ -5,9 +5,9 @@ package body SQL_Cases.Writing is
    use Interfaces;
    use type Seeded_Sequences.Input_Index;
 
-   ----------------
-   -- Row by row --
-   ----------------
+   -----------------------
+   -- One row at a time --
+   -----------------------
 
    Insert_Text : constant String :=
      "INSERT INTO test_simple (value) VALUES (" & Database.Parameter (1) & ")";

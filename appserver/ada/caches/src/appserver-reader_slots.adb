@@ -58,9 +58,9 @@ package body Appserver.Reader_Slots is
    Readers_Need_Barrier : constant Boolean := C_Register /= 0;
    --  True if the kernel does not support membarrier, or does not permit it
 
-   ------------------
-   -- Thread's end --
-   ------------------
+   --------------------
+   -- End of threads --
+   --------------------
 
    type Thread_Key is new unsigned;
 

@@ -11,9 +11,9 @@ package body Appserver.Documents is
 
    use type UTF_8.Code_Point;
 
-   ---------------------------
-   -- What the client wants --
-   ---------------------------
+   -------------------------
+   -- Content negotiation --
+   -------------------------
 
    function Weighed (Accepted : String) return Choice is
       JSON : constant Media_Ranges.Weight :=

@@ -15,9 +15,9 @@ package body Appserver.HTTP.Files is
 
    use type Linux_Files.Failure;
 
-   ----------------
-   -- The folder --
-   ----------------
+   ---------------
+   -- Directory --
+   ---------------
 
    procedure Open
      (Self : in out Folder; Path : String; Options : Folder_Options := (others => <>))

@@ -488,9 +488,9 @@ package body Appserver.HTTP.Linux is
       end loop;
    end Wait_For_Any;
 
-   ---------------------
-   -- Waking a thread --
-   ---------------------
+   --------------------
+   -- Waking threads --
+   --------------------
 
    function C_Eventfd (Value : unsigned; Flags : int) return int
      with Import, Convention => C, External_Name => "eventfd";

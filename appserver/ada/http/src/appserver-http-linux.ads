@@ -149,9 +149,9 @@ private package Appserver.HTTP.Linux is
    --  Waits for input on any of Files. An epoll set has input when it has events. Sets Ready to the
    --  index of the first file with input, or to 0 on timeout.
 
-   ---------------------
-   -- Waking a thread --
-   ---------------------
+   --------------------
+   -- Waking threads --
+   --------------------
 
    function New_Wake_Event return Descriptor;
    --  Creates an eventfd, which has input after Signal

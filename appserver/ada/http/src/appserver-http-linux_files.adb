@@ -92,9 +92,9 @@ package body Appserver.HTTP.Linux_Files is
         and then not Is_Refused ("/", O_PATH + O_DIRECTORY + O_NOFOLLOW);
    end Refuses_Links;
 
-   -------------
-   -- Looking --
-   -------------
+   --------------
+   -- Metadata --
+   --------------
 
    --  struct statx, whose layout is the same on all machines
 

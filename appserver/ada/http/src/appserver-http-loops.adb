@@ -702,9 +702,9 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send_Tail;
 
-   --------------------------
-   -- Calls of the program --
-   --------------------------
+   -----------------------
+   -- Calls of handlers --
+   -----------------------
 
    --  Between these calls, other tasks may serve the loop
 
@@ -937,9 +937,9 @@ package body Appserver.HTTP.Loops is
    function Gives_Up (Self : Event_Loop) return Boolean is
      (Self.Is_Stopping and then Self.Clock >= Self.Give_Up);
 
-   ---------------
-   -- Answering --
-   ---------------
+   ----------------
+   -- Responding --
+   ----------------
 
    --  Decides whether the request in the context is the last one of its connection. While other
    --  clients wait for room, it is, unless the client has already sent another request. A server

@@ -82,9 +82,9 @@ package body Appserver.HTTP.Parsing is
       end if;
    end Next;
 
-   -----------------
-   -- Words of it --
-   -----------------
+   ------------
+   -- Tokens --
+   ------------
 
    type Character_Set is array (Character) of Boolean;
 

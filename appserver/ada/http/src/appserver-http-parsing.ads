@@ -67,9 +67,9 @@ package Appserver.HTTP.Parsing is
    procedure Note_Continue (Self : in out Request);
    --  Records that 100 (Continue) was sent
 
-   ------------------------
-   -- Content by streams --
-   ------------------------
+   ----------------------
+   -- Streamed content --
+   ----------------------
 
    procedure Note_Buffered (Self : in out Request; Max : Byte_Count);
    --  Called after Has_Header to buffer the whole content, of at most Max bytes and at most the

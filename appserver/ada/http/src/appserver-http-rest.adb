@@ -352,9 +352,9 @@ package body Appserver.HTTP.REST is
       end return;
    end Service_Of;
 
-   ---------------
-   -- Answering --
-   ---------------
+   ----------------
+   -- Responding --
+   ----------------
 
    --  Creates responses like Static_Response and Text_Response, but without checking each character
    --  of the media type, since the media types here are known to be valid

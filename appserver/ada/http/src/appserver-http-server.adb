@@ -317,9 +317,9 @@ package body Appserver.HTTP.Server is
       Locks.Release (Self.Lock);
    end Release;
 
-   -----------------------------
-   -- Leaving and coming back --
-   -----------------------------
+   ---------------------------
+   -- Leaving and returning --
+   ---------------------------
 
    overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean is
      (Self.Server = Context.Owner and then Self.Engine.Next_Loop (Context.Owner) = Nowhere);

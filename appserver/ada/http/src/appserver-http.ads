@@ -27,9 +27,9 @@ package Appserver.HTTP is
    --  of the contract.
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   -----------
-   -- Words --
-   -----------
+   ---------------
+   -- Constants --
+   ---------------
 
    type Method_Kind is (Get, Head, Post, Put, Delete, Patch, Options);
    --  The supported methods. The server responds with 501 to any other method.

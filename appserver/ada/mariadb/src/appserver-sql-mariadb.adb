@@ -1016,9 +1016,9 @@ package body Appserver.SQL.MariaDB is
       Self.Inputs.Slots (Parameter).Is_Null := 1;
    end Bind_Null;
 
-   ----------------------------
-   -- Running: the text used --
-   ----------------------------
+   -------------------------------------
+   -- Running: client-side statements --
+   -------------------------------------
 
    --  The ends of strings in the text depend on the SQL mode, which may have changed since the text
    --  was parsed

@@ -192,9 +192,9 @@ package body Appserver.HTTP.Monitoring is
       end;
    end Subpath_First;
 
-   ----------------------
-   -- Who may see them --
-   ----------------------
+   -------------------
+   -- Authorization --
+   -------------------
 
    --  Compares in constant time, independent of where the texts differ
 

@@ -80,9 +80,9 @@ package Appserver.HTTP.Monitoring is
    --  @param Request the header of the request
    --  @return the policy
 
-   ------------------------
-   -- A port for metrics --
-   ------------------------
+   -------------------------------
+   -- Separate port for metrics --
+   -------------------------------
 
    type Monitor_Page (Monitor : not null Monitors.Monitor_Reference) is
      limited new Services.Service with null record;

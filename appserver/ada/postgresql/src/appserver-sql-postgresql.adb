@@ -239,9 +239,9 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Raise_Refusal;
 
-   ------------------------
-   -- Opening: the hosts --
-   ------------------------
+   --------------------
+   -- Opening: hosts --
+   --------------------
 
    --  A target may contain multiple hosts, and a host may have multiple addresses. The library
    --  would resolve names without a timeout, and one unresponsive host would use up the time of

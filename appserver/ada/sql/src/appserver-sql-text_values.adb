@@ -25,9 +25,9 @@ package body Appserver.SQL.Text_Values is
       Raise_Error (State, 0, "column" & Column'Image & " is not a valid " & Kind & ": " & Text);
    end Refuse_Text;
 
-   -------------------
-   -- Whole numbers --
-   -------------------
+   --------------
+   -- Integers --
+   --------------
 
    Largest : constant Unsigned_64 := 2 ** 63;
    --  The magnitude of Integer_64'First

@@ -708,7 +708,7 @@ package body Any_Cache_Tests is
       Put (Map, Blocked_Compare - 1, 7);
       Block (Put_Blocked'Access, "a put");
       Assert (Found (Map, Blocked_Compare) = 1, "put");
-      Block_Beside_Load (Put_Blocked'Access, "a put beside a load");
+      Block_Beside_Load (Put_Blocked'Access, "a put during a load");
       Block_Beside_Load (Load_Blocked'Access, "two loads");
       Map.Clear;
       Expect_Nothing_Left;

@@ -595,9 +595,9 @@ package body Process_Tests is
       Assert (Child.Get_Line (Error), "4", "the others are there");
    end Iterated;
 
-   ------------
-   -- Ending --
-   ------------
+   --------------------
+   -- Process groups --
+   --------------------
 
    procedure Timeouts (T : in out Fixture) is
       pragma Unreferenced (T);

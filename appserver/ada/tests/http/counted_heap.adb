@@ -13,9 +13,9 @@ package body Counted_Heap is
 
    function Calls return Natural is (Count);
 
-   -----------------------------------------
-   -- What the linker finds for the calls --
-   -----------------------------------------
+   ---------------------------
+   -- Replacement functions --
+   ---------------------------
 
    function Allocate (Size : size_t) return Address
      with Export, Convention => C, External_Name => "__wrap_malloc";
@@ -32,9 +32,9 @@ package body Counted_Heap is
    function Allocate_Aligned (Alignment, Size : size_t) return Address
      with Export, Convention => C, External_Name => "__wrap_aligned_alloc";
 
-   -----------------------
-   -- What they replace --
-   -----------------------
+   ------------------------
+   -- Replaced functions --
+   ------------------------
 
    function Malloc (Size : size_t) return Address
      with Import, Convention => C, External_Name => "__real_malloc";

@@ -79,9 +79,9 @@ package body Failing_Calls is
 
    function Failed_Events return Natural is (Has_Failed);
 
-   -----------------------------------------
-   -- What the linker finds for the calls --
-   -----------------------------------------
+   ---------------------------
+   -- Replacement functions --
+   ---------------------------
 
    procedure Set_Error (Error : int)
      with Import, Convention => C, External_Name => "__set_errno";

@@ -20,9 +20,9 @@ package body File_Tests is
    use Appserver;
    use AUnit.Assertions;
 
-   ----------------
-   -- The folder --
-   ----------------
+   ---------------
+   -- Directory --
+   ---------------
 
    --  outside.txt        Not to be had
    --  public/ten.txt     0123456789

@@ -80,9 +80,9 @@ package body Multipart_Tests is
 
    Head : constant String := "Content-Disposition: form-data; name=";
 
-   ---------------
-   -- Sentences --
-   ---------------
+   -----------------------
+   -- Rules of the RFCs --
+   -----------------------
 
    procedure Forms (T : in out Fixture) is
       pragma Unreferenced (T);

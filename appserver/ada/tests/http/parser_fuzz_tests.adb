@@ -21,9 +21,9 @@ package body Parser_Fuzz_Tests is
 
    Cases : constant := 100_000;
 
-   ------------
-   -- Chance --
-   ------------
+   --------------------
+   -- Random numbers --
+   --------------------
 
    --  SplitMix64
 
@@ -76,9 +76,9 @@ package body Parser_Fuzz_Tests is
       +" HTTP/1.1\r\n", +"HTTP/1.0", +"HTTP/2.0", +"GET / HTTP/1.1\r\n", +"chunked", +"\\", +",",
       +"99999999999999999999", +"FFFFFFFF", +"-", +"+", +[Character'Val (255)]];
 
-   -------------
-   -- Damages --
-   -------------
+   ------------
+   -- Damage --
+   ------------
 
    procedure Damage (Bytes : in out Unbounded_String) is
       Size  : constant Natural := Length (Bytes);

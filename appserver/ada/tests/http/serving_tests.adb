@@ -89,9 +89,9 @@ package body Serving_Tests is
       Check_Response (Another, "/fixed", Content => Short);
    end Serves_On;
 
-   -------------
-   -- Manners --
-   -------------
+   -------------------------
+   -- Misbehaving clients --
+   -------------------------
 
    procedure Keeps_Connection (T : in out Fixture) is
       From : Client;

@@ -24,9 +24,9 @@ package body MariaDB_Client_Calls is
    function Closed return Natural is (Closed_Count);
    function Null_Closed return Natural is (Null_Count);
 
-   -----------------------------------------
-   -- What the linker finds for the calls --
-   -----------------------------------------
+   ---------------------------
+   -- Replacement functions --
+   ---------------------------
 
    function Real_Init (Handle : Address) return Address
      with Import, Convention => C, External_Name => "__real_mysql_init";

@@ -304,9 +304,9 @@ package body MariaDB_Tests is
       Is_Malformed ("mariadb://u:p@localhost/d?pipe=x");
    end Targets;
 
-   --------------------
-   -- Limits of time --
-   --------------------
+   -----------------
+   -- Time limits --
+   -----------------
 
    procedure Time_Limit (T : in out Fixture) is
       procedure Wait is

@@ -418,9 +418,9 @@ package body Parity_Tests is
       Divide ("m / ?", -4.0, Expected => -1.75);
    end Divided_Decimals;
 
-   ---------------------------
-   -- Errors behind results --
-   ---------------------------
+   --------------------------
+   -- Errors after results --
+   --------------------------
 
    --  The second row of an INSERT fails after the first row has been returned
 

@@ -166,9 +166,9 @@ package body Retried_Key_Tests is
       Answers (T.DB, "SELECT count(*) FROM retry_key", "1");
    end Long_Key;
 
-   -----------------
-   -- Two at once --
-   -----------------
+   ----------------------
+   -- Concurrent calls --
+   ----------------------
 
    protected type Signal is
       procedure Give;

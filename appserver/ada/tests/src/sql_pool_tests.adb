@@ -191,7 +191,7 @@ package body SQL_Pool_Tests is
             Fourth : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 3");
          begin
             Assert (Second.Step and then Third.Step and then Fourth.Step, "rows");
-            Assert (Fourth.As_Integer_64 (1) = 3, "one besides those that are kept");
+            Assert (Fourth.As_Integer_64 (1) = 3, "one that is not cached");
          end;
       end;
       Reads (Held, 1, 10);

@@ -300,9 +300,9 @@ package body Transaction_Tests is
       Has_Rows (T, "3");
    end Ended_Before;
 
-   --------------------------------
-   -- Levels, modes and the like --
-   --------------------------------
+   ---------------------------------------
+   -- Isolation levels and access modes --
+   ---------------------------------------
 
    procedure Every_Kind (T : in out Fixture) is
       Rows : Natural := 0;

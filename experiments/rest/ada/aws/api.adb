@@ -137,9 +137,9 @@ package body API is
          else Refusal (Messages.S404));
    end File;
 
-   ------------------------
-   -- Other than a match --
-   ------------------------
+   ------------
+   -- Errors --
+   ------------
 
    function Not_Found (Unused : Status.Data) return Response.Data is
      (Refusal (Messages.S404));
