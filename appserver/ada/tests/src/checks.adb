@@ -24,7 +24,7 @@ package body Checks is
             Assert (SQL.State_Of (Error), State, "SQLSTATE of: " & SQL.Message_Of (Error));
             Assert
               (Contains (SQL.Message_Of (Error), Words),
-               "the message has """ & Words & """: " & SQL.Message_Of (Error));
+               "the message does not contain """ & Words & """: " & SQL.Message_Of (Error));
             return;
       end;
       Assert (False, "expected SQL_Error " & State & ", but it went through");
@@ -38,7 +38,7 @@ package body Checks is
          when Error : Appserver.Misuse_Error =>
             Assert
               (Contains (Ada.Exceptions.Exception_Message (Error), Words),
-               "the message has """ & Words & """: "
+               "the message does not contain """ & Words & """: "
                & Ada.Exceptions.Exception_Message (Error));
             return;
       end;

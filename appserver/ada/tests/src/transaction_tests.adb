@@ -138,7 +138,7 @@ package body Transaction_Tests is
       Insert (T, "1");
       Work.Roll_Back;
       Has_Rows (T, "0");
-      Is_Misuse (Commit'Access, "is over");
+      Is_Misuse (Commit'Access, "has ended");
    end Rolled_Back;
 
    procedure Nested (T : in out Fixture) is
@@ -232,7 +232,7 @@ package body Transaction_Tests is
          end;
          Outer.Release;
          Assert (not Inner.Is_Pending, "ended with the outer one");
-         Is_Misuse (Release'Access, "savepoint is over");
+         Is_Misuse (Release'Access, "savepoint has ended");
       end;
       declare
          Outer : SQL.Savepoint (T.DB'Access);

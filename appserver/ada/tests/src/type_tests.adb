@@ -438,7 +438,7 @@ package body Type_Tests is
       Assert (SQL.To_UUID (Text) = Example, "read");
       Assert (SQL.To_UUID ("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") = Example, "in capitals");
       Assert (not SQL.Is_UUID (Text & "0") and then not SQL.Is_UUID ("g" & Text (2 .. 36)), "none");
-      Is_Misuse (Misread'Access, "no UUID");
+      Is_Misuse (Misread'Access, "not a UUID");
       Make_Table (T, "uuid");
       for By in Way loop
          Begin_Insert (T, By);
@@ -448,7 +448,7 @@ package body Type_Tests is
       end loop;
       Prepare (T.Query, T.DB, "SELECT 'f81d4fae7dec'");
       Assert (T.Query.Step, "a row");
-      Is_Refused (Read'Access, "22018", "no UUID");
+      Is_Refused (Read'Access, "22018", "not a UUID");
       if Dialect.Name.all /= "PostgreSQL" then
          T.DB.Execute ("DROP TABLE t");
          Make_Table (T, Dialect.Blob.all);
