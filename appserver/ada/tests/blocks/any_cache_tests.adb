@@ -32,6 +32,9 @@ package body Any_Cache_Tests is
 
    procedure Expect_Nothing_Left is
    begin
+      if Has_Task then
+         Tracked.Await_Live (Live_Before);
+      end if;
       Assert (Tracked.Live = Live_Before, "left:" & Integer'Image (Tracked.Live - Live_Before));
       Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
    end Expect_Nothing_Left;

@@ -9,6 +9,8 @@ with Item_Caches;
 generic
    Name : String;
    type Cache is limited new Item_Caches.Caches.Cache with private;
+   Has_Task : Boolean := False;
+   --  True if a task of the library frees replaced elements, too
 package Any_Cache_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;

@@ -15,7 +15,7 @@ package body Cache_Tests is
    package Copy_On_Write is new Item_Caches.Caches.Copy_On_Write;
    package Locked is new Item_Caches.Caches.Locked;
 
-   package Wait_Free_Tests is new Any_Cache_Tests ("wait-free", Wait_Free.Cache);
+   package Wait_Free_Tests is new Any_Cache_Tests ("wait-free", Wait_Free.Cache, Has_Task => True);
    package Copy_Tests is new Any_Cache_Tests ("copy-on-write", Copy_On_Write.Cache);
    package Locked_Tests is new Any_Cache_Tests ("locked", Locked.Cache);
 

@@ -30,6 +30,14 @@ package body Tracked is
    end Number;
 
    function Live return Integer is (Integer (Count.Value));
+   procedure Await_Live (Count : Integer) is
+   begin
+      for Turn in 1 .. 3_000 loop
+         exit when Live <= Count;
+         delay 0.01;
+      end loop;
+   end Await_Live;
+
    function Failures return Natural is (Natural (Wrong.Value));
 
    overriding procedure Initialize (Self : in out Item) is

@@ -18,6 +18,11 @@ package Tracked is
    --  Copying an item with this number raises an exception
 
    function Live return Integer;
+
+   procedure Await_Live (Count : Integer);
+   --  Waits until at most Count items exist, for up to 30 s. A cache's own task may be finalizing
+   --  items at the moment.
+
    function Failures return Natural;
    --  Returns the number of items that were finalized twice, or used after finalization
 
