@@ -8,7 +8,7 @@ use crate::fault::{Fault, SubjectResult};
 use crate::host_settings::HostSettings;
 use crate::link::Links;
 use crate::listing::listings;
-use crate::pilot::{self, PilotTime, pilot};
+use crate::pilot::{self, pilot};
 use crate::process::{BatchResult, SubjectProcess};
 use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
@@ -25,6 +25,7 @@ use lab_model::{
     Run, Sample, Setting, SubjectId, TargetId, TargetKind, Timeline,
 };
 use lab_plan::Schedule;
+use lab_stats::pilot_time::PilotTime;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -153,7 +154,8 @@ impl<'a> BatchWorkload<'a> {
         let points = Schedule::new(plan.seed, u32::MAX).points(&plan.point_targets());
         let pairs = points.iter().map(|&p| participants(plan, p).count());
         let (of, mut done) = (pairs.sum::<usize>(), 0);
-        let time = PilotTime::new(plan, of);
+        let budget = plan.measure.budget_ns.map(Duration::from_nanos);
+        let time = budget.map(|budget| PilotTime::new(budget, of));
         let earlier = Duration::from_nanos(run.run.pilots_ns.unwrap_or(0));
         let spent = || earlier + began.elapsed();
         // If blocks were measured after a pilot, its warm-up and batch sizes must not change.
@@ -637,7 +639,7 @@ impl Workload for BatchWorkload<'_> {
         // At a fixed rate, the pilot has one operation, and a batch has the length of a turn.
         let fixed_ns = self.plan.fixed_operations(point);
         let fixed_ns = fixed_ns.map(|_| self.plan.turn_ns(point));
-        let batch_ns = |p: &Pilot| fixed_ns.or_else(|| last_ns(self.original(p)));
+        let batch_ns = |p: &Pilot| fixed_ns.or_else(|| self.original(p).batch_ns());
         let pass_ns: u64 = pilots.filter_map(batch_ns).sum();
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
@@ -787,11 +789,6 @@ fn readings(plan: &Plan, turn: Turn, result: &BatchResult) -> Vec<Reading> {
             value,
         })
         .collect()
-}
-
-/// Returns the duration of the pilot's last batch, which has the same number of operations as batches in blocks.
-fn last_ns(pilot: &Pilot) -> Option<u64> {
-    pilot.batches.last().map(|b| b.wall_ns)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use crate::process::{BatchResult, SubjectProcess};
 use crate::visit::OpenCase;
 use lab_host::procfs;
 use lab_model::{Batch, Check, Pilot, Plan, PointId, SubjectId, WarmUp};
+use lab_stats::helpers::{self, STILL_COMPILING, cores_used};
+use lab_stats::pilot_time::{SHARES, part_of_budget};
 use lab_stats::warmup;
 use nix::unistd::Pid;
 use std::time::{Duration, Instant};
@@ -20,16 +22,15 @@ const UNSTEADY_PART: usize = 2;
 /// The same divisor for a subject whose helper threads compile.
 const UNSTEADY_PART_WITH_HELPERS: usize = 3;
 
-/// The minimum CPU time of helper threads that counts as compiling, as a fraction of the measured time.
-///
-/// It applies however steady the times are. (A Java subject's helper threads used up to 100 % while its times still
-/// fell, and less than 20 % afterwards.)
-const STILL_COMPILING: f64 = 0.25;
-
 /// The maximum CPU time of helper threads that do not compile, as a fraction of the process's CPU time.
 ///
 /// (The helper threads of an Ada program wait from its start to its end.)
 const BUSY_HELPERS: f64 = 0.02;
+
+/// Languages whose programs are compiled before they run.
+const COMPILED_LANGUAGES: [&str; 12] = [
+    "Ada", "C", "C++", "D", "Fortran", "Go", "Haskell", "Nim", "OCaml", "Rust", "Swift", "Zig",
+];
 
 /// The number of most recent batches in which a warm-up checks for compiling helper threads.
 const LAST_BATCHES: usize = 8;
@@ -42,9 +43,6 @@ const MAX_PILOT_BATCH_NS: u64 = 20_000_000;
 /// The maximum number of operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
-/// The minimum number of batches of a pilot with long operations. Other pilots end when their time is used up.
-const MIN_BATCHES: usize = 10;
-
 /// The minimum number of batches of a pilot that has no time left.
 const MIN_BATCHES_WITHOUT_TIME: usize = 4;
 
@@ -54,77 +52,13 @@ const CHECKED_TOGETHER: usize = 16;
 /// The maximum number of attempts to find a batch that takes at least half a turn.
 const MAX_FITTINGS: u32 = 8;
 
-/// The maximum fraction of a run's budget for all pilots, as a divisor.
-const BUDGET_PART: u32 = 10;
-
-/// The same divisor if so many pilots would otherwise have less than [`NEEDED`] each.
-const MAX_BUDGET_PART: u32 = 5;
-
-/// The mean time that pilots need if some of them compile.
-const NEEDED: Duration = Duration::from_millis(250);
-
-/// The fraction of the pilots' time that is reserved for the work after them, as a divisor.
-///
-/// This work includes computing the required results of batches.
-const RESERVE_PART: u32 = 10;
-
-/// A pilot may take this many times its fraction of the remaining time, because others need less.
-const SHARES: u32 = 2;
-
 /// A truncated pilot is repeated if its available time is at least this many times the duration of its batches.
 const LONGER: u32 = 2;
 
-/// Each pilot is guaranteed this fraction of an equal part of the time (as a divisor).
-const RESERVED: u32 = 2;
-
-/// The total time for all pilots of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct PilotTime {
-    all: Duration,
-    /// The minimum time for each pilot.
-    reserved: Duration,
-}
-
-impl PilotTime {
-    /// Returns the time for a number of pilots. `None` means as long as they need.
-    pub fn new(plan: &Plan, pilots: usize) -> Option<PilotTime> {
-        let all = part_of_budget(plan, pilots)?;
-        Some(PilotTime::of(all - all / RESERVE_PART, pilots))
-    }
-
-    /// Divides the time `all` among a number of pilots.
-    pub fn of(all: Duration, pilots: usize) -> PilotTime {
-        PilotTime {
-            all,
-            reserved: all / (RESERVED * pilots.max(1) as u32),
-        }
-    }
-
-    /// Returns true if pilots that took `spent` together have used up all the time.
-    pub fn is_used_up(self, spent: Duration) -> bool {
-        spent >= self.all
-    }
-
-    /// Returns the maximum time of one of `left` remaining pilots, when all pilots so far took `spent`.
-    pub fn share(self, spent: Duration, left: usize) -> Duration {
-        let left = left.max(1) as u32;
-        let rest = self.all.saturating_sub(spent);
-        let free = rest.saturating_sub(self.reserved * (left - 1));
-        (rest * SHARES / left).min(free).max(self.reserved)
-    }
-}
-
-/// Returns the time that a number of pilots may take from a run's budget.
-fn part_of_budget(plan: &Plan, pilots: usize) -> Option<Duration> {
-    let budget = Duration::from_nanos(plan.measure.budget_ns?);
-    let needed = NEEDED * pilots as u32;
-    Some(needed.clamp(budget / BUDGET_PART, budget / MAX_BUDGET_PART))
-}
-
 /// Reports that pilots took more than their fraction of the budget, even though each was as short as possible.
 pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
-    let part = part_of_budget(plan, pilots)?;
     let budget = Duration::from_nanos(plan.measure.budget_ns?);
+    let part = part_of_budget(budget, pilots);
     (took > part).then(|| {
         format!(
             "the pilots took {:.1} s of the requested {:.1} s: this number of subjects and points needs a longer \
@@ -188,29 +122,49 @@ pub fn pilot(
     let brief_ns = turn_ns.min(MAX_PILOT_BATCH_NS);
     let longest_ns = plan.longest_pilot_ns(point);
     let checks_each = plan.case(point).check == Check::Opens;
-    let (mut spent_ns, mut is_cut) = (0, false);
-    while batches.len() < max_batches && (batches.len() < MIN_BATCHES || spent_ns < longest_ns) {
+    let (mut spent_ns, mut is_cut, mut is_helped) = (0, false, false);
+    let workers = plan.workers(point);
+    let can_compile = can_compile(&plan.subjects[subject].language);
+    let may_compile = |process: &SubjectProcess| {
+        let times = ThreadTimes::read(process.pid(), workers);
+        can_compile && times.is_some_and(ThreadTimes::has_helpers)
+    };
+    let is_compiling = |batches: &[Batch]| can_compile && helpers::are_busy(batches, workers);
+    // Of a process with long operations, after each batch.
+    let mut thread_times = Vec::new();
+    // One with long operations is classed by few batches, unless it compiles.
+    let goes_on = |batches: &[Batch], spent_ns: u64, times: &[ThreadTimes]| {
+        batches.len() < Pilot::MIN_BATCHES
+            || spent_ns < longest_ns
+            || (batches.len() < min_with_helpers && ThreadTimes::had_busy_helpers(times))
+    };
+    while batches.len() < max_batches && goes_on(&batches, spent_ns, &thread_times) {
         let is_late = longest.is_some_and(|longest| began.elapsed() >= longest);
         if is_late && batches.len() >= MIN_BATCHES_WITHOUT_TIME {
-            let needed = if may_compile(process.pid()) {
+            let needed = if may_compile(process) {
                 min_with_helpers
             } else {
-                MIN_BATCHES
+                Pilot::MIN_BATCHES
             };
-            is_cut = batches.len() < needed;
+            // Only its helper threads kept it going.
+            is_helped = batches.len() >= Pilot::MIN_BATCHES && spent_ns >= longest_ns;
+            is_cut = !is_helped && batches.len() < needed;
             break;
         }
         let operations = operations(&last, brief_ns);
         last = visit.run(process, plan, operations)?;
         batches.push(batch(&last));
         spent_ns += last.wall_ns;
+        if can_compile && last.wall_ns * min_with_helpers as u64 > longest_ns {
+            thread_times.extend(ThreadTimes::read(process.pid(), workers));
+        }
         times.push(last.wall_ns as f64 / last.operations as f64);
         // The system's queue of open events is short.
         if checks_each || batches.len().is_multiple_of(CHECKED_TOGETHER) {
             visit.check_work(plan)?;
         }
         if batches.len() >= next_look {
-            let compiles = may_compile(process.pid());
+            let compiles = may_compile(process);
             if compiles && batches.len() < min_with_helpers {
                 next_look = min_with_helpers;
                 continue;
@@ -229,7 +183,8 @@ pub fn pilot(
     }
     visit.check_work(plan)?;
     let classified = warmup::classify(&times);
-    let steady_from = classified.steady_from.filter(|_| !is_cut);
+    let steady_from = classified.steady_from;
+    let steady_from = steady_from.filter(|_| !is_cut && !is_helped);
     let steady_from = steady_from.unwrap_or(times.len());
     let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
     let operations = (turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
@@ -240,10 +195,10 @@ pub fn pilot(
         point,
         operations: last.operations,
         warmup_batches: (warmup as u32).max(1),
-        class: if is_cut {
-            WarmUp::CutShort
-        } else {
-            classified.class
+        class: match (is_cut, is_helped) {
+            (true, _) => WarmUp::CutShort,
+            (false, true) => WarmUp::NoSteadyState,
+            (false, false) => classified.class,
         },
         cold_ns,
         batches,
@@ -285,18 +240,6 @@ fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
 }
 
-/// Returns true if helper threads were busy in the second half of the batches.
-fn is_compiling(batches: &[Batch]) -> bool {
-    cores_used(&batches[batches.len() / 2..]) > 1.0 + STILL_COMPILING
-}
-
-/// Returns the CPU time of batches divided by their duration.
-fn cores_used(batches: &[Batch]) -> f64 {
-    let wall: u64 = batches.iter().map(|b| b.wall_ns).sum();
-    let cpu: u64 = batches.iter().map(|b| b.cpu_ns).sum();
-    cpu as f64 / wall.max(1) as f64
-}
-
 /// Returns true if the helper threads of a process in its warm-up still compile, unlike in the last batches of its
 /// pilot.
 ///
@@ -307,13 +250,45 @@ pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
     cores_used(last) > cores_used(&own[own.len() - own.len() / 3..]) + STILL_COMPILING
 }
 
-/// Returns true if a process may compile: its helper threads have used CPU time since it started.
-fn may_compile(process: Pid) -> bool {
-    let threads = procfs::tasks(process).into_iter();
-    let used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();
-    let (all, most): (u64, u64) = (used.iter().sum(), used.iter().copied().max().unwrap_or(0));
-    // Kernels that do not account for the time of threads report zero.
-    used.len() > 1 && (all == 0 || (all - most) as f64 > BUSY_HELPERS * all as f64)
+/// CPU time that the threads of a process have used since it began, ns.
+#[derive(Clone, Copy, Debug)]
+struct ThreadTimes {
+    all: u64,
+    /// The CPU time of all threads but those that work.
+    helpers: u64,
+}
+
+impl ThreadTimes {
+    /// Reads the CPU times of a process with more threads than `workers`, which are the threads that used the most.
+    fn read(process: Pid, workers: usize) -> Option<ThreadTimes> {
+        let threads = procfs::tasks(process).into_iter();
+        let mut used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();
+        used.sort_by(|a, b| b.cmp(a));
+        (used.len() > workers).then(|| ThreadTimes {
+            all: used.iter().sum(),
+            helpers: used.iter().skip(workers).sum(),
+        })
+    }
+
+    /// Returns true if the other threads may compile. Kernels that do not account the time of threads report zero.
+    fn has_helpers(self) -> bool {
+        self.all == 0 || self.helpers as f64 > BUSY_HELPERS * self.all as f64
+    }
+
+    /// Returns true if the other threads were busy in the second half of these readings, however busy the machine was.
+    fn had_busy_helpers(readings: &[ThreadTimes]) -> bool {
+        let (Some(before), Some(now)) = (readings.get(readings.len() / 2), readings.last()) else {
+            return false;
+        };
+        let helpers = now.helpers.saturating_sub(before.helpers) as f64;
+        let others = now.all.saturating_sub(before.all) as f64 - helpers;
+        helpers > STILL_COMPILING * others
+    }
+}
+
+/// Returns false for languages that are compiled before they run: there, other threads do part of the work.
+fn can_compile(language: &str) -> bool {
+    !COMPILED_LANGUAGES.contains(&language)
 }
 
 /// Creates the record of an unmeasured batch.
@@ -332,75 +307,13 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Returns the total time of pilots with these needs, and the number of truncated pilots.
-    fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
-        let (mut spent, mut cut) = (Duration::ZERO, 0);
-        let time = PilotTime::of(all, needs.len());
-        for (done, &need) in needs.iter().enumerate() {
-            let longest = time.share(spent, needs.len() - done);
-            cut += usize::from(need > longest);
-            spent += need.min(longest);
-        }
-        (spent, cut)
-    }
-
     #[test]
-    fn pilots_never_take_more_than_their_part() {
-        for seconds in [1, 7, 30, 60] {
-            let all = SECOND * seconds;
-            for need in [5, 50, 500, 5000].map(Duration::from_millis) {
-                let (spent, cut) = take(all, &[need; 264]);
-                assert!(spent <= all, "{all:?} {need:?} {spent:?}");
-                assert_eq!(cut == 0, need * 264 <= all, "{all:?} {need:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_long_pilot_has_the_time_of_short_ones() {
-        let needs: Vec<Duration> = (0..264)
-            .map(|i| Duration::from_millis(if i % 8 == 0 { 350 } else { 60 }))
-            .collect();
-        assert_eq!(take(SECOND * 60, &needs).1, 0);
-    }
-
-    #[test]
-    fn the_last_pilots_have_a_share_whatever_the_others_took() {
-        for pilots in [2, 9, 264] {
-            let all = SECOND * 54;
-            let time = PilotTime::of(all, pilots);
-            let mut spent = Duration::ZERO;
-            for done in 0..pilots {
-                let share = time.share(spent, pilots - done);
-                assert!(
-                    share >= all / (2 * pilots as u32),
-                    "{done} of {pilots}: {share:?}"
-                );
-                spent += share;
-            }
-            assert!(spent <= all, "{spent:?}");
-            // This holds even if starts took longer than the remaining time.
-            assert_eq!(time.share(all + SECOND, 1), all / (2 * pilots as u32));
-        }
-    }
-
-    fn plan(budget_s: u64) -> Plan {
+    fn pilots_that_took_more_than_their_part_are_noted() {
         let mut plan = Plan::default();
-        plan.measure.budget_ns = Some(budget_s * 1_000_000_000);
-        plan
-    }
-
-    #[test]
-    fn all_pilots_have_a_tenth_of_the_budget_and_more_only_where_they_need_it() {
-        let all = |budget_s, pilots| part_of_budget(&plan(budget_s), pilots).unwrap();
-        assert_eq!(all(600, 240), SECOND * 60);
-        assert_eq!(all(600, 280), SECOND * 70);
-        assert_eq!(all(600, 10), SECOND * 60);
-        assert_eq!(all(70, 40), SECOND * 10);
-        assert_eq!(all(70, 285), SECOND * 14);
-        assert_eq!(part_of_budget(&Plan::default(), 285), None);
-        assert!(overrun(&plan(70), 285, SECOND * 15).is_some());
-        assert_eq!(overrun(&plan(70), 285, SECOND * 13), None);
+        assert_eq!(overrun(&plan, 285, SECOND * 15), None);
+        plan.measure.budget_ns = Some(70_000_000_000);
+        assert!(overrun(&plan, 285, SECOND * 15).is_some());
+        assert_eq!(overrun(&plan, 285, SECOND * 13), None);
     }
 
     fn batches(cores: &[f64]) -> Vec<Batch> {
@@ -452,7 +365,7 @@ mod tests {
     #[test]
     fn helper_threads_compile_only_if_they_use_cpu_time() {
         // Each case runs in its own process, to exclude the threads of other tests.
-        let compile = |script: &str| {
+        let compile = |script: &str, workers: usize| {
             let mut child = std::process::Command::new("python3")
                 .args(["-BSc", script])
                 .stdout(std::process::Stdio::piped())
@@ -461,12 +374,15 @@ mod tests {
             let pid = Pid::from_raw(child.id() as i32);
             let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
             std::io::BufRead::read_line(&mut output, &mut String::new()).unwrap();
-            while procfs::ran_ns(pid, pid) < 100_000_000 {
+            let deadline = Instant::now() + SECOND * 60;
+            let is_over = || Instant::now() > deadline;
+            while procfs::ran_ns(pid, pid) < 100_000_000 && !is_over() {
                 std::thread::sleep(Duration::from_millis(5));
             }
-            let found = may_compile(pid);
+            let found = ThreadTimes::read(pid, workers).is_some_and(ThreadTimes::has_helpers);
             child.kill().unwrap();
             child.wait().unwrap();
+            assert!(!is_over(), "the process got no CPU time: {script}");
             found
         };
         let working = "print(flush=True)\nwhile True: pass";
@@ -474,11 +390,13 @@ mod tests {
         let start = |work: &str| {
             format!("{threads}threading.Thread(target={work}, daemon=True).start()\n{working}")
         };
-        assert!(!compile(working));
-        assert!(!compile(&start("lambda: time.sleep(60)")));
-        assert!(compile(&start(
-            "lambda: [hashlib.sha256(bytes(1 << 20)) for _ in iter(int, 1)]"
-        )));
+        assert!(!compile(working, 1));
+        assert!(!compile(&start("lambda: time.sleep(60)"), 1));
+        let helped = start("lambda: [hashlib.sha256(bytes(1 << 20)) for _ in iter(int, 1)]");
+        assert!(compile(&helped, 1));
+        // Both work, as a parameter says.
+        assert!(!compile(&helped, 2));
+        assert!(can_compile("Java") && can_compile("") && !can_compile("Go"));
     }
 
     #[test]

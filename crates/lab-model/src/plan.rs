@@ -419,6 +419,9 @@ pub struct Measure {
     pub age: Option<u64>,
 }
 
+/// The parameters that say how many operations run at once.
+const WORKERS: [&str; 3] = ["threads", "clients", "connections"];
+
 /// Returns the maximum warm-up of plans that do not contain it.
 fn earlier_max_warm_up_ns() -> u64 {
     300_000_000
@@ -498,6 +501,13 @@ impl Plan {
     /// Returns the minimum number of batches in the pilot of a subject with compiling helper threads.
     pub fn min_pilot_with_helpers(&self) -> usize {
         Pilot::FIRST_LOOK_WITH_HELPERS.min(self.measure.max_warmup as usize)
+    }
+
+    /// How many threads or connections a subject works with at a point, as a parameter says (docs/protocol.md).
+    pub fn workers(&self, point: PointId) -> usize {
+        let parameters = WORKERS.iter();
+        let values = parameters.filter_map(|key| self.points[point].param(key)?.parse().ok());
+        values.max().unwrap_or(1)
     }
 
     /// Returns the metric that answers the question of a run of batches.

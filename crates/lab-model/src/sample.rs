@@ -285,10 +285,30 @@ impl Pilot {
     /// becomes a third faster.
     pub const FIRST_LOOK_WITH_HELPERS: usize = 120;
 
+    /// The minimum number of batches of a pilot with long operations. Other pilots end when their time is used up.
+    pub const MIN_BATCHES: usize = 10;
+
+    /// The last batches that show how long one takes.
+    const LAST_BATCHES: usize = 8;
+
+    /// Returns the duration of a batch of the blocks, in ns, or `None` without batches.
+    ///
+    /// It is the median of the last batches with about as many operations, so that one batch that had to wait does not count.
+    pub fn batch_ns(&self) -> Option<u64> {
+        let last = self.batches.iter().rev().take(Pilot::LAST_BATCHES);
+        let wanted = self.operations.max(1);
+        let is_alike =
+            |b: &&Batch| b.operations >= wanted.div_ceil(2) && b.operations / 2 <= wanted;
+        let scaled = |b: &Batch| (b.wall_ns as f64 * wanted as f64 / b.operations as f64) as u64;
+        let mut times: Vec<u64> = last.filter(is_alike).map(scaled).collect();
+        times.sort();
+        times.get(times.len() / 2).copied()
+    }
+
     /// Returns the maximum number of batches that fit into a warm-up of `max_ns`.
     pub fn max_warm_up(&self, max_ns: u64) -> u32 {
-        let last_ns = self.batches.last().map_or(1, |b| b.wall_ns.max(1));
-        let batches = (max_ns / last_ns).max(1);
+        let batch_ns = self.batch_ns().map_or(1, |ns| ns.max(1));
+        let batches = (max_ns / batch_ns).max(1);
         u32::try_from(batches).unwrap_or(u32::MAX)
     }
 
@@ -398,5 +418,38 @@ impl LogLine {
     /// Returns the reason why the server's resource usage is no longer known, if this line contains one.
     pub fn why_server_unknown(&self) -> Option<&str> {
         self.line.strip_prefix(SERVER_UNKNOWN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_that_had_to_wait_says_nothing_about_the_others() {
+        let batch = |operations, wall_ns| Batch {
+            operations,
+            wall_ns,
+            ..Batch::default()
+        };
+        let mut pilot = Pilot {
+            subject: 0,
+            point: 0,
+            operations: 100,
+            warmup_batches: 200,
+            class: WarmUp::Warming,
+            cold_ns: 1,
+            batches: [vec![batch(8, 50_000); 30], vec![batch(90, 900_000); 7]].concat(),
+            ages: Vec::new(),
+        };
+        pilot.batches.push(batch(100, 60_000_000));
+        assert_eq!(pilot.batch_ns(), Some(1_000_000));
+        assert_eq!(pilot.max_warm_up(300_000_000), 300);
+        assert!(!pilot.exceeds(300_000_000) && pilot.exceeds(100_000_000));
+        // Shorter ones are not compared with it.
+        pilot.batches = vec![batch(8, 50_000), batch(100, 3_000_000)];
+        assert_eq!(pilot.batch_ns(), Some(3_000_000));
+        pilot.batches.clear();
+        assert_eq!(pilot.batch_ns(), None);
     }
 }

@@ -5,18 +5,21 @@
 //! Their times may be those of cold code, so they are not compared.
 
 use crate::analysis::{ExclusionReason, FirstPoint, Refusal};
+use crate::helpers;
+use crate::pilot_time::sufficient_budget;
 use lab_model::{Batch, Pilot, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The proposed time budget is the estimate multiplied by this factor.
-const SPARE: f64 = 1.1;
+const SPARE: f64 = 1.25;
 
 /// Returns the exclusions.
 ///
 /// If the baseline's pilot was cut short at a point, nothing is compared at that point.
 pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
-    let is_planned = |p: &&Pilot| p.subject < plan.subjects.len() && p.point < plan.points.len();
-    let cut = run.pilots.iter().filter(is_planned).filter(|pilot| {
+    let planned = run.pilots.iter().filter(|pilot| is_planned(plan, pilot));
+    let cut = planned.filter(|pilot| {
         // A control has the class of its original.
         pilot.class == WarmUp::CutShort && plan.subjects[pilot.subject].control_of.is_none()
     });
@@ -77,18 +80,140 @@ fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item
 ///
 /// The budget is estimated from the number of missing batches.
 fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {
-    let budget_s = plan.measure.budget_ns? as f64 / 1e9;
-    let spent_ns: u64 = run.pilots.iter().map(|p| wall_ns(p.own_batches())).sum();
-    let cut = run.pilots.iter().filter(|p| p.class == WarmUp::CutShort);
-    let lacking = cut.map(|p| {
-        let own = p.own_batches();
-        let missing = plan.min_pilot_with_helpers().saturating_sub(own.len()) as f64;
-        missing * own.last().map_or(0, |b| b.wall_ns) as f64
-    });
-    let spent_ns = spent_ns.max(1) as f64;
-    Some(SPARE * budget_s * (spent_ns + lacking.sum::<f64>()) / spent_ns)
+    let budget_ns = plan.measure.budget_ns? as f64;
+    let pilots = run.pilots.iter().filter(|pilot| is_planned(plan, pilot));
+    let pilots: Vec<&Pilot> = pilots.collect();
+    let batches_ns: u64 = pilots.iter().map(|p| wall_ns(&p.batches)).sum();
+    // Starts of processes, and the checks of their work.
+    let others_ns = run.pilots_ns.unwrap_or(0).saturating_sub(batches_ns);
+    let others_ns = others_ns / pilots.len().max(1) as u64;
+    let needed_ns = |p: &Pilot| wall_ns(&p.batches) + lacking_ns(plan, p) + others_ns;
+    let spare = |ns: f64| Duration::from_nanos((SPARE * ns) as u64);
+    let needed = pilots.into_iter().map(|p| spare(needed_ns(p) as f64));
+    Some(sufficient_budget(spare(budget_ns), needed.collect()).as_secs_f64())
+}
+
+fn is_planned(plan: &Plan, pilot: &Pilot) -> bool {
+    pilot.subject < plan.subjects.len() && pilot.point < plan.points.len()
+}
+
+/// The time of the batches that a pilot lacks, ns. A control's pilot is short, however much time there is.
+fn lacking_ns(plan: &Plan, pilot: &Pilot) -> u64 {
+    if pilot.class != WarmUp::CutShort || plan.subjects[pilot.subject].control_of.is_some() {
+        return 0;
+    }
+    let own = pilot.own_batches();
+    let batch_ns = own.last().map_or(0, |batch| batch.wall_ns);
+    let most = plan.min_pilot_with_helpers();
+    let needed = if helpers::are_busy(own, plan.workers(pilot.point)) {
+        most
+    } else {
+        // What compiles on a server waits for most of the time.
+        let fitting = plan.longest_pilot_ns(pilot.point) / batch_ns.max(1);
+        (fitting as usize).clamp(Pilot::MIN_BATCHES.min(most), most)
+    };
+    needed.saturating_sub(own.len()) as u64 * batch_ns
 }
 
 fn wall_ns(batches: &[Batch]) -> u64 {
     batches.iter().map(|b| b.wall_ns).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pilot_time::PilotTime;
+    use lab_model::{Measure, Point, Subject};
+
+    const MS: u64 = 1_000_000;
+
+    /// A run of 3 s with two subjects and a control of the first at a point. Each pilot has so many batches of so many ms,
+    /// which use so many cores.
+    fn run_of(pilots: [(usize, u64, f64, WarmUp); 3]) -> (Plan, Run) {
+        let subject = |control_of| Subject {
+            control_of,
+            ..Subject::default()
+        };
+        let plan = Plan {
+            subjects: [None, None, Some(0)].map(subject).into(),
+            points: vec![Point::default()],
+            cases: vec![lab_model::Case::default()],
+            measure: Measure {
+                budget_ns: Some(3_000 * MS),
+                turn_ns: MS,
+                max_warmup: 480,
+                ..Measure::default()
+            },
+            ..Plan::default()
+        };
+        let pilot = |(subject, (count, ms, cores, class))| {
+            let batch = Batch {
+                operations: 1,
+                wall_ns: ms * MS,
+                cpu_ns: (cores * (ms * MS) as f64) as u64,
+                ..Batch::default()
+            };
+            Pilot {
+                subject,
+                point: 0,
+                operations: 1,
+                warmup_batches: 1,
+                class,
+                cold_ns: 1,
+                batches: vec![batch; count],
+                ages: Vec::new(),
+            }
+        };
+        let run = Run {
+            pilots: pilots.into_iter().enumerate().map(pilot).collect(),
+            ..Run::default()
+        };
+        (plan, run)
+    }
+
+    /// Asserts that the named budget is enough for these pilots, ms, in this order, and at most three times what is.
+    fn assert_is_enough(pilots: [(usize, u64, f64, WarmUp); 3], needed_ms: [u64; 3]) {
+        let (plan, run) = run_of(pilots);
+        let budget = Duration::from_secs_f64(needed_budget_s(&run, &plan).unwrap());
+        let fits = |budget: Duration| {
+            let time = PilotTime::new(budget, 3);
+            let mut spent = Duration::ZERO;
+            needed_ms.iter().enumerate().all(|(done, &ms)| {
+                let share = time.share(spent, 3 - done);
+                let time = Duration::from_millis(ms);
+                spent += time;
+                time <= share
+            })
+        };
+        assert!(fits(budget), "{budget:?}");
+        assert!(!fits(budget / 3), "{budget:?}");
+    }
+
+    #[test]
+    fn the_named_budget_is_enough_and_not_far_too_much() {
+        let cut = WarmUp::CutShort;
+        // 120 batches of 10 ms while it compiles.
+        assert_is_enough(
+            [
+                (60, 1, 1.0, WarmUp::Flat),
+                (8, 10, 1.8, cut),
+                (4, 1, 1.0, WarmUp::Flat),
+            ],
+            [60, 1200, 4],
+        );
+        // Ten of 100 ms where nothing compiles; the control is cut like its original, and lacks nothing.
+        assert_is_enough(
+            [(4, 100, 1.0, cut), (4, 100, 1.0, cut), (4, 100, 1.0, cut)],
+            [1000, 1000, 400],
+        );
+    }
+
+    #[test]
+    fn starts_and_checks_need_time_too() {
+        let pilots = [(8, 10, 1.8, WarmUp::CutShort); 3];
+        let (plan, mut run) = run_of(pilots);
+        let without = needed_budget_s(&run, &plan).unwrap();
+        run.pilots_ns = Some(30_000 * MS);
+        assert!(needed_budget_s(&run, &plan).unwrap() > 2.0 * without);
+    }
 }

@@ -29,10 +29,9 @@ fn pilot_of(run: &Run, subject: usize) -> Pilot {
     pilot
 }
 
-/// Asserts that a subject is excluded because it had no time for a warm-up.
-///
-/// On a busy machine there may be other exclusions, and other subjects without enough time.
-fn assert_has_no_time(run: &Run, subject: usize) {
+/// Asserts that a subject is excluded because it had no time, and returns the budget that the report advises. On a busy
+/// machine there may be other exclusions, and other subjects that had no time.
+fn assert_has_no_time(run: &Run, subject: usize) -> String {
     let refusals = results(run).refusals.into_iter();
     let refusals = refusals.filter(|r| r.subject == subject);
     let why: Vec<String> = refusals
@@ -40,7 +39,8 @@ fn assert_has_no_time(run: &Run, subject: usize) {
         .filter(|why| why.contains("could not be warmed up at compute in "))
         .collect();
     assert_eq!(why.len(), 1, "{why:?}");
-    assert!(why[0].contains(" --budget "), "{why:?}");
+    let budget = why[0].split_once(" --budget ").expect("advice").1;
+    budget.split_whitespace().next().unwrap().to_owned()
 }
 
 #[test]
@@ -134,7 +134,45 @@ fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
     let slow = pilot_of(&run, 1);
     assert!(slow.own_batches().len() < 10, "{slow:?}");
     assert_eq!(slow.class, WarmUp::CutShort);
-    assert_has_no_time(&run, 1);
+    let budget = assert_has_no_time(&run, 1);
+
+    let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
+    let words = ["run", "t", "--budget", &budget, "--no-control"];
+    let more = ["--thorough", "--blocks", "1", "--pairs", "1", "--redo", "0"];
+    project.call(&[&words[..], &more].concat()).expect(0);
+    let slow = pilot_of(&project.load(), 1);
+    assert_ne!(slow.class, WarmUp::CutShort, "{budget}: {slow:?}");
+    assert!(slow.own_batches().len() >= 10, "{slow:?}");
+}
+
+/// 120 batches of its operations, of 50 ms each, are ten times as long as a pilot is otherwise.
+#[test]
+fn a_subject_that_compiles_is_not_classed_by_few_batches() {
+    let subjects = ["honest", "slowly_compiling"];
+    let subjects = subjects.map(|name| subject(name, &["compiling.py", name]));
+    let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
+    let more = ["--pairs", "1", "--no-control", "--redo", "0"];
+    let words = ["run", "t", "--thorough", "--blocks", "1"];
+    project.call(&[&words[..], &more].concat()).expect(0);
+    let compiling = pilot_of(&project.load(), 1);
+    let batches = compiling.own_batches().len();
+    assert!(batches >= 60, "{batches}");
+}
+
+/// Its other thread is at work as a compiler's is, but its language has none.
+#[test]
+fn a_program_with_worker_threads_is_not_taken_for_one_that_compiles() {
+    let subjects = ["honest", "compiling"].map(|name| subject(name, &["compiling.py", name]));
+    let text = COMPUTE.to_owned() + &subjects.concat();
+    let project = Project::with_text(&text.replace("language = \"Python\"", "language = \"Go\""));
+    // Ten batches of 1 ms fit into it, and 120 do not.
+    let words = ["run", "t", "--budget", "300ms", "--no-control"];
+    project
+        .call(&[&words[..], &["--redo", "0"]].concat())
+        .expect(0);
+    let pilot = pilot_of(&project.load(), 1);
+    let batches = pilot.own_batches().len();
+    assert!(batches < 18 || pilot.class != WarmUp::CutShort, "{batches}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes. With the argument `compiling` a helper thread is at work meanwhile, as one is that compiles.
-With `slow` each operation takes 50 ms."""
+With `slow` each operation takes 50 ms. With `slowly_compiling` it takes as long, and a helper thread is at work until the
+process has done 60 operations."""
 
 import hashlib
 import sys
@@ -16,27 +17,39 @@ from lab_kit import Opening, Perform, Work, serve  # noqa: E402
 
 NAME = sys.argv[1]
 
+done = 0
+
 
 @contextmanager
 def compute(_: Opening) -> Iterator[Perform]:
     def perform(operations: int) -> Work:
+        global done
         for _ in range(operations):
             hashlib.sha256(b"benchlab")
             if NAME == "slow":
                 time.sleep(0.05)
+            if NAME == "slowly_compiling":
+                work_until(time.monotonic() + 0.05)
+            done += 1
         return Work(operations, operations)
 
     yield perform
 
 
+def work_until(moment: float) -> None:
+    block = bytes(1 << 20)
+    while time.monotonic() < moment:
+        hashlib.sha256(block)
+
+
 def help_out() -> None:
     block = bytes(1 << 24)
-    while True:
+    while NAME == "compiling" or done < 60:
         # Python runs other threads meanwhile.
         hashlib.sha256(block)
 
 
 if __name__ == "__main__":
-    if NAME == "compiling":
+    if NAME.endswith("compiling"):
         threading.Thread(target=help_out, daemon=True).start()
     serve(NAME, "none", {"compute": compute})

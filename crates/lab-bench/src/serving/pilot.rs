@@ -8,10 +8,10 @@
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
 use crate::fault::SubjectResult;
-use crate::pilot::PilotTime;
 use lab_load::Engine;
 use lab_model::{Age, Batch, Pilot, Plan, PointId, WarmUp};
 use lab_stats::order;
+use lab_stats::pilot_time::PilotTime;
 use lab_stats::steady::{Steady, log_levels, steady_rounds};
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! CPU time of a subject's helper threads, which compile while it warms up.
+
+use lab_model::Batch;
+
+/// The minimum CPU time of helper threads that counts as compiling, as a fraction of the measured time.
+///
+/// It applies however steady the times are. (A Java subject's helper threads used up to 100 % while its times still
+/// fell, and less than 20 % afterwards.)
+pub const STILL_COMPILING: f64 = 0.25;
+
+/// Returns true if threads other than `workers` threads that work were busy in the second half of the batches.
+pub fn are_busy(batches: &[Batch], workers: usize) -> bool {
+    cores_used(&batches[batches.len() / 2..]) > workers as f64 + STILL_COMPILING
+}
+
+/// Returns the CPU time of batches divided by their duration.
+pub fn cores_used(batches: &[Batch]) -> f64 {
+    let wall: u64 = batches.iter().map(|b| b.wall_ns).sum();
+    let cpu: u64 = batches.iter().map(|b| b.cpu_ns).sum();
+    cpu as f64 / wall.max(1) as f64
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The fraction of a run's time for its pilots, and the time for each pilot.
+
+use std::time::Duration;
+
+/// The maximum fraction of a run's budget for all pilots, as a divisor.
+const BUDGET_PART: u32 = 10;
+
+/// The same divisor if so many pilots would otherwise have less than [`NEEDED`] each.
+const MAX_BUDGET_PART: u32 = 5;
+
+/// The mean time that pilots need if some of them compile.
+const NEEDED: Duration = Duration::from_millis(250);
+
+/// The fraction of the pilots' time that is reserved for the work after them, as a divisor.
+///
+/// This work includes computing the required results of batches.
+const RESERVE_PART: u32 = 10;
+
+/// A pilot may take this many times its fraction of the remaining time, because others need less.
+pub const SHARES: u32 = 2;
+
+/// Each pilot is guaranteed this fraction of an equal part of the time (as a divisor).
+const RESERVED: u32 = 2;
+
+/// The growth of an insufficient budget, as a divisor, and the maximum number of times that it grows.
+const GROWTH_PART: u32 = 20;
+const MAX_GROWTHS: usize = 300;
+
+/// The total time for all pilots of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct PilotTime {
+    all: Duration,
+    /// The minimum time for each pilot.
+    reserved: Duration,
+}
+
+impl PilotTime {
+    /// Returns the time for a number of pilots of a run with a budget.
+    pub fn new(budget: Duration, pilots: usize) -> PilotTime {
+        let all = part_of_budget(budget, pilots);
+        PilotTime::of(all - all / RESERVE_PART, pilots)
+    }
+
+    /// Divides the time `all` among a number of pilots.
+    pub fn of(all: Duration, pilots: usize) -> PilotTime {
+        PilotTime {
+            all,
+            reserved: all / (RESERVED * pilots.max(1) as u32),
+        }
+    }
+
+    /// Returns true if pilots that took `spent` together have used up all the time.
+    pub fn is_used_up(self, spent: Duration) -> bool {
+        spent >= self.all
+    }
+
+    /// Returns the maximum time of one of `left` remaining pilots, when all pilots so far took `spent`.
+    pub fn share(self, spent: Duration, left: usize) -> Duration {
+        let left = left.max(1) as u32;
+        let rest = self.all.saturating_sub(spent);
+        let free = rest.saturating_sub(self.reserved * (left - 1));
+        (rest * SHARES / left).min(free).max(self.reserved)
+    }
+
+    /// Returns true if there is enough time for pilots that need these times, in this order.
+    fn suffices(self, needed: &[Duration]) -> bool {
+        let mut spent = Duration::ZERO;
+        needed.iter().enumerate().all(|(done, &time)| {
+            let share = self.share(spent, needed.len() - done);
+            spent += time;
+            time <= share
+        })
+    }
+}
+
+/// Returns the time that a number of pilots may take from a run's budget.
+pub fn part_of_budget(budget: Duration, pilots: usize) -> Duration {
+    let needed = NEEDED * pilots as u32;
+    needed.clamp(budget / BUDGET_PART, budget / MAX_BUDGET_PART)
+}
+
+/// Returns the smallest budget of at least `least` that gives pilots the times that they need, in any order.
+pub fn sufficient_budget(least: Duration, mut needed: Vec<Duration>) -> Duration {
+    // The shares of what is left are smallest in the beginning.
+    needed.sort_by(|a, b| b.cmp(a));
+    let budgets =
+        std::iter::successors(Some(least), |budget| Some(*budget + *budget / GROWTH_PART));
+    let mut budgets = budgets.take(MAX_GROWTHS);
+    let suffices = |budget: &Duration| PilotTime::new(*budget, needed.len()).suffices(&needed);
+    budgets.find(suffices).unwrap_or(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Returns the total time of pilots with these needs, and the number of truncated pilots.
+    fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
+        let (mut spent, mut cut) = (Duration::ZERO, 0);
+        let time = PilotTime::of(all, needs.len());
+        for (done, &need) in needs.iter().enumerate() {
+            let longest = time.share(spent, needs.len() - done);
+            cut += usize::from(need > longest);
+            spent += need.min(longest);
+        }
+        (spent, cut)
+    }
+
+    #[test]
+    fn pilots_never_take_more_than_their_part() {
+        for seconds in [1, 7, 30, 60] {
+            let all = SECOND * seconds;
+            for need in [5, 50, 500, 5000].map(Duration::from_millis) {
+                let (spent, cut) = take(all, &[need; 264]);
+                assert!(spent <= all, "{all:?} {need:?} {spent:?}");
+                assert_eq!(cut == 0, need * 264 <= all, "{all:?} {need:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_pilot_has_the_time_of_short_ones() {
+        let needs: Vec<Duration> = (0..264)
+            .map(|i| Duration::from_millis(if i % 8 == 0 { 350 } else { 60 }))
+            .collect();
+        assert_eq!(take(SECOND * 60, &needs).1, 0);
+    }
+
+    #[test]
+    fn the_last_pilots_have_a_share_whatever_the_others_took() {
+        for pilots in [2, 9, 264] {
+            let all = SECOND * 54;
+            let time = PilotTime::of(all, pilots);
+            let mut spent = Duration::ZERO;
+            for done in 0..pilots {
+                let share = time.share(spent, pilots - done);
+                assert!(
+                    share >= all / (2 * pilots as u32),
+                    "{done} of {pilots}: {share:?}"
+                );
+                spent += share;
+            }
+            assert!(spent <= all, "{spent:?}");
+            // This holds even if starts took longer than the remaining time.
+            assert_eq!(time.share(all + SECOND, 1), all / (2 * pilots as u32));
+        }
+    }
+
+    #[test]
+    fn all_pilots_have_a_tenth_of_the_budget_and_more_only_where_they_need_it() {
+        let all = |budget_s, pilots| part_of_budget(SECOND * budget_s, pilots);
+        assert_eq!(all(600, 240), SECOND * 60);
+        assert_eq!(all(600, 280), SECOND * 70);
+        assert_eq!(all(600, 10), SECOND * 60);
+        assert_eq!(all(70, 40), SECOND * 10);
+        assert_eq!(all(70, 285), SECOND * 14);
+    }
+
+    #[test]
+    fn a_sufficient_budget_is_enough_in_any_order_and_not_far_too_much() {
+        let ms = Duration::from_millis;
+        for (pilots, long, long_ms) in [
+            (2, 1, 600),
+            (3, 1, 170),
+            (40, 5, 900),
+            (40, 40, 900),
+            (264, 30, 400),
+        ] {
+            let needed: Vec<Duration> = (0..pilots)
+                .map(|pilot| ms(if pilot < long { long_ms } else { 40 }))
+                .collect();
+            let budget = sufficient_budget(ms(300), needed.clone());
+            let all = needed.iter().sum::<Duration>();
+            let time = PilotTime::new(budget, pilots);
+            for turned in 0..pilots {
+                let order = [&needed[turned..], &needed[..turned]].concat();
+                assert!(time.suffices(&order), "{pilots} {turned} {budget:?}");
+            }
+            // One that needs more than twice its share makes all shares longer.
+            let least = all.max(ms(long_ms) * pilots as u32 / SHARES);
+            let part = part_of_budget(budget, pilots);
+            assert!(part < least * 2, "{pilots} {long} {part:?} {least:?}");
+        }
+        assert_eq!(sufficient_budget(SECOND * 66, vec![ms(1); 6]), SECOND * 66);
+    }
+}
