@@ -37,7 +37,7 @@ const VARIABLES: [&str; 8] = [
 
 fn main() -> ExitCode {
     unset_empty_variables();
-    let cli = Cli::parse();
+    let cli = parse_arguments();
     for message in lab_bench::host_settings::restore_abandoned() {
         eprintln!("benchlab: {message}");
     }
@@ -73,6 +73,20 @@ fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Parses the command line, or exits. Nagios reads exit code 2 as CRITICAL, so a check with a wrong option exits with
+/// 3, UNKNOWN.
+fn parse_arguments() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let _ = error.print();
+        let is_check = std::env::args_os().any(|argument| argument == "--nagios");
+        std::process::exit(if is_check && error.use_stderr() {
+            3
+        } else {
+            error.exit_code()
+        })
+    })
 }
 
 /// Unsets variables that are set but empty, such as `VARIABLE=` in a script or a CI file: they count as not

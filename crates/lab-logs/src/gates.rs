@@ -99,14 +99,26 @@ pub fn nagios(
     for reason in unread {
         text += &format!("; {}", without(reason));
     }
-    // `|` begins the performance data.
-    let text = clean(&text).replace(['|', '\n'], "/");
     let line = format!(
-        "{text} | requests={} {}\n",
+        "{} | requests={} {}\n",
+        nagios_text(&text),
         analysis.lines.entries,
         figures(&fail, &warn).join(" ")
     );
     NagiosStatus { line, code }
+}
+
+/// Returns the status of a check that could not be made.
+pub fn nagios_unknown(reason: &str) -> NagiosStatus {
+    NagiosStatus {
+        line: format!("LOGS UNKNOWN - {}\n", nagios_text(reason)),
+        code: 3,
+    }
+}
+
+/// Replaces what ends the text of a status: `|` begins the performance data.
+fn nagios_text(text: &str) -> String {
+    clean(text.trim_end()).replace(['|', '\n'], "/")
 }
 
 fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {

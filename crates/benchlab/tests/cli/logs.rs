@@ -231,6 +231,22 @@ fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     }
 }
 
+#[test]
+fn a_check_that_cannot_be_made_is_unknown() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(1, 1));
+    place
+        .read(&["--nagios", "/nowhere/a.log"])
+        .expect(3)
+        .shows(&["LOGS UNKNOWN - ", "/nowhere/a.log"]);
+    // Exit code 2 would be CRITICAL.
+    place
+        .read(&["--nagios", "--fail-if", "p95>>1s", &file])
+        .expect(3);
+    place.read(&["--fail-if", "p95>>1s", &file]).expect(2);
+    place.read(&["/nowhere/a.log"]).expect(2);
+}
+
 /// This holds no matter how the file's name is written.
 #[test]
 fn a_file_that_is_named_twice_is_counted_once() {

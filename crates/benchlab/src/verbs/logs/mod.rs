@@ -7,13 +7,13 @@ mod keep;
 mod remote;
 
 use crate::cli::{Cli, LogsArgs};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output::to_stdout;
 use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{interrupt, unix_seconds};
 use lab_document::{Document, clean};
-use lab_logs::gates::{judge, nagios};
+use lab_logs::gates::{judge, nagios, nagios_unknown};
 use lab_logs::report::{Capacity, LogsReport, document};
 use lab_logs::wording::capacity_problem;
 use lab_logs::{LogSources, LogsSession};
@@ -32,6 +32,17 @@ struct LogsCommand<'a> {
 
 /// Reads the logs, saves the analysis, and reports it.
 pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
+    read_and_report(cli, args).or_else(|error| {
+        if args.nagios && error.code != exit::INTERRUPTED {
+            let status = nagios_unknown(&error.message);
+            let _ = to_stdout(status.line.as_bytes());
+            return Ok(ExitCode::from(status.code));
+        }
+        Err(error)
+    })
+}
+
+fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     args.check()?;
     let mut command = LogsCommand {
         args,
