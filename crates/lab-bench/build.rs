@@ -5,7 +5,7 @@ use std::path::Path;
 
 fn main() {
     // If there is no static C library, a dynamic one adds half a megabyte of peak memory.
-    compile("src/starter.c", "starter", &["-static", "-pie"]);
+    compile("src/commands/starter.c", "starter", &["-static", "-pie"]);
     compile("src/explain/allocations.c", "allocations.so", &["-shared"]);
 }
 

@@ -9,10 +9,10 @@ use super::simulated::{
 use super::trace::read_all_calls;
 use crate::build::in_path;
 use crate::commands::order;
-use crate::fault::SubjectResult;
-use crate::hardware::{COUNTED, HardwareCounters};
-use crate::scratch::Scratch;
-use crate::starter::{Ended, StartRequest, Starter};
+use crate::commands::starter::{Ended, StartRequest, Starter};
+use crate::host::hardware::{COUNTED, HardwareCounters};
+use crate::host::scratch::Scratch;
+use crate::subject::fault::SubjectResult;
 use lab_model::{Commands, Counted, Metric, Plan, PointId, SubjectId};
 use std::collections::HashMap;
 use std::path::Path;

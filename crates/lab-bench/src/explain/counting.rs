@@ -2,9 +2,9 @@
 //! Derives values per operation from pairs of batches, and creates and reads traces.
 
 use super::trace::{SystemCalls, TraceError};
-use crate::fault::{Fault, SubjectResult};
-use crate::hardware::HardwareCounters;
-use crate::process::connection_lost;
+use crate::host::hardware::HardwareCounters;
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::connection_lost;
 use lab_host::procfs::ProcessUsage;
 use lab_model::{Counted, CountedFigure, Direction, Metric, Unit};
 use std::collections::BTreeSet;

@@ -5,16 +5,16 @@ use super::counting::{
     Adding, ExplainedBatches, REPEATS, USED, missing, read_events, read_trace_file, tracing, used,
 };
 use super::trace::read_trace;
-use crate::batch_subject::BatchStart;
+use crate::batches::open_case::OpenCase;
+use crate::batches::running_subject::BatchStart;
 use crate::batches::targets;
-use crate::fault::{Fault, SubjectResult};
-use crate::hardware::{self, COUNTED, HardwareCounters};
-use crate::process::{BatchResult, SubjectProcess, connection_lost};
-use crate::scratch::Scratch;
-use crate::server::Servers;
-use crate::session::{BenchError, usable_cores};
-use crate::target::TargetMaker;
-use crate::visit::OpenCase;
+use crate::driver::session::{BenchError, usable_cores};
+use crate::host::hardware::{self, COUNTED, HardwareCounters};
+use crate::host::scratch::Scratch;
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::{BatchResult, SubjectProcess, connection_lost};
+use crate::targets::TargetMaker;
+use crate::targets::database::Servers;
 use lab_host::procfs;
 use lab_model::{Counted, Plan, PointId, SubjectId};
 use std::path::Path;

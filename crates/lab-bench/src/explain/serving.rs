@@ -6,13 +6,13 @@ use super::counting::{
     Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing, used,
 };
 use super::trace::read_windows;
-use crate::fault::{Fault, SubjectResult};
-use crate::hardware::{self, COUNTED, HardwareCounters};
-use crate::process::connection_lost;
-use crate::scratch::Scratch;
-use crate::serving::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
-use crate::session::{BenchError, usable_cores};
-use crate::sys;
+use crate::driver::session::{BenchError, usable_cores};
+use crate::host::hardware::{self, COUNTED, HardwareCounters};
+use crate::host::scratch::Scratch;
+use crate::host::sys;
+use crate::servers::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::connection_lost;
 use lab_host::procfs::{self, ProcessUsage};
 use lab_load::Engine;
 use lab_model::{Counted, CountedFigure, Metric, Plan, PointId, Serving, SubjectId};

@@ -5,7 +5,7 @@
 use super::counting::{Adding, ExplainedBatches, missing};
 use super::explainer::Explainer;
 use crate::build::in_path;
-use crate::fault::{Fault, SubjectResult};
+use crate::subject::fault::{Fault, SubjectResult};
 use lab_model::{Counted, Metric};
 use lab_valgrind::{CACHES, CostProfile, NO_DEBUGGER, clean, read_callgrind};
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The interface of load generators; a test has one of its own.
 
-use crate::context::Stop;
-use crate::fault::Fault;
-use crate::workload::StepError;
+use crate::driver::context::Stop;
+use crate::driver::workload::StepError;
+use crate::subject::fault::Fault;
 use lab_load::SliceRecord;
 use lab_model::{AgentId, ErrorKind, PointId, Slice, SubjectId};
 use std::time::Duration;

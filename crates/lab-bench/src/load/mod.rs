@@ -10,11 +10,11 @@ mod server;
 pub use generator::{Generator, Generators, LoadFault, Piece, first_errors};
 pub use server::{LoadShare, LoadedServer, LoadedServers};
 
-use crate::context::{BlockContext, Progress, Stop, TurnRecord};
-use crate::fault::Fault;
-use crate::interrupt;
-use crate::server_usage::{ServerWatch, Usage, with_server};
-use crate::workload::{Done, Turn, TurnResult, Workload};
+use crate::driver::context::{BlockContext, Progress, Stop, TurnRecord};
+use crate::driver::workload::{Done, Turn, TurnResult, Workload};
+use crate::host::interrupt;
+use crate::servers::usage::{ServerWatch, Usage, with_server};
+use crate::subject::fault::Fault;
 use lab_model::{AgentId, Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
 use lab_store::StoreError;
 use running_load::RunningLoad;

@@ -2,7 +2,7 @@
 //! Load that goes on without a pause while each of its slices is asked for.
 
 use super::generator::{Generator, LoadFault, Piece};
-use crate::interrupt;
+use crate::host::interrupt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};

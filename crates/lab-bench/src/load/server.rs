@@ -2,7 +2,7 @@
 //! A server that is loaded, and the engines that do it.
 
 use super::generator::{Generator, Generators, LoadFault, Piece, first_errors};
-use crate::interrupt;
+use crate::host::interrupt;
 use lab_load::{Engine, Expect, JobError, LoadJob, Requests, ServerRequests, SliceRecord, Tls};
 use lab_model::{Arrivals, Load, Plan, PointId, Protocol, Stage, SubjectId};
 use serde::{Deserialize, Serialize};

@@ -44,7 +44,7 @@ enum Rule {
     Nothing,
     Block,
     /// The block, which is aborted as soon as the rest cannot save it
-    /// (`crates/lab-bench/src/block.rs`).
+    /// (`crates/lab-bench/src/driver/block.rs`).
     EarlyBlock,
     Point,
     Pair,

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Verifies that all subjects do the same work: the required check value and units of a point.
+
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::BatchResult;
+use lab_model::{Outcome, PointId, SubjectId};
+use std::collections::HashMap;
+
+/// A check value and units.
+pub type Checked = (u64, u64);
+
+/// The required results of points.
+///
+/// Contains the outcome of each point for each requested number of operations, and the rows that one operation must
+/// leave in a fresh target.
+#[derive(Default)]
+pub struct Expected {
+    outcomes: HashMap<(PointId, u64), Checked>,
+    contents: HashMap<PointId, String>,
+}
+
+impl Expected {
+    /// Adds an outcome that a trusted subject computed.
+    pub fn insert(&mut self, point: PointId, operations: u64, outcome: Checked) {
+        self.outcomes.insert((point, operations), outcome);
+    }
+
+    /// Adds the content that a trusted subject's first operation left in its target.
+    pub fn insert_content(&mut self, point: PointId, content: String) {
+        self.contents.insert(point, content);
+    }
+
+    /// Returns all outcomes.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        let outcomes = self.outcomes.iter();
+        let outcomes = outcomes.map(|(&(point, operations), &(check, units))| Outcome {
+            point,
+            operations,
+            check,
+            units,
+        });
+        outcomes.collect()
+    }
+
+    /// Compares the content that a subject's first operation left in its target with the required content.
+    pub fn compare_content(&self, point: PointId, found: Option<String>) -> SubjectResult<()> {
+        match (self.contents.get(&point), found) {
+            (Some(wanted), Some(found)) if *wanted != found => Err(Fault::Failed(
+                "writes",
+                "its first operation left different values in the table than the other subjects'"
+                    .into(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares a batch with the required outcome.
+    pub fn compare(&self, point: PointId, result: &BatchResult) -> SubjectResult<()> {
+        match self.outcomes.get(&(point, result.operations)) {
+            Some(&wanted) => compare(wanted, (result.check, result.units), result.operations),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Compares an outcome with the required one.
+pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
+    let differ = |key: &str, wanted: u64, found: u64| {
+        Err(Fault::Failed(
+            "check",
+            format!("{key}={found} for {operations} operations; the other subjects have {wanted}"),
+        ))
+    };
+    match (wanted.0 == found.0, wanted.1 == found.1) {
+        (false, _) => differ("check", wanted.0, found.0),
+        (_, false) => differ("units", wanted.1, found.1),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the outcome of most subjects. In a tie, the baseline's outcome wins, then the first subject's.
+pub fn majority(outcomes: &[(SubjectId, Checked)], baseline: SubjectId) -> Option<Checked> {
+    let votes = |outcome: Checked| outcomes.iter().filter(|(_, o)| *o == outcome).count();
+    let of_baseline = outcomes
+        .iter()
+        .find(|(s, _)| *s == baseline)
+        .map(|(_, o)| *o);
+    let mut best = of_baseline.or(outcomes.first().map(|(_, o)| *o))?;
+    for &(_, outcome) in outcomes {
+        if votes(outcome) > votes(best) {
+            best = outcome;
+        }
+    }
+    Some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_subjects_are_believed_and_the_baseline_breaks_a_tie() {
+        assert_eq!(majority(&[], 0), None);
+        assert_eq!(majority(&[(0, (5, 1)), (1, (6, 1))], 1), Some((6, 1)));
+        assert_eq!(
+            majority(&[(0, (5, 1)), (1, (6, 1)), (2, (5, 1))], 1),
+            Some((5, 1))
+        );
+        assert_eq!(majority(&[(2, (7, 1)), (1, (6, 1))], 0), Some((7, 1)));
+    }
+
+    #[test]
+    fn a_difference_is_named() {
+        assert_eq!(compare((5, 1), (5, 1), 3), Ok(()));
+        let Err(Fault::Failed(kind, text)) = compare((5, 1), (5, 2), 3) else {
+            panic!("equal")
+        };
+        assert_eq!(kind, "check");
+        assert!(text.contains("units=2") && text.contains('1'));
+    }
+}

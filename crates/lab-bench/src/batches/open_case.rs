@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One subject at one point: opened on its own target, run, and checked.
+
+use crate::batches::thread_spread::ThreadSpread;
+use crate::subject::fault::SubjectResult;
+use crate::subject::process::{BatchResult, SubjectProcess, Verified, connection_lost};
+use crate::targets::database::Server;
+use crate::targets::effects::{CallBatch, Effects, Failed};
+use crate::targets::injection::Recovery;
+use crate::targets::reported::Reported;
+use crate::targets::{TargetMaker, VisitTarget};
+use lab_model::{Check, Cores, Plan, PointId, SubjectId};
+use std::time::Duration;
+
+/// The unrecorded operations after waking, as a divisor of a turn's operations: a tenth.
+pub const LEAD_IN: u64 = 10;
+
+/// A subject with an open case.
+pub struct OpenCase {
+    point: PointId,
+    database: Option<VisitTarget>,
+    reported: Reported,
+    spread: Option<ThreadSpread>,
+    /// The number of batches so far.
+    batches: u64,
+    /// The batches since the last check, if their calls may fail.
+    calls: Vec<CallBatch>,
+    effects: Option<Effects>,
+    recovery: Recovery,
+    /// The wall time per operation of the fastest batch, in ns.
+    operation_ns: Option<f64>,
+    /// The bytes per operation that the last batch sent over its link.
+    link_bytes: Option<f64>,
+}
+
+impl OpenCase {
+    /// Opens the point in a subject on a fresh target. Returns the open case and the settings in the subject's reply.
+    pub fn begin(
+        process: &mut SubjectProcess,
+        plan: &Plan,
+        (subject, point): (SubjectId, PointId),
+        targets: &[TargetMaker],
+    ) -> SubjectResult<(OpenCase, Vec<(String, String)>)> {
+        let case = plan.case(point);
+        let target = plan.points[point].target;
+        let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
+        let database = database.transpose()?;
+        let (url, seed) = (
+            database.as_ref().map(VisitTarget::url),
+            plan.seed.to_string(),
+        );
+        let params = &plan.points[point].params;
+        let plan_args = plan.open_args(point);
+        let mut args = vec![("case", case.name.as_str())];
+        args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        args.extend(plan_args.iter().map(|(k, v)| (*k, v.as_str())));
+        args.extend(url.as_deref().map(|url| ("target", url)));
+        let rate = case.rate.map(|rate| rate.to_string());
+        args.extend(rate.as_deref().map(|rate| ("rate", rate)));
+        args.push(("seed", &seed));
+        if case.cores == Cores::All {
+            process.free()?;
+        }
+        // A server's own processes also use cores, unknown to its clients.
+        let has_own_cores =
+            case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
+        let spread = has_own_cores.then(|| ThreadSpread::new(process.pid()));
+        let settings = process.open(args)?.args().to_vec();
+        let mut visit = OpenCase {
+            point,
+            database,
+            reported: Reported::default(),
+            spread,
+            batches: 0,
+            calls: Vec::new(),
+            effects: None,
+            recovery: Recovery::default(),
+            operation_ns: None,
+            link_bytes: None,
+        };
+        visit.count_opens(plan)?;
+        Ok((visit, settings))
+    }
+
+    /// Runs operations without timing them. Returns the check value and units.
+    pub fn verify(
+        &mut self,
+        process: &mut SubjectProcess,
+        plan: &Plan,
+        operations: u64,
+    ) -> SubjectResult<(u64, u64)> {
+        self.begin_anew()?;
+        let verified = self.while_at_work(|| process.verify(plan.case(self.point), operations))?;
+        let Verified {
+            check,
+            units,
+            failed,
+        } = verified;
+        self.count(operations, check, units, failed);
+        Ok((check, units))
+    }
+
+    /// Runs a batch without measuring the server's cost.
+    pub fn run(
+        &mut self,
+        process: &mut SubjectProcess,
+        plan: &Plan,
+        operations: u64,
+    ) -> SubjectResult<BatchResult> {
+        self.run_while(process, plan, operations, |_, _| Ok(()))
+    }
+
+    /// Runs a measured batch, with an outage if the point has one.
+    pub fn measure(
+        &mut self,
+        process: &mut SubjectProcess,
+        plan: &Plan,
+        operations: u64,
+    ) -> SubjectResult<BatchResult> {
+        let planned_ns = plan.turn_ns(self.point);
+        // A batch must not finish before its outage. A compiler may have made it faster since the pilot, and an
+        // outage makes a batch longer.
+        let expected_ns = self.operation_ns.map(|ns| (ns * operations as f64) as u64);
+        let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
+        let turn = Duration::from_nanos(turn_ns);
+        let mut recovery = Recovery::default();
+        self.begin_anew()?;
+        let server_before = self.server().and_then(Server::cpu_ns);
+        let result = self.run_while(process, plan, operations, |database, process| {
+            let database = database.filter(|d| d.has_outages());
+            let interrupted = database.map(|d| d.interrupt(process, turn));
+            recovery = interrupted.transpose()?.unwrap_or_default();
+            Ok(())
+        });
+        let server_after = self.server().and_then(Server::cpu_ns);
+        self.recovery = recovery;
+        let mut result = result?;
+        let server_ns = server_after.zip(server_before);
+        result.server_cpu_ns = server_ns.map(|(after, before)| after.saturating_sub(before));
+        Ok(result)
+    }
+
+    fn run_while(
+        &mut self,
+        process: &mut SubjectProcess,
+        plan: &Plan,
+        operations: u64,
+        meanwhile: impl FnOnce(Option<&VisitTarget>, &mut SubjectProcess) -> SubjectResult<()>,
+    ) -> SubjectResult<BatchResult> {
+        self.begin_anew()?;
+        let database = self.database.as_ref();
+        let sent_before = database.and_then(VisitTarget::sent);
+        let result = self.while_at_work(|| {
+            let case = plan.case(self.point);
+            process.run_while(case, operations, |process| meanwhile(database, process))
+        })?;
+        let since = |before| Some((database?.sent()? - before) as f64);
+        let sent = sent_before.and_then(since);
+        let link_bytes = sent.map(|bytes| bytes / operations as f64);
+        if let Some(server) = database.and_then(VisitTarget::server) {
+            server.settle();
+        }
+        if let Some(spread) = &mut self.spread {
+            spread.after_run(
+                process.pid(),
+                &lab_host::allowed_cores().map_err(connection_lost)?,
+            );
+        }
+        self.link_bytes = link_bytes;
+        let operation_ns = result.wall_ns as f64 / operations as f64;
+        self.operation_ns = self
+            .operation_ns
+            .into_iter()
+            .chain([operation_ns])
+            .reduce(f64::min);
+        self.count(
+            operations,
+            result.check,
+            result.units,
+            result.failed.clone(),
+        );
+        Ok(result)
+    }
+
+    /// Checks the work done since the last check.
+    pub fn check_work(&mut self, plan: &Plan) -> SubjectResult<()> {
+        let reported = std::mem::take(&mut self.reported);
+        let calls = std::mem::take(&mut self.calls);
+        let Some(database) = &mut self.database else {
+            return Ok(());
+        };
+        if plan.case(self.point).check == Check::Effects && !calls.is_empty() {
+            self.effects = Some(database.effects(&calls)?);
+        }
+        database.check_work(plan, self.point, reported)
+    }
+
+    /// Returns the number of round trips to the server so far, if they are counted.
+    pub fn round_trips(&self) -> u64 {
+        self.database.as_ref().map_or(0, VisitTarget::round_trips)
+    }
+
+    /// Returns the metrics of the last measured batch that benchlab counts itself: for calls that may fail, and for
+    /// links.
+    pub fn lab_metrics(&self) -> Vec<f64> {
+        if let Some(bytes) = self.link_bytes {
+            return vec![bytes];
+        }
+        let effects = self.effects.iter().flat_map(|effects| effects.counts());
+        effects.chain(self.recovery.values()).collect()
+    }
+
+    /// Returns a sum over the current contents of the target, for points that write.
+    pub fn content(&mut self, plan: &Plan) -> SubjectResult<Option<String>> {
+        let database = self.database.as_mut();
+        database.map_or(Ok(None), |d| d.content(plan, self.point))
+    }
+
+    /// Starts counting opens if the case is about them.
+    pub fn count_opens(&mut self, plan: &Plan) -> SubjectResult<()> {
+        let database = self.database.as_mut();
+        database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
+    }
+
+    /// Stops counting opens, because watching costs each of them a little.
+    pub fn stop_counting_opens(&mut self) {
+        self.database
+            .iter_mut()
+            .for_each(VisitTarget::stop_counting_opens);
+    }
+
+    /// Returns the server that contains the target.
+    pub fn server(&self) -> Option<&Server> {
+        Some(self.database.as_ref()?.server()?)
+    }
+
+    /// Makes the next check cover exactly this subject's work.
+    fn begin_anew(&mut self) -> SubjectResult<()> {
+        match (&mut self.database, self.reported.operations) {
+            (Some(database), 0) => database.begin_anew(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a subject's work while faults may be injected.
+    fn while_at_work<T>(&self, work: impl FnOnce() -> SubjectResult<T>) -> SubjectResult<T> {
+        let database = self.database.as_ref();
+        let set = |is_at_work| database.map_or((), |d| d.set_at_work(is_at_work));
+        set(true);
+        let result = work();
+        set(false);
+        result
+    }
+
+    fn count(&mut self, operations: u64, check: u64, units: u64, failed: Failed) {
+        self.batches += 1;
+        self.calls.push(CallBatch {
+            batch: self.batches,
+            calls: operations,
+            failed,
+        });
+        self.reported.operations += operations;
+        self.reported.units = self.reported.units.wrapping_add(units);
+        self.reported.sum = self.reported.sum.wrapping_add(check);
+    }
+}

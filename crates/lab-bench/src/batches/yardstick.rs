@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The baseline during the pilot of another subject.
+//!
+//! The two alternate as in a block. This gives the level of the pilot as a multiple of the baseline's at the same
+//! speed of the machine.
+
+use crate::batches::open_case::{LEAD_IN, OpenCase};
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::{BatchResult, SubjectProcess};
+use lab_model::{Age, Batch, Pilot, Plan};
+use std::time::{Duration, Instant};
+
+/// The number of turns of each of the two, in the order A B B A. On a server, the work of one is checked before the
+/// other begins.
+const PAIRS: usize = 8;
+
+/// The minimum number of turns for a level.
+const MIN_PAIRS: usize = lab_stats::steady::MIN_PAIRS;
+
+/// The baseline's process, with the point open.
+pub struct Yardstick {
+    process: SubjectProcess,
+    visit: OpenCase,
+    operations: u64,
+    is_broken: bool,
+}
+
+impl Yardstick {
+    /// Uses a warm and frozen process with the point open, in batches of `operations`.
+    pub fn new(process: SubjectProcess, visit: OpenCase, operations: u64) -> Yardstick {
+        Yardstick {
+            process,
+            visit,
+            operations,
+            is_broken: false,
+        }
+    }
+
+    /// Alternates a warm subject with the baseline, and adds the turns to its pilot, unless `longest` is too short.
+    pub fn compare(
+        &mut self,
+        plan: &Plan,
+        process: &mut SubjectProcess,
+        visit: &mut OpenCase,
+        pilot: &mut Pilot,
+        longest: Option<Duration>,
+    ) -> SubjectResult<()> {
+        let turn = Duration::from_nanos(plan.turn_ns(pilot.point));
+        let least = turn * 2 * MIN_PAIRS as u32;
+        if self.is_broken || longest.is_some_and(|longest| least > longest) {
+            return Ok(());
+        }
+        let began = Instant::now();
+        // As in a block, opens are not counted.
+        visit.stop_counting_opens();
+        let mut last_was_baseline = None;
+        let (mut own, mut baseline) = (Vec::new(), Vec::new());
+        for pair in 0..PAIRS {
+            if pair >= MIN_PAIRS && longest.is_some_and(|longest| began.elapsed() > longest / 2) {
+                break;
+            }
+            for is_baseline in [pair % 2 == 1, pair % 2 == 0] {
+                if last_was_baseline == Some(!is_baseline) {
+                    self.check(plan, visit, !is_baseline)?;
+                }
+                last_was_baseline = Some(is_baseline);
+                if !is_baseline {
+                    own.push(take_turn(plan, process, visit, pilot.operations)?);
+                } else if !self.is_broken {
+                    let turn = take_turn(plan, &mut self.process, &mut self.visit, self.operations);
+                    baseline.extend(self.unless_broken(turn)?);
+                }
+            }
+        }
+        if let Some(is_baseline) = last_was_baseline {
+            self.check(plan, visit, is_baseline)?;
+        }
+        visit.count_opens(plan)?;
+        process.wake()?;
+        if self.is_broken {
+            return Ok(());
+        }
+        let mut age = Age {
+            requests: pilot.batches.iter().map(|b| b.operations).sum(),
+            cpu_ns: pilot.batches.iter().map(|b| b.cpu_ns).sum(),
+            wall_ns: pilot.batches.iter().map(|b| b.wall_ns).sum(),
+            ..Age::default()
+        };
+        for (own, baseline) in own.iter().zip(&baseline) {
+            age.requests += own.operations;
+            age.cpu_ns += own.cpu_ns;
+            age.wall_ns += own.wall_ns;
+            (age.baseline_requests, age.baseline_cpu_ns) = (baseline.operations, baseline.wall_ns);
+            pilot.ages.push(age);
+            pilot.batches.push(Batch {
+                operations: own.operations,
+                wall_ns: own.wall_ns,
+                cpu_ns: own.cpu_ns,
+                server_cpu_ns: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Closes the point. Returns the process, pinned to `core` if given, unless the baseline failed.
+    pub fn close(mut self, core: Option<usize>) -> Option<SubjectProcess> {
+        let woken = self.process.wake();
+        let closed = woken.and_then(|()| self.process.close());
+        let closed = closed.and_then(|()| core.map_or(Ok(()), |core| self.process.keep_on(core)));
+        (!self.is_broken && closed.is_ok()).then_some(self.process)
+    }
+
+    fn check(&mut self, plan: &Plan, visit: &mut OpenCase, is_baseline: bool) -> SubjectResult<()> {
+        if !is_baseline {
+            return visit.check_work(plan);
+        }
+        let checked = self.visit.check_work(plan);
+        self.unless_broken(checked).map(drop)
+    }
+
+    /// A failing baseline is not the other subject's fault. It also fails in the blocks, where the failure is
+    /// reported.
+    fn unless_broken<T>(&mut self, result: SubjectResult<T>) -> SubjectResult<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(Fault::Failed(..)) => {
+                self.is_broken = true;
+                Ok(None)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+/// Runs a turn as in a block: wakes the process, runs an uncounted partial batch and a batch, and freezes the
+/// process.
+fn take_turn(
+    plan: &Plan,
+    process: &mut SubjectProcess,
+    visit: &mut OpenCase,
+    operations: u64,
+) -> SubjectResult<BatchResult> {
+    process.wake()?;
+    visit.run(process, plan, (operations / LEAD_IN).max(1))?;
+    let result = visit.run(process, plan, operations)?;
+    process.freeze()?;
+    Ok(result)
+}

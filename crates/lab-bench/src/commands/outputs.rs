@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compares the standard output of commands with the baseline's.
+
+use crate::subject::fault::{Fault, SubjectResult};
+use lab_model::PointId;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// The outputs of a run.
+pub struct Outputs {
+    folder: PathBuf,
+    /// The SHA-256 digest of the baseline's first output, for each point.
+    baseline_digests: HashMap<PointId, [u8; 32]>,
+}
+
+impl Outputs {
+    /// Creates outputs that are stored in a directory of the run.
+    pub fn new(folder: &Path) -> Outputs {
+        Outputs {
+            folder: folder.to_path_buf(),
+            baseline_digests: HashMap::new(),
+        }
+    }
+
+    /// Returns the path of the next process's output file.
+    pub fn output_file(&self) -> PathBuf {
+        self.folder.join("stdout")
+    }
+
+    /// Compares a process's output with the baseline's first output. Returns the first 64 bits of its SHA-256 digest.
+    ///
+    /// Returns a fault if the outputs differ.
+    pub fn check(&mut self, point: PointId, of_baseline: bool) -> SubjectResult<u64> {
+        let digest = sha256(&self.output_file()).map_err(unreadable)?;
+        let check = u64::from_be_bytes(digest[..8].try_into().expect("eight bytes"));
+        match self.baseline_digests.get(&point) {
+            Some(expected) if *expected == digest => Ok(check),
+            Some(_) => Err(self.difference(point, of_baseline)),
+            None if of_baseline => {
+                fs::rename(self.output_file(), self.baseline_file(point)).map_err(unreadable)?;
+                self.baseline_digests.insert(point, digest);
+                Ok(check)
+            }
+            None => Err(Fault::Failed(
+                "output",
+                "its output cannot be compared because the baseline failed".into(),
+            )),
+        }
+    }
+
+    fn baseline_file(&self, point: PointId) -> PathBuf {
+        self.folder.join(format!("stdout-of-baseline-{point}"))
+    }
+
+    fn difference(&self, point: PointId, of_baseline: bool) -> Fault {
+        let line = first_difference(&self.baseline_file(point), &self.output_file());
+        let line = line.map_or_else(|_| String::new(), |n| format!(", first in line {n}"));
+        let message = if of_baseline {
+            format!(
+                "its output changes from run to run{line}: compare without --same-output, or make it always write \
+                 the same"
+            )
+        } else {
+            format!("its output differs from the baseline's{line}")
+        };
+        Fault::Failed("output", message)
+    }
+}
+
+/// Computes the SHA-256 digest of a file.
+fn sha256(path: &Path) -> io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut hash)?;
+    Ok(hash.finalize().into())
+}
+
+/// Returns the number of the first line, from 1, in which two files differ.
+fn first_difference(first: &Path, other: &Path) -> io::Result<usize> {
+    let open = |path| File::open(path).map(BufReader::new);
+    let (mut first, mut other) = (open(first)?, open(other)?);
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for line in 1.. {
+        a.clear();
+        b.clear();
+        let ends = first.read_until(b'\n', &mut a)? + other.read_until(b'\n', &mut b)? == 0;
+        if a != b || ends {
+            return Ok(line);
+        }
+    }
+    unreachable!("a file ends before its lines cannot be counted")
+}
+
+fn unreadable(e: io::Error) -> Fault {
+    Fault::Failed("output", format!("cannot read its output: {e}"))
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A small process that starts commands, waits for them, and reads their resource usage.
+//!
+//! A child inherits its parent's peak memory: the `ru_maxrss` of wait4(2) is never below the parent's memory.
+//! Commands are therefore not started by benchlab, but by a process that uses half a megabyte (`starter.c`). If
+//! benchlab is killed, the process lives long enough to kill everything that the commands left running.
+
+use crate::host::{interrupt, sys};
+use crate::subject::fault::{Fault, SubjectResult};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::unistd::Pid;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program, built from `starter.c`.
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
+
+/// The maximum time without an answer after a command's time limit. After that, the starter counts as lost.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The number of 64-bit numbers in an answer.
+const NUMBERS: usize = 12;
+
+/// A request to start a command.
+#[derive(Clone, Debug, Default)]
+pub struct StartRequest {
+    /// The program and its arguments. A name without `/` is searched for in PATH.
+    pub program: Vec<String>,
+    /// The absolute path of the working directory.
+    pub folder: PathBuf,
+    /// The file for standard input. `None` means `/dev/null`.
+    pub input: Option<PathBuf>,
+    /// The file for standard output, which is truncated first. `None` means `/dev/null`.
+    pub output: Option<PathBuf>,
+    /// The file for standard error, which is truncated first. `None` means `/dev/null`.
+    pub errors: Option<PathBuf>,
+    /// Environment variables in addition to benchlab's own.
+    pub variables: Vec<(&'static str, String)>,
+    /// The cores that the command may use.
+    pub cores: Vec<usize>,
+    /// The time after which the command is killed.
+    pub time_limit: Duration,
+}
+
+/// A process that exited. Times and counts include the processes that it waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The time from just before the start until the exit was observed, in ns.
+    pub wall_ns: u64,
+    /// User CPU time in ns.
+    pub user_ns: u64,
+    /// System CPU time in ns.
+    pub sys_ns: u64,
+    /// The maximum memory of any of the processes. It is never below the starter's memory, which is about half a
+    /// megabyte.
+    pub peak_rss_bytes: u64,
+    /// Page faults that did not require reading from a disk.
+    pub minor_faults: u64,
+    /// Page faults that required reading from a disk.
+    pub major_faults: u64,
+    /// Voluntary context switches.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches.
+    pub involuntary_switches: u64,
+    /// The exit status.
+    pub status: ExitStatus,
+    /// True if the process was killed because it exceeded its time limit.
+    pub timed_out: bool,
+    /// True if processes started by this or an earlier command are still running.
+    pub left_running: bool,
+}
+
+/// A starter. Dropping it kills the starter and everything that its commands left running.
+pub struct Starter {
+    process: Child,
+    orders: Option<ChildStdin>,
+    answers: ChildStdout,
+    /// True if commands run to completion even though the user stops benchlab.
+    pub undisturbed: bool,
+}
+
+impl Starter {
+    /// Starts the starter process.
+    pub fn new() -> io::Result<Starter> {
+        let program = memfd_create("benchlab-starter", MFdFlags::MFD_CLOEXEC)?;
+        let mut program = File::from(program);
+        program.write_all(PROGRAM)?;
+        let path = format!("/proc/self/fd/{}", program.as_raw_fd());
+        // The starter gets its own process group, because the terminal's Ctrl-C is for benchlab, which then shuts
+        // down its starter.
+        let mut process = Command::new(path)
+            .arg0("benchlab-starter")
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        Ok(Starter {
+            orders: process.stdin.take(),
+            answers: process.stdout.take().expect("stdout is piped"),
+            process,
+            undisturbed: false,
+        })
+    }
+
+    /// Returns the starter's process ID. Commands are its children.
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.process.id() as i32)
+    }
+
+    /// Runs a command to completion. Returns a fault if the command cannot be started or the user requests a stop.
+    pub fn run(&mut self, order: &StartRequest) -> SubjectResult<Ended> {
+        let orders = self.orders.as_mut().expect("it is open until the end");
+        orders.write_all(&order.message()?).map_err(starter_lost)?;
+        self.wait(Instant::now() + order.time_limit + TIMEOUT)?;
+        let mut answer = [0; 8 * NUMBERS];
+        self.answers.read_exact(&mut answer).map_err(starter_lost)?;
+        parse_answer(&answer).map_err(|error| {
+            let program = order.program.first().map_or("", String::as_str);
+            Fault::Failed("start", format!("cannot start `{program}`: {error}"))
+        })
+    }
+
+    fn wait(&self, deadline: Instant) -> SubjectResult<()> {
+        loop {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            let answers = [self.answers.as_fd()];
+            let answered = if self.undisturbed {
+                sys::readable(answers, remaining)
+            } else {
+                let answered = interrupt::readable(&answers, remaining);
+                if interrupt::requested() {
+                    return Err(Fault::Interrupted);
+                }
+                answered
+            };
+            if answered == Ok(true) {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                return Err(starter_lost(io::ErrorKind::TimedOut.into()));
+            }
+        }
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        self.orders = None;
+        let _ = self.process.wait();
+    }
+}
+
+impl StartRequest {
+    /// Encodes the request in the format that `starter.c` reads.
+    fn message(&self) -> SubjectResult<Vec<u8>> {
+        let file = |path: &Option<PathBuf>| match path {
+            Some(path) => path.as_os_str().as_encoded_bytes().to_vec(),
+            None => Vec::new(),
+        };
+        let cores: Vec<String> = self.cores.iter().map(usize::to_string).collect();
+        let mut strings = vec![
+            cores.join(",").into_bytes(),
+            self.folder.as_os_str().as_encoded_bytes().to_vec(),
+            file(&self.input),
+            file(&self.output),
+            file(&self.errors),
+        ];
+        let variables = self.variables.iter();
+        strings.extend(variables.map(|(name, value)| format!("{name}={value}").into_bytes()));
+        strings.extend(self.program.iter().map(|word| word.clone().into_bytes()));
+        if self.program.is_empty() || strings.iter().any(|s| s.contains(&0)) {
+            let message = "a command needs at least one word, and must not contain NUL characters";
+            return Err(Fault::Failed("start", message.into()));
+        }
+        let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
+        let mut message = Vec::with_capacity(24 + bytes);
+        message.extend((self.time_limit.as_nanos() as u64).to_ne_bytes());
+        message.extend((self.program.len() as u32).to_ne_bytes());
+        message.extend((bytes as u32).to_ne_bytes());
+        message.extend((self.variables.len() as u64).to_ne_bytes());
+        for string in strings {
+            message.extend(string);
+            message.push(0);
+        }
+        Ok(message)
+    }
+}
+
+/// Parses an answer of `starter.c`. Returns an error that says why no process was started.
+fn parse_answer(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
+    let mut numbers = answer.chunks_exact(8).map(|bytes| {
+        let bytes = bytes.try_into().expect("chunks are of 8 bytes");
+        i64::from_ne_bytes(bytes)
+    });
+    let mut number = || numbers.next().expect("there are so many numbers");
+    match number() {
+        0 => {}
+        error => return Err(io::Error::from_raw_os_error(error as i32)),
+    }
+    let mut count = || number() as u64;
+    Ok(Ended {
+        wall_ns: count(),
+        user_ns: count(),
+        sys_ns: count(),
+        peak_rss_bytes: count(),
+        minor_faults: count(),
+        major_faults: count(),
+        voluntary_switches: count(),
+        involuntary_switches: count(),
+        status: ExitStatus::from_raw(count() as i32),
+        timed_out: count() != 0,
+        left_running: count() != 0,
+    })
+}
+
+impl Ended {
+    /// Returns the exit code as shells report it: 128 + the signal number if a signal terminated the process.
+    pub fn code(&self) -> i32 {
+        let signal = || self.status.signal().map(|s| 128 + s);
+        self.status.code().or_else(signal).unwrap_or(-1)
+    }
+}
+
+fn starter_lost(e: io::Error) -> Fault {
+    Fault::Failed(
+        "start",
+        format!("lost the process that starts commands: {e}"),
+    )
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A workload: a kind of thing that can be measured in blocks. The session decides when, and the workload does the
+//! work.
+
+use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
+use crate::subject::fault::Fault;
+use lab_model::{Block, BlockState, Metric, Outcome, PointId, SubjectId};
+use lab_store::StoreError;
+
+/// The work of a run, which the session directs.
+///
+/// Within a block the order of calls is:
+///
+/// ```text
+/// begin_block
+///   open                          once for each target, or at each point; see Opening
+///   warm_up_opened                subjects opened for a target: the baseline first, then the others in a random order
+///   refresh_opened                the same again, after all subjects are warm
+///   begin_point, warm_up          each point; its subjects in a random order
+///     before_pass                 each pass; its subjects in the pass's order
+///     begin_turn, take_turn, end_turn     take_turn again if others disturbed it
+///   close                         the subjects that remain at the point
+///   quit                          all subjects
+/// end_block
+/// ```
+///
+/// A fault excludes its subject: at the point where it happened, or as [`Workload::exclude`] decides. Whatever waits
+/// checks [`crate::host::interrupt::requested`] meanwhile, and returns [`Fault::Interrupted`].
+pub trait Workload {
+    /// Returns the cores that the blocks use in turn; at least one.
+    fn cores(&self) -> &[usize];
+
+    /// Returns the metrics of the readings that the turns yield.
+    fn metrics(&self) -> Vec<Metric> {
+        Vec::new()
+    }
+
+    /// Does the work required before the first block, unless the run file already contains its results.
+    fn prepare(
+        &mut self,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Stop> {
+        let _ = (run, progress);
+        Ok(())
+    }
+
+    /// Returns the known required outcomes of batches.
+    fn outcomes(&self) -> Vec<Outcome> {
+        Vec::new()
+    }
+
+    /// Restores a lost prerequisite of a run, such as a server. Returns an error with the reason if this fails.
+    fn restore(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Cleans up after the last block, even if the run was stopped.
+    fn finish(&mut self, _run: &mut RunContext) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// Returns the set of processes that serves the next block, or `None` if the block has its own processes.
+    fn process_set(&mut self, _context: &mut RunContext) -> Option<u32> {
+        None
+    }
+
+    /// Returns true if the last block's processes must serve another block.
+    fn is_amid_set(&self) -> bool {
+        false
+    }
+
+    /// Called at the end of a block. Returns true if the processes stay for the next block.
+    fn keeps_processes(&mut self, _state: BlockState) -> bool {
+        false
+    }
+
+    /// Called at the start of a block.
+    fn begin_block(&mut self, _number: u32, _core: usize) {}
+
+    /// Called after all turns of a block.
+    fn end_block(&mut self, _block: &mut BlockContext) {}
+
+    /// Returns true if a run that the user stops can be resumed. Otherwise the run is over.
+    fn can_resume(&self) -> bool {
+        true
+    }
+
+    /// Returns true if a disturbed block is measured again.
+    fn can_redo_blocks(&self) -> bool {
+        true
+    }
+
+    /// Returns true if the measured subjects are on this machine. Otherwise other activity on this machine is no
+    /// disturbance.
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    /// Returns the CPU time in ns on this machine of agents and servers that benchlab did not start, which is no
+    /// disturbance.
+    ///
+    /// `None` means unknown: all CPU time that benchlab did not use may be theirs.
+    fn outside_cpu_ns(&self, _block: &Block) -> Option<u64> {
+        Some(0)
+    }
+
+    /// Returns true if a point depends on results of other points of the block and must come after them.
+    fn comes_last(&self, _point: PointId) -> bool {
+        false
+    }
+
+    /// Returns true if a subject has turns at a point in this block.
+    fn has_turns(&self, _subject: SubjectId, _point: PointId) -> bool {
+        true
+    }
+
+    /// Returns when the subjects are opened.
+    fn opening(&self) -> Opening {
+        Opening::Target
+    }
+
+    /// Starts what a subject needs for a block, unless it is already running.
+    fn open(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// Brings a subject that was opened for a target to its steady state at all its points.
+    fn warm_up_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// Loads a subject again after the others were warmed up, because it was idle in the meantime.
+    fn refresh_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// Called before the subjects are warmed up for a point, and before the turns at the point.
+    fn begin_point(&mut self, _block: &mut BlockContext, _point: PointId) {}
+
+    /// Brings a subject to its steady state at a point.
+    fn warm_up(
+        &mut self,
+        _block: &mut BlockContext,
+        _subject: SubjectId,
+        _point: PointId,
+    ) -> Done<()> {
+        Ok(())
+    }
+
+    /// Returns the number of passes at a point. Passes 2k and 2k+1 are a mirrored pair.
+    fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
+
+    /// Called before a pass, for each subject's turn in it. `remaining` is the number of passes, including this one.
+    fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
+        Ok(())
+    }
+
+    /// Prepares a subject for its turn.
+    fn begin_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
+        Ok(())
+    }
+
+    /// Runs a turn. Its result is recorded after [`Workload::end_turn`].
+    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult>;
+
+    /// Puts a subject to rest after its turn.
+    fn end_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
+        Ok(())
+    }
+
+    /// Finishes a subject's work at a point.
+    fn close(
+        &mut self,
+        _block: &mut BlockContext,
+        _subject: SubjectId,
+        _point: PointId,
+    ) -> Done<()> {
+        Ok(())
+    }
+
+    /// Shuts down what [`Workload::open`] started, if it is running.
+    fn quit(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// Shuts down the processes of a faulty subject, and records its fault as a failure at a point or at all points.
+    fn exclude(
+        &mut self,
+        block: &mut BlockContext,
+        fault: Fault,
+        subject: SubjectId,
+        point: Option<PointId>,
+    ) -> Result<(), Stop> {
+        block.fail(fault, subject, point, None)
+    }
+}
+
+/// The time when a workload's subjects are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// All subjects are opened in a random order before the first point of their target. [`Workload::open`] also
+    /// warms them up for all points.
+    Target,
+    /// Each subject is opened when it is warmed up for a point.
+    Point,
+}
+
+/// A subject's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The subject.
+    pub subject: SubjectId,
+    /// The point.
+    pub point: PointId,
+    /// The pass over the point, from 0.
+    pub pass: u32,
+    /// The turn within the pass, from 0.
+    pub turn: u32,
+}
+
+/// The result of a turn.
+#[derive(Clone, Debug)]
+pub struct TurnResult {
+    /// The record to store, or `None` if it is already stored.
+    pub record: Option<TurnRecord>,
+    /// True if other processes disturbed the turn. It is repeated as often as the session allows.
+    pub disturbed: bool,
+}
+
+impl From<TurnRecord> for TurnResult {
+    fn from(record: TurnRecord) -> TurnResult {
+        TurnResult {
+            record: Some(record),
+            disturbed: false,
+        }
+    }
+}
+
+/// The reason why a step was not completed.
+#[derive(Debug)]
+pub enum StepError {
+    /// The subject is at fault.
+    Fault(Fault),
+    /// Measuring must stop.
+    Stop(Stop),
+}
+
+/// The result of a step.
+pub type Done<T> = Result<T, StepError>;
+
+impl From<Fault> for StepError {
+    fn from(fault: Fault) -> StepError {
+        StepError::Fault(fault)
+    }
+}
+
+impl From<StoreError> for StepError {
+    fn from(e: StoreError) -> StepError {
+        StepError::Stop(e.into())
+    }
+}

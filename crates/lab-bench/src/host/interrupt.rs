@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Records Ctrl-C and similar signals. All waiting code checks for them.
+
+use crate::host::sys;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Signals within this many ns are one request, since `timeout` signals its command and then its process group.
+const ONE_REQUEST_NS: u64 = 500_000_000;
+
+/// The exit status that shells report: 128 + SIGINT.
+const INTERRUPTED: i32 = 130;
+
+/// The time of the first request to stop in ns, or 0 before any request.
+static REQUESTED: AtomicU64 = AtomicU64::new(0);
+
+/// Becomes readable once benchlab has been asked to stop.
+static STOP_EVENT: OnceLock<EventFd> = OnceLock::new();
+
+/// Makes SIGINT, SIGTERM and SIGHUP request a stop instead of terminating benchlab.
+///
+/// A second signal more than half a second after the first exits immediately, and the subjects die with benchlab.
+pub fn watch() -> io::Result<()> {
+    let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
+    if STOP_EVENT.set(event).is_err() {
+        return Ok(());
+    }
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // SAFETY: the handler only reads a clock and atomics, writes to a file, and exits without cleanup.
+        unsafe { signal_hook::low_level::register(signal, on_signal) }?;
+    }
+    Ok(())
+}
+
+fn on_signal() {
+    let now = sys::monotonic_ns();
+    if now.saturating_sub(note_request(now)) > ONE_REQUEST_NS {
+        signal_hook::low_level::exit(INTERRUPTED);
+    }
+}
+
+/// Records a request to stop, and returns the time of the first request in ns.
+///
+/// Also ends the wait in [`readable`]. A signal alone ends a wait in progress, but not a wait that is just about to
+/// begin.
+fn note_request(now: u64) -> u64 {
+    let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    if let Some(event) = STOP_EVENT.get() {
+        let _ = event.write(1);
+    }
+    first.err().unwrap_or(now)
+}
+
+/// Requests a stop, like a first signal.
+pub fn request() {
+    // A repeated request has no effect.
+    note_request(sys::monotonic_ns());
+}
+
+/// Returns true if the user requested a stop.
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed) != 0
+}
+
+/// Waits until one of these files is readable or a stop is requested. Returns false on timeout.
+pub fn readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
+    let stop_event = STOP_EVENT.get().map(AsFd::as_fd);
+    sys::readable(files.iter().copied().chain(stop_event), time)
+}

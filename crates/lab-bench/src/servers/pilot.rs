@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The warm-up of a server, and its pilot: determines the level at which the server is steady, and the number of
+//! requests until then.
+//!
+//! The speed of a shared machine changes while a server warms up. After each period of load, the baseline's server is
+//! therefore loaded, too. What counts is the cost of a request relative to the baseline's.
+
+use super::proof::Proven;
+use super::running_server::{RunningServer, ServerSetup};
+use crate::subject::fault::SubjectResult;
+use lab_load::Engine;
+use lab_model::{Age, Batch, Pilot, Plan, PointId, WarmUp};
+use lab_stats::order;
+use lab_stats::pilot_time::PilotTime;
+use lab_stats::steady::{Steady, log_levels, steady_rounds};
+use std::time::{Duration, Instant};
+
+/// The judged period of a round while a server still compiles, with as many connections as in comparisons.
+const CROWDED: Duration = Duration::from_millis(50);
+
+/// The judged period of a round after the server has finished compiling.
+const LOADED: Duration = Duration::from_millis(80);
+
+/// The period of a round in which the baseline's server is loaded.
+const BASELINE: Duration = Duration::from_millis(20);
+
+/// The period of a round that uses only one connection at a time.
+///
+/// It is divided between a keep-alive connection and a new connection per request, if the case uses both. Without
+/// this period, the compiler of a virtual machine competes with full load and takes a minute instead of ten seconds.
+const ALONE: Duration = Duration::from_millis(120);
+
+/// The idle period at the end of a round. A server that computes now is still compiling.
+///
+/// It is shorter than the 50 ms after which HotSpot forgets to compile code that is no longer called.
+const IDLE: Duration = Duration::from_millis(30);
+
+/// The approximate length of a warm-up round, used in a plan's estimates.
+const ROUND: Duration = Duration::from_millis(200);
+
+/// The number of consecutive rounds with an idle end after which a server that compiled has finished.
+const QUIET: usize = 8;
+
+/// The same number for a server that never compiled.
+const NEVER_BUSY: usize = 3;
+
+/// The number of connections of the crowded period, or the nearest number in the plan's points.
+const CONNECTIONS: usize = 64;
+
+/// The maximum excess of the last rounds' cost over the steady level, as a logarithm.
+const TOLERANCE: f64 = 0.05;
+const LAST_ROUNDS: usize = 6;
+
+/// The maximum factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
+const MACHINE_FACTOR: f64 = 1.3;
+
+/// The maximum number of rounds to bring a warm process back to its level after an idle time.
+const MAX_REFRESHING: usize = 10;
+
+/// The maximum multiple of the pilot's number of requests before a process is measured even if it is not at the
+/// level.
+///
+/// Its turns then show that it was not steady.
+const MAX_FACTOR: u32 = 2;
+const MAX_EXTRA: Duration = Duration::from_secs(2);
+
+/// The length of the load periods on the way to an age. The age is exceeded by less than this.
+const STEP: Duration = Duration::from_millis(2);
+
+/// A steady pilot continues until this many requests, but at most for this fraction of its maximum time (as a
+/// divisor).
+const TOLD_REQUESTS: u64 = 100_000;
+const TOLD_PART: u32 = 4;
+
+/// The approximate fraction of a run's budget for all pilots, as a divisor.
+const PILOTS_PART: u32 = 3;
+/// The minimum length of each pilot.
+const MIN_PILOT: Duration = Duration::from_secs(3);
+
+/// Returns the point at which a case is piloted: in a closed loop, and with keep-alive connections if the case uses
+/// them.
+pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
+    let points = 0..plan.points.len();
+    let closed = points.filter(|&p| plan.points[p].case == case && !plan.is_open(p));
+    closed.min_by_key(|&p| {
+        (
+            !plan.keeps_alive(p),
+            plan.connections(p).abs_diff(CONNECTIONS),
+        )
+    })
+}
+
+/// Returns the maximum length of a pilot regardless of the budget.
+pub fn most(plan: &Plan) -> Duration {
+    ROUND * plan.measure.max_warmup
+}
+
+/// Returns the maximum length of the next pilot, where `left` of all `pilots` remain, including this one.
+///
+/// `spent` is the time of the earlier pilots. A pilot that needs more than its equal fraction may use time of others,
+/// which will need less.
+pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> Duration {
+    let Some(budget_ns) = plan.measure.budget_ns else {
+        return most(plan);
+    };
+    let all = Duration::from_nanos(budget_ns) / PILOTS_PART;
+    let share = PilotTime::of(all, pilots).share(spent, left);
+    share.max(MIN_PILOT).min(most(plan))
+}
+
+/// The baseline's server, which shows the speed of the machine.
+pub struct Yardstick<'y> {
+    server: &'y mut RunningServer,
+    engine: Engine,
+}
+
+impl<'y> Yardstick<'y> {
+    /// Opens the connections at a point. `proven` contains the server's expected responses.
+    pub fn new(
+        setup: &ServerSetup,
+        server: &'y mut RunningServer,
+        point: PointId,
+        proven: &Proven,
+    ) -> SubjectResult<Yardstick<'y>> {
+        server.process.wake()?;
+        Ok(Yardstick {
+            engine: setup.generator(server, point, proven, None, 0)?,
+            server,
+        })
+    }
+
+    /// Loads the baseline. Returns the number of requests and their CPU time.
+    fn read(&mut self) -> SubjectResult<(u64, u64)> {
+        self.server.process.wake()?;
+        let before = self.server.read()?;
+        let record = self.server.load(&mut self.engine, BASELINE)?;
+        let after = self.server.read()?;
+        self.server.rest()?;
+        Ok((record.served, after.cpu_ns.saturating_sub(before.cpu_ns)))
+    }
+}
+
+/// The warm-up of a server for a case.
+pub struct Warming<'a, 'y> {
+    /// The server's cores in a block.
+    cores: &'a [usize],
+    alone: Vec<Engine>,
+    crowded: Engine,
+    yardstick: Option<Yardstick<'y>>,
+    /// The CPU time and requests of each round's crowded period.
+    batches: Vec<Batch>,
+    /// The age of the server at the end of each round.
+    ages: Vec<Age>,
+    began: Instant,
+    cpu_before_ns: u64,
+    /// The last round, from 1, at whose end the server was busy, or 0 if there was none.
+    last_busy: usize,
+    /// True if the server has finished compiling and runs on its own cores.
+    settled: bool,
+}
+
+impl<'a, 'y> Warming<'a, 'y> {
+    /// Opens the connections. `cores` are the server's cores in a block. For `point` see [`point`].
+    pub fn new(
+        setup: &ServerSetup,
+        server: &mut RunningServer,
+        (cores, point): (&'a [usize], PointId),
+        proven: &Proven,
+        yardstick: Option<Yardstick<'y>>,
+    ) -> SubjectResult<Warming<'a, 'y>> {
+        let plan = setup.plan;
+        let case = plan.points[point].case;
+        let of_case = |keep_alive: bool| {
+            let mut points = 0..plan.points.len();
+            points.find(|&p| plan.points[p].case == case && plan.keeps_alive(p) == keep_alive)
+        };
+        let alone = [true, false].into_iter().filter_map(of_case);
+        let alone = alone.map(|point| setup.lone_connection(server, point, proven));
+        Ok(Warming {
+            cores,
+            alone: alone.collect::<SubjectResult<_>>()?,
+            crowded: setup.generator(server, point, proven, None, 0)?,
+            yardstick,
+            batches: Vec::new(),
+            ages: Vec::new(),
+            began: Instant::now(),
+            cpu_before_ns: server.read()?.cpu_ns,
+            last_busy: 0,
+            settled: false,
+        })
+    }
+
+    /// Runs rounds until the server is steady or `longest` is over. The server may use all cores until it has
+    /// finished compiling.
+    pub fn find_level(
+        &mut self,
+        server: &mut RunningServer,
+        longest: Duration,
+    ) -> SubjectResult<Option<Steady>> {
+        server.free()?;
+        loop {
+            self.round(server)?;
+            let level = steady_rounds(&self.batches, &self.ages);
+            let steady = self.settled && level.is_some_and(|level| level.reached);
+            let elapsed = self.began.elapsed();
+            // If there is enough time, continue until the cost of the first 100,000 requests is known.
+            let served = self.ages.last().map_or(0, |age| age.requests);
+            let is_old = served >= TOLD_REQUESTS || elapsed >= longest / TOLD_PART;
+            if steady && is_old || elapsed >= longest {
+                server.keep_on(self.cores)?;
+                return Ok(level);
+            }
+        }
+    }
+
+    /// Runs rounds until the server reaches the pilot's level and has served as many requests as the pilot needed.
+    pub fn reach(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
+        let Some(level) = lab_stats::steady::steady(pilot) else {
+            return Ok(());
+        };
+        server.free()?;
+        let end = pilot.ages.last().copied().unwrap_or_default();
+        loop {
+            self.round(server)?;
+            let served = self.ages.last().map_or(0, |age| age.requests);
+            let elapsed = self.began.elapsed();
+            let is_over = if level.reached {
+                let longest = Duration::from_nanos(level.age.wall_ns) * MAX_FACTOR + MAX_EXTRA;
+                let needed = level.age.requests;
+                let is_old = self.settled && served >= needed;
+                let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= longest;
+                is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || elapsed >= 2 * longest
+            } else {
+                // Measure the server at the age that it had at the end of the pilot.
+                let longest = Duration::from_nanos(end.wall_ns) + MAX_EXTRA;
+                self.settled && served >= end.requests || elapsed >= longest
+            };
+            if is_over {
+                break;
+            }
+        }
+        server.keep_on(self.cores)
+    }
+
+    /// Loads a server that was idle during the warm-up of others, until it has returned to its level.
+    ///
+    /// While idle, some servers collect garbage or discard compiled code.
+    pub fn refresh(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
+        let level = lab_stats::steady::steady(pilot);
+        server.keep_on(self.cores)?;
+        self.settled = true;
+        for _ in 0..MAX_REFRESHING {
+            self.round(server)?;
+            let is_at = |level: Steady| self.is_at(&level, 1);
+            if level.is_none_or(is_at) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the server serve a number of requests on the cores of its turns.
+    pub fn reach_age(&mut self, server: &mut RunningServer, requests: u64) -> SubjectResult<()> {
+        server.keep_on(self.cores)?;
+        let mut served = 0;
+        while served < requests {
+            let record = server.load(&mut self.crowded, STEP)?;
+            // A server that fails all requests does not get any older.
+            served += record.served.max(1);
+        }
+        Ok(())
+    }
+
+    /// Returns true if the last rounds cost no more than the steady level allows.
+    fn is_at(&self, level: &Steady, last_rounds: usize) -> bool {
+        let rounds = self.batches.len();
+        let from = rounds.saturating_sub(last_rounds);
+        let wanted = match (level.ratio, &self.yardstick) {
+            (Some(ratio), Some(_)) => ratio,
+            // The machine may be slower than it was during the pilot.
+            (None, None) => MACHINE_FACTOR * level.cost_ns,
+            // There is nothing to compare with.
+            _ => return true,
+        };
+        let last = log_levels(&self.batches[from..], &self.ages[from..]);
+        order::median(&last).is_some_and(|last| last <= wanted.ln() + TOLERANCE)
+    }
+
+    fn round(&mut self, server: &mut RunningServer) -> SubjectResult<()> {
+        let before = server.read()?;
+        let length = if self.settled { LOADED } else { CROWDED };
+        let record = server.load(&mut self.crowded, length)?;
+        let after = server.read()?;
+        let mut requests = record.served;
+        let (baseline_requests, baseline_cpu_ns) = match &mut self.yardstick {
+            Some(yardstick) => yardstick.read()?,
+            None => (0, 0),
+        };
+        if !self.settled {
+            let each = ALONE / self.alone.len() as u32;
+            for alone in &mut self.alone {
+                requests += server.load(alone, each)?.served;
+            }
+            let is_busy = server.is_busy(IDLE)?;
+            let round = self.batches.len() + 1;
+            if is_busy {
+                self.last_busy = round;
+            }
+            let calm = if self.last_busy == 0 {
+                NEVER_BUSY
+            } else {
+                QUIET
+            };
+            if round >= self.last_busy + calm {
+                self.settled = true;
+                server.keep_on(self.cores)?;
+            }
+        }
+        let earlier = self.ages.last().map_or(0, |age| age.requests);
+        self.batches.push(Batch {
+            operations: record.served.max(1),
+            wall_ns: record.wall_ns,
+            cpu_ns: after.cpu_ns.saturating_sub(before.cpu_ns),
+            server_cpu_ns: None,
+        });
+        self.ages.push(Age {
+            requests: earlier + requests,
+            cpu_ns: server.read()?.cpu_ns.saturating_sub(self.cpu_before_ns),
+            wall_ns: self.began.elapsed().as_nanos() as u64,
+            baseline_requests,
+            baseline_cpu_ns,
+        });
+        Ok(())
+    }
+}
+
+/// Warms up a fresh server until it is steady or its time is over.
+pub fn pilot(
+    server: &mut RunningServer,
+    mut warming: Warming,
+    point: PointId,
+    longest: Duration,
+) -> SubjectResult<Pilot> {
+    let level = warming.find_level(server, longest)?;
+    let logs = log_levels(&warming.batches, &warming.ages);
+    let class = match level {
+        Some(level) if !level.reached => WarmUp::NoSteadyState,
+        Some(level) if level.from > 0 => {
+            let [before, after] = [&logs[..level.from], &logs[level.from..]].map(order::median);
+            if before > after {
+                WarmUp::Warming
+            } else {
+                WarmUp::Slowing
+            }
+        }
+        _ => WarmUp::Flat,
+    };
+    Ok(Pilot {
+        subject: 0,
+        point,
+        operations: warming.batches.last().map_or(1, |last| last.operations),
+        warmup_batches: level.map_or(1, |level| level.from.max(1) as u32),
+        class,
+        cold_ns: 0,
+        batches: warming.batches,
+        ages: warming.ages,
+    })
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sets of processes. The processes of all servers are started and warmed up together, and serve one or more blocks.
+
+use super::pilot;
+use crate::driver::context::RunContext;
+use lab_model::{BlockState, Pilot, Plan, SubjectId};
+use lab_stats::nesting::{Cost, Design, Variances, sets_done};
+use lab_stats::steady::steady;
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// The number of sets that must fit into the time. A server whose warm-up takes too long for this is left out.
+const WANTED_SETS: f64 = 4.0;
+
+/// The time in seconds from the start of a process until it listens, if unknown.
+const START_S: f64 = 0.5;
+/// The minimum duration of a warm-up in seconds.
+const MIN_WARM_UP_S: f64 = 0.6;
+/// The duration of a turn in addition to its load, in seconds.
+const TURN_EXTRA_S: f64 = 0.012;
+
+/// The current set of processes.
+#[derive(Debug, Default)]
+pub struct ProcessSet {
+    /// The index of the set, from 0.
+    pub number: u32,
+    /// The number of blocks to serve.
+    blocks: u32,
+    /// The number of blocks served so far.
+    served: u32,
+    /// True during a block, and after a block of this set was interrupted.
+    in_block: bool,
+    /// True if the set has begun its first block, so that its processes are warm.
+    began: bool,
+    warm: bool,
+}
+
+impl ProcessSet {
+    /// Returns true if the set serves another block.
+    pub fn goes_on(&self) -> bool {
+        self.began && !self.in_block && self.served < self.blocks
+    }
+
+    /// Records the start of a block. Returns true if the processes are already running.
+    pub fn block_begins(&mut self) -> bool {
+        self.warm = self.goes_on();
+        (self.began, self.in_block) = (true, true);
+        self.warm
+    }
+
+    /// Returns true if the processes of the current block were warmed up in an earlier one.
+    pub fn is_warm(&self) -> bool {
+        self.warm
+    }
+
+    /// Records the end of a block. A disturbed block is measured again.
+    pub fn block_ended(&mut self, state: BlockState) {
+        self.in_block = false;
+        if state == BlockState::Complete {
+            self.served += 1;
+        }
+    }
+}
+
+/// The durations of sets and their blocks, first estimated from the pilots and then measured.
+#[derive(Debug, Default)]
+pub struct SetCosts {
+    starts_ns: HashMap<SubjectId, u64>,
+    block_began: Option<Instant>,
+    turns_began: Option<Instant>,
+    /// The duration of the last set's start and warm-up in seconds.
+    set_s: Option<f64>,
+    /// The duration of the last block's turns in seconds.
+    block_s: Option<f64>,
+}
+
+impl SetCosts {
+    /// Records the time that a process took until it had answered its first request.
+    pub fn started(&mut self, subject: SubjectId, ns: u64) {
+        self.starts_ns.insert(subject, ns);
+    }
+
+    /// Records the start of a block.
+    pub fn block_begins(&mut self) {
+        (self.block_began, self.turns_began) = (Some(Instant::now()), None);
+    }
+
+    /// Records the start of a point's turns. All processes are warm.
+    pub fn turns_begin(&mut self) {
+        self.turns_began.get_or_insert_with(Instant::now);
+    }
+
+    /// Records the end of a block.
+    pub fn block_ended(&mut self) {
+        let Some((began, turns)) = self.block_began.zip(self.turns_began) else {
+            return;
+        };
+        let opening_s = (turns - began).as_secs_f64();
+        self.block_s = Some(turns.elapsed().as_secs_f64());
+        // A block that reuses its processes opens nothing.
+        let known_s = self.set_s.unwrap_or(0.0);
+        if opening_s > known_s / 4.0 {
+            self.set_s = Some(opening_s);
+        }
+    }
+
+    /// Returns the subjects that do not fit into the budget of a run. The baseline and its copy always stay.
+    ///
+    /// These are subjects whose pilot found no steady level within its time, and subjects that make the warm-up of
+    /// all processes too long.
+    pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
+        let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
+        let Some(remaining_s) = remaining_s else {
+            return Vec::new();
+        };
+        let takes_part = |subject: &SubjectId| {
+            let mut points = 0..plan.points.len();
+            points.any(|point| context.participants.takes_part(*subject, point))
+        };
+        let participants: Vec<SubjectId> = (0..plan.subjects.len()).filter(takes_part).collect();
+        let started = |subject: SubjectId| {
+            let mut starts = context.run.blocks.iter().flat_map(|block| &block.processes);
+            starts.any(|start| start.subject == subject)
+        };
+        // A subject that was left out of earlier blocks stays out.
+        if context.run.complete_blocks().next().is_some() {
+            let out = participants
+                .into_iter()
+                .filter(|subject| !started(*subject));
+            return out.collect();
+        }
+        let stays = |subject: SubjectId| {
+            subject == plan.baseline
+                || plan.subjects[subject].overhead
+                || Some(subject) == plan.control()
+        };
+        let mut costs: Vec<(bool, f64, SubjectId)> = participants
+            .iter()
+            .map(|&subject| {
+                (
+                    !stays(subject),
+                    self.subject_s(plan, context, subject),
+                    subject,
+                )
+            })
+            .collect();
+        costs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let (mut sum_s, mut out) = (0.0, Vec::new());
+        for (can_go, subject_s, subject) in costs {
+            // A subject that was not steady after the longest possible pilot is measured anyway, and the report says
+            // so.
+            let is_steady = |p: &Pilot| {
+                let length = p.ages.last().map_or(0, |age| age.wall_ns);
+                let is_cut = length < pilot::most(plan).as_nanos() as u64;
+                steady(p).is_none_or(|s| s.reached) || !is_cut
+            };
+            let is_steady = pilots(context, subject).all(is_steady);
+            let block_s = turns_s(plan, 1);
+            let all_s = WANTED_SETS * (sum_s + subject_s + block_s);
+            if can_go && (!is_steady || all_s > remaining_s) {
+                out.push(subject);
+            } else {
+                sum_s += subject_s + block_s;
+            }
+        }
+        out
+    }
+
+    /// Returns the next set of a run and its number of blocks.
+    pub fn next_set(&self, plan: &Plan, context: &RunContext) -> ProcessSet {
+        let known = context
+            .run
+            .blocks
+            .iter()
+            .filter_map(|b| b.process_set)
+            .max();
+        let blocks = match plan.measure.age {
+            // In a second block, the processes would be older than the run requires.
+            Some(_) => 1,
+            None => self.blocks_of_next(plan, context).unwrap_or(1),
+        };
+        ProcessSet {
+            number: known.map_or(0, |set| set + 1),
+            blocks,
+            ..ProcessSet::default()
+        }
+    }
+
+    fn blocks_of_next(&self, plan: &Plan, context: &RunContext) -> Option<u32> {
+        let remaining_s = remaining_s(plan, context)?;
+        let subjects = (0..plan.subjects.len()).filter(|&subject| {
+            let mut points = 0..plan.points.len();
+            points.any(|point| context.participants.takes_part(subject, point))
+        });
+        let subjects: Vec<SubjectId> = subjects.collect();
+        let estimate_s = || {
+            subjects
+                .iter()
+                .map(|s| self.subject_s(plan, context, *s))
+                .sum()
+        };
+        let cost = Cost {
+            set_s: self.set_s.unwrap_or_else(estimate_s),
+            block_s: self
+                .block_s
+                .unwrap_or_else(|| turns_s(plan, subjects.len())),
+        };
+        let (done, _) = sets_done(&context.run);
+        let variances = variances(context).unwrap_or(Variances::UNKNOWN);
+        let max_sets = plan.measure.max_process_sets?;
+        let design = Design::choose(cost, variances, remaining_s, done, max_sets)?;
+        Some(design.blocks)
+    }
+
+    /// Returns the time to start and warm up a subject's process in seconds.
+    fn subject_s(&self, plan: &Plan, context: &RunContext, subject: SubjectId) -> f64 {
+        let warm_ns = pilots(context, subject).filter_map(|pilot| {
+            let level = steady(pilot)?;
+            let end = if level.reached {
+                level.age
+            } else {
+                *pilot.ages.last()?
+            };
+            Some(end.wall_ns)
+        });
+        let warm_s = warm_ns.sum::<u64>() as f64 / 1e9;
+        let start_s = self
+            .starts_ns
+            .get(&subject)
+            .map_or(START_S, |&ns| ns as f64 / 1e9);
+        let least_s = MIN_WARM_UP_S * plan.cases.len() as f64;
+        start_s + plan.measure.age.map_or(warm_s.max(least_s), |_| 0.1)
+    }
+}
+
+/// Estimates the variances from the blocks of a run, if it has multiple sets.
+fn variances(context: &RunContext) -> Option<Variances> {
+    let run = context.writer.load().ok()?;
+    lab_stats::nesting::observed(&run)
+}
+
+fn pilots<'c>(context: &'c RunContext, subject: SubjectId) -> impl Iterator<Item = &'c Pilot> {
+    let pilots = context.run.pilots.iter();
+    pilots.filter(move |pilot| pilot.subject == subject)
+}
+
+fn remaining_s(plan: &Plan, context: &RunContext) -> Option<f64> {
+    let budget_ns = plan.measure.budget_ns?;
+    Some(budget_ns.saturating_sub(context.spent_ns) as f64 / 1e9)
+}
+
+/// Returns the duration in seconds of the turns of a number of subjects in a block.
+fn turns_s(plan: &Plan, subjects: usize) -> f64 {
+    let turns = f64::from(2 * plan.measure.pairs) * subjects as f64;
+    let points = 0..plan.points.len();
+    let turn_s = |point| plan.turn_ns(point) as f64 / 1e9 * 1.1 + TURN_EXTRA_S;
+    points.map(|point| turns * turn_s(point)).sum()
+}

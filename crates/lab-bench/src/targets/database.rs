@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables on a database server, and benchlab's own check of what the server did for a subject.
+use crate::host::random::random;
+use crate::host::sys;
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::SubjectProcess;
+use crate::targets::content;
+use crate::targets::effects::{self, CallBatch, Effects, Row};
+use crate::targets::injection::{Injector, Recovery, Stoppable};
+use crate::targets::reported::Reported;
+use crate::targets::statements::{self, ExpectedStatements, PlannedStatements};
+use lab_model::{Check, Injection, Plan, PointId, Target, TargetId};
+use lab_services::{Counters, DaemonOptions, Service, ServiceError, Transport};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// The schema with the tables that all visits read and none changes.
+const FULL: &str = "benchlab_full";
+
+/// The table of the effects of calls.
+const EFFECT: &str = "effect";
+
+/// The maximum wait for a killed subject in seconds, when its schemas are removed.
+const TIMEOUT_S: u32 = 10;
+
+/// The time without CPU usage after which a server counts as idle.
+const STANDSTILL: Duration = Duration::from_micros(300);
+/// The maximum wait for a server to become idle.
+const MAX_SETTLING: Duration = Duration::from_millis(100);
+
+/// The servers of a plan's targets.
+#[derive(Default)]
+pub struct Servers(pub Vec<(TargetId, Server)>);
+
+/// A server with a plan's tables.
+pub struct Server {
+    service: RefCell<Service>,
+    /// The CPU time of processes that were killed or replaced, in ns.
+    replaced_cpu_ns: Cell<u64>,
+    /// The options for starting the server, or `None` if the user runs the server.
+    request: Option<DaemonOptions>,
+    target: Target,
+    seed: u64,
+    /// The schemas created so far.
+    schemas: RefCell<HashSet<String>>,
+    /// The number in the most recent schema name. Names are never reused, because a visit can outlive its server.
+    last_number: Cell<u64>,
+    /// The schemas whose visit is over.
+    free_schemas: RefCell<Vec<String>>,
+    /// The counters at the last check, or at the start of a subject's work.
+    before: RefCell<Counters>,
+    /// True if no subject has connected, disconnected or opened a case since the counters were read.
+    is_current: Cell<bool>,
+    /// True if every operation opens and closes connections. The end of these connections must be awaited.
+    closes_connections: Cell<bool>,
+    /// The core that the server's processes must not use.
+    kept_off: Cell<Option<usize>>,
+    /// The number of visits with injected faults so far.
+    injected_visits: Cell<u64>,
+    /// True if the round trips of the next visits are counted.
+    counts_round_trips: Cell<bool>,
+}
+
+/// The table that one visit works on.
+pub struct VisitTable {
+    server: Rc<Server>,
+    url: String,
+    schema: String,
+    last_id: i64,
+    planned: PlannedStatements,
+    injector: Option<Injector>,
+}
+
+impl Server {
+    /// Creates the tables that all subjects read, on a server started by benchlab or run by the user.
+    pub fn new(
+        service: Service,
+        request: Option<DaemonOptions>,
+        target: Target,
+        seed: u64,
+    ) -> Result<Server, ServiceError> {
+        let server = Server {
+            service: RefCell::new(service),
+            replaced_cpu_ns: Cell::new(0),
+            request,
+            target,
+            seed,
+            schemas: RefCell::default(),
+            last_number: Cell::new(0),
+            free_schemas: RefCell::default(),
+            before: RefCell::default(),
+            is_current: Cell::new(false),
+            closes_connections: Cell::new(false),
+            kept_off: Cell::new(None),
+            injected_visits: Cell::new(0),
+            counts_round_trips: Cell::new(false),
+        };
+        server.fill()?;
+        Ok(server)
+    }
+
+    fn fill(&self) -> Result<(), ServiceError> {
+        let Target {
+            table, rows, mixed, ..
+        } = &self.target;
+        let statements = content::simple(*rows, self.seed);
+        self.create_empty(FULL)?;
+        self.create_table(FULL, table, statements)?;
+        if let Some(mixed) = mixed {
+            self.create_table(FULL, mixed, content::mixed(*rows, self.seed))?;
+        }
+        // Otherwise the first readers would trigger the analysis.
+        let mut service = self.service.borrow_mut();
+        service.admin().analyze(&format!("{FULL}.test_simple"))
+    }
+
+    /// Creates an empty schema, and replaces an existing one.
+    fn create_empty(&self, schema: &str) -> Result<(), ServiceError> {
+        let mut service = self.service.borrow_mut();
+        self.schemas.borrow_mut().insert(schema.to_owned());
+        service.admin().drop_schema(schema)?;
+        service.admin().create_schema(schema)
+    }
+
+    /// Creates a table in a schema and fills it.
+    fn create_table(
+        &self,
+        schema: &str,
+        table: &str,
+        rows: impl IntoIterator<Item = String>,
+    ) -> Result<(), ServiceError> {
+        let mut service = self.service.borrow_mut();
+        let admin = service.admin();
+        admin.run_in(schema, table)?;
+        rows.into_iter()
+            .try_for_each(|statement| admin.run_in(schema, &statement))
+    }
+
+    /// Returns the table of a visit: the table shared by all readers, or a new one.
+    pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<VisitTable> {
+        let case = plan.case(point);
+        self.is_current.set(false);
+        let shortened = self.service.borrow_mut().shorten_counters();
+        shortened.map_err(target_fault)?;
+        let schema = match case.check {
+            Check::Writes => self.new_schema(case.empty).map_err(target_fault)?,
+            Check::Effects => {
+                let schema = self.new_schema(case.empty).map_err(target_fault)?;
+                self.prepare_for_calls(&schema, plan.injection(point))
+                    .map_err(target_fault)?;
+                schema
+            }
+            Check::Reads | Check::Opens => FULL.to_owned(),
+        };
+        self.closes_connections.set(case.check == Check::Opens);
+        let injector = self.injector(plan.injection(point))?;
+        let unix = |(key, value): &(String, String)| key == "transport" && value == "unix";
+        let transport = if plan.points[point].params.iter().any(unix) {
+            Transport::Unix
+        } else {
+            Transport::Tcp
+        };
+        let service = self.service.borrow();
+        let url = match &injector {
+            Some(injector) => service.target_over(injector.port(), &schema),
+            None => service.target(transport, &schema),
+        };
+        drop(service);
+        let mut table = VisitTable {
+            server: self.clone(),
+            url: url
+                .ok_or_else(|| Fault::Failed("target", "the server has no Unix socket".into()))?,
+            schema,
+            last_id: 0,
+            planned: PlannedStatements::default(),
+            injector,
+        };
+        if case.check == Check::Writes {
+            table.last_id = table.added_rows().map_err(target_fault)?.2;
+        }
+        Ok(table)
+    }
+
+    /// Creates a schema for a single visit, with `test_simple` empty or full. A subject and its standby process use
+    /// separate schemas.
+    fn new_schema(&self, empty: bool) -> Result<String, ServiceError> {
+        let free = self.free_schemas.borrow_mut().pop();
+        let schema = free.unwrap_or_else(|| self.new_name());
+        self.create_empty(&schema)?;
+        let copy = format!("INSERT INTO test_simple SELECT id, value FROM {FULL}.test_simple");
+        self.create_table(&schema, &self.target.table, (!empty).then_some(copy))?;
+        Ok(schema)
+    }
+
+    fn new_name(&self) -> String {
+        let number = self.last_number.get() + 1;
+        self.last_number.set(number);
+        format!("benchlab_{number}")
+    }
+
+    /// Creates the table for the effects of calls in a visit's schema, and runs the statements that make calls fail.
+    fn prepare_for_calls(
+        &self,
+        schema: &str,
+        injection: Option<&Injection>,
+    ) -> Result<(), ServiceError> {
+        let mut service = self.service.borrow_mut();
+        let admin = service.admin();
+        let failing = match injection {
+            Some(Injection::Statements(statements)) => statements.as_slice(),
+            _ => &[],
+        };
+        let mut statements = self.target.effects.iter().chain(failing);
+        statements.try_for_each(|statement| admin.run_in(schema, statement))
+    }
+
+    /// Returns the injector of a visit, or `None` if no injector is needed.
+    fn injector(&self, injection: Option<&Injection>) -> SubjectResult<Option<Injector>> {
+        let service = self.service.borrow();
+        let Some(injection) = injection else {
+            let is_counted = self.counts_round_trips.get();
+            let counting = is_counted.then(|| Injector::watch(&service, self.target.kind));
+            return counting.transpose();
+        };
+        let visit = self.injected_visits.replace(self.injected_visits.get() + 1);
+        let seed = random(self.seed, &[visit]);
+        Injector::start(&service, self.target.kind, injection, seed)
+    }
+
+    /// Sets whether the round trips of new visits are counted.
+    pub fn count_round_trips(&self, is_counted: bool) {
+        self.counts_round_trips.set(is_counted);
+    }
+
+    /// Keeps the server's processes off a core, or lets them use all cores.
+    pub fn keep_off(&self, core: Option<usize>) {
+        self.kept_off.set(core);
+        self.service.borrow().pin(&self.cores());
+    }
+
+    /// Returns the cores that the server's processes may use.
+    fn cores(&self) -> Vec<usize> {
+        let all = lab_host::allowed_cores().unwrap_or_default();
+        let others = all.iter().copied();
+        let others: Vec<usize> = others
+            .filter(|&core| Some(core) != self.kept_off.get())
+            .collect();
+        if others.is_empty() { all } else { others }
+    }
+
+    /// Returns the CPU time of the server's processes in ns, including exited ones. It continues to grow after a
+    /// restart.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        let now = self.service.borrow().cpu_ns();
+        now.map(|now| self.replaced_cpu_ns.get() + now)
+    }
+
+    /// Saves the CPU time of the current processes before they are replaced.
+    fn keep_cpu_ns(&self) {
+        if let Some(now) = self.cpu_ns() {
+            self.replaced_cpu_ns.set(now);
+        }
+    }
+
+    /// Returns the memory of the server's processes, with shared memory counted once.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        self.service.borrow().memory_bytes()
+    }
+
+    /// Waits until the server is idle if a batch closes connections, because closing a connection is part of the
+    /// batch.
+    pub fn settle(&self) {
+        if self.closes_connections.get() {
+            self.stand_still();
+        }
+    }
+
+    fn stand_still(&self) {
+        let deadline = Instant::now() + MAX_SETTLING;
+        while Instant::now() < deadline {
+            let before = self.cpu_ns();
+            std::thread::sleep(STANDSTILL);
+            if self.cpu_ns() == before {
+                return;
+            }
+        }
+    }
+
+    /// Returns the server's version and settings.
+    pub fn facts(&self) -> Vec<(String, String)> {
+        self.service.borrow().facts().to_vec()
+    }
+
+    /// Returns the reason why the server does not respond, or `None` if it responds.
+    pub fn lost(&self) -> Option<String> {
+        let mut service = self.service.borrow_mut();
+        let failure = service
+            .failure()
+            .or_else(|| service.admin().run("SELECT 1").err());
+        failure.map(|error| error.to_string())
+    }
+
+    /// Starts a new server with the same tables.
+    pub fn restart(&self) -> Result<(), String> {
+        let Some(request) = &self.request else {
+            return Err("benchlab did not start it".into());
+        };
+        let restart = || -> Result<(), ServiceError> {
+            let kind = self.service.borrow().kind();
+            self.keep_cpu_ns();
+            self.service.replace(Service::start(kind, request)?);
+            self.schemas.borrow_mut().clear();
+            self.is_current.set(false);
+            self.fill()
+        };
+        restart().map_err(|e| e.to_string())
+    }
+
+    /// Returns the counts since the last call.
+    fn take_counts(&self) -> SubjectResult<Counters> {
+        let now = self.service.borrow_mut().counters().map_err(target_fault)?;
+        self.is_current.set(true);
+        Ok(now.since(&self.before.replace(now.clone())))
+    }
+}
+
+impl Stoppable for Server {
+    fn kill(&self) -> SubjectResult<()> {
+        self.keep_cpu_ns();
+        if self.service.borrow_mut().kill() {
+            Ok(())
+        } else {
+            let message = "benchlab kills only servers that it started itself";
+            Err(Fault::Failed("injection", message.into()))
+        }
+    }
+
+    fn start_again(&self) -> SubjectResult<()> {
+        // Start the server on other cores: the subject uses benchlab's core and keeps trying to reconnect.
+        let started = sys::on_cores(&self.cores(), || self.service.borrow_mut().start_again());
+        started.map_err(|error| match error {
+            ServiceError::Interrupted => Fault::Interrupted,
+            error => Fault::ServerLost(error.to_string()),
+        })?;
+        self.is_current.set(false);
+        self.keep_off(self.kept_off.get());
+        Ok(())
+    }
+}
+
+/// A server run by the user is left as it was. A private server is removed with its data.
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.request.is_some() {
+            return;
+        }
+        let service = self.service.get_mut();
+        // A killed subject may still hold locks, so the wait is limited.
+        let _ = service.admin().limit_lock_waits(TIMEOUT_S);
+        for schema in self.schemas.get_mut().iter() {
+            let _ = service.admin().drop_schema(schema);
+        }
+    }
+}
+
+impl VisitTable {
+    /// Returns the subject's `target=`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the server of this table.
+    pub fn server(&self) -> &Rc<Server> {
+        &self.server
+    }
+
+    /// Discards counts of connecting and opening cases, which are not work.
+    ///
+    /// Nobody else works on a private server between turns, so everything that a subject makes the server do after
+    /// its reply counts, too. A user's own server has other clients, such as monitoring, so only what is counted
+    /// within a turn is the subject's.
+    pub fn begin_anew(&mut self) -> SubjectResult<()> {
+        if self.server.is_current.get() && self.server.request.is_some() {
+            return Ok(());
+        }
+        self.server.take_counts().map(drop)
+    }
+
+    /// Returns the number of round trips so far, in a visit whose round trips are counted.
+    pub fn round_trips(&self) -> u64 {
+        self.injector.as_ref().map_or(0, Injector::round_trips)
+    }
+
+    /// Sets whether the subject is at work. Some faults are injected only while it is.
+    pub fn set_at_work(&self, is_at_work: bool) {
+        if let Some(injector) = &self.injector {
+            injector.set_at_work(is_at_work);
+        }
+    }
+
+    /// Returns true if measured batches have an outage.
+    pub fn has_outages(&self) -> bool {
+        self.injector.as_ref().is_some_and(Injector::has_outages)
+    }
+
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
+    pub fn interrupt(
+        &self,
+        process: &mut SubjectProcess,
+        turn: Duration,
+    ) -> SubjectResult<Recovery> {
+        match &self.injector {
+            Some(injector) => injector.interrupt(&*self.server, process, turn),
+            None => Ok(Recovery::default()),
+        }
+    }
+
+    /// Returns the effects of the calls of batches. Returns a fault for rows of other calls, or if faults could not
+    /// be injected.
+    pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
+        self.injector
+            .as_ref()
+            .map_or(Ok(()), Injector::check_work)?;
+        // MariaDB closes a killed connection before its COMMIT is complete.
+        self.server.stand_still();
+        let first = effects::first(batches);
+        let rows = self.effect_rows(first).map_err(target_fault)?;
+        Effects::of(batches, rows)
+    }
+
+    /// Returns the rows of the given batch and later batches.
+    fn effect_rows(&self, first: u64) -> Result<Vec<Row>, ServiceError> {
+        let mut service = self.server.service.borrow_mut();
+        let admin = service.admin();
+        let (batch, call) = (admin.quoted("batch"), admin.quoted("call"));
+        let rows = admin.query(&format!(
+            "SELECT {batch}, {call}, count(*) FROM {}.{EFFECT} WHERE {batch} >= {first}
+             GROUP BY {batch}, {call}",
+            self.schema
+        ))?;
+        let number = |column: Option<String>| column?.parse().ok();
+        let row = |columns: Vec<Option<String>>| {
+            let mut numbers = columns.into_iter().map(number);
+            Some((numbers.next()??, numbers.next()??, numbers.next()??))
+        };
+        let rows = rows.into_iter().map(|r| row(r).unwrap_or(effects::STRAY));
+        Ok(rows.collect())
+    }
+
+    /// Checks that the server did exactly what the operations reported since the last check require.
+    pub fn check_work(
+        &mut self,
+        plan: &Plan,
+        point: PointId,
+        reported: Reported,
+    ) -> SubjectResult<()> {
+        let counted = self.server.take_counts()?;
+        let expected = ExpectedStatements::of(plan, point, reported);
+        statements::compare(&expected, &counted)?;
+        self.planned.add(&expected, &counted)?;
+        match plan.case(point).check {
+            Check::Writes if plan.points[point].writes.rows > 0 => {
+                self.check_rows(plan, point, reported)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_rows(&mut self, plan: &Plan, point: PointId, reported: Reported) -> SubjectResult<()> {
+        let (rows, sum, last_id) = self.added_rows().map_err(target_fault)?;
+        reported.compare_rows(plan.points[point].writes, rows, sum)?;
+        self.last_id = last_id;
+        Ok(())
+    }
+
+    /// Returns a sum over the whole table.
+    pub fn content(&self) -> SubjectResult<String> {
+        let sum = self
+            .read(&content::sum(&self.name()))
+            .map_err(target_fault)?;
+        Ok(sum.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns the count, sum and highest ID of rows above the last ID read.
+    fn added_rows(&self) -> Result<(u64, u64, i64), ServiceError> {
+        let last = self.last_id;
+        let row = self.read(&format!(
+            "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), {last})
+             FROM {} WHERE id > {last}",
+            self.name()
+        ))?;
+        let number = |i: usize| row.get(i).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+        Ok((number(0), number(1), number(2) as i64))
+    }
+
+    fn name(&self) -> String {
+        format!("{}.test_simple", self.schema)
+    }
+
+    /// Returns the first row of a query.
+    fn read(&self, query: &str) -> Result<Vec<String>, ServiceError> {
+        let mut service = self.server.service.borrow_mut();
+        let first = service.admin().query(query)?.into_iter().next();
+        let columns = first.unwrap_or_default().into_iter();
+        Ok(columns.map(Option::unwrap_or_default).collect())
+    }
+}
+
+impl Drop for VisitTable {
+    fn drop(&mut self) {
+        self.server.is_current.set(false);
+        if self.schema != FULL {
+            let schema = std::mem::take(&mut self.schema);
+            self.server.free_schemas.borrow_mut().push(schema);
+        }
+    }
+}
+
+fn target_fault(error: ServiceError) -> Fault {
+    match error {
+        ServiceError::Interrupted => Fault::Interrupted,
+        error => Fault::Failed("target", error.to_string()),
+    }
+}

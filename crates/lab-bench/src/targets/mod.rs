@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Targets of any kind: they are created for each visit, and checked by benchlab itself.
+
+mod content;
+pub mod database;
+pub mod effects;
+pub mod injection;
+pub mod link;
+pub mod reported;
+pub mod sqlite;
+mod sqlite_header;
+mod statements;
+
+use crate::host::scratch::Scratch;
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::SubjectProcess;
+use crate::targets::database::{Server, VisitTable};
+use crate::targets::effects::{CallBatch, Effects};
+use crate::targets::injection::{FileInjector, Recovery};
+use crate::targets::link::{Links, ShapedLink};
+use crate::targets::reported::Reported;
+use crate::targets::sqlite::{self, Files, Opens};
+use lab_model::{Check, Plan, PointId, SubjectId};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A plan's target, which creates what subjects work on.
+pub enum TargetMaker {
+    /// Database files.
+    Files(Files),
+    /// A server.
+    Server(Rc<Server>),
+    /// A server that was not started. None of its subjects can run.
+    Absent,
+    /// Private directories, by the location that contains them.
+    Folders(HashMap<String, Scratch>),
+    /// Links between clients and servers.
+    Links(Links),
+}
+
+/// The target of one visit.
+pub enum VisitTarget {
+    /// A separate file, with its opens if they are counted.
+    File(Box<sqlite::DatabaseFile>, Option<Opens>),
+    /// A table on a server.
+    Table(VisitTable),
+    /// A directory of the run, shared by the subjects of a location. Files that are costly to create are created
+    /// once.
+    Folder(PathBuf),
+    /// A separate link.
+    Link(ShapedLink),
+}
+
+impl TargetMaker {
+    /// Creates a target for a visit to a point.
+    pub fn fresh(
+        &self,
+        plan: &Plan,
+        subject: SubjectId,
+        point: PointId,
+    ) -> SubjectResult<VisitTarget> {
+        Ok(match self {
+            TargetMaker::Files(files) => {
+                let (empty, injection) = (plan.case(point).empty, plan.injection(point));
+                let file = files.fresh(empty, injection, clients(plan, point))?;
+                VisitTarget::File(Box::new(file), None)
+            }
+            TargetMaker::Server(server) => VisitTarget::Table(server.fresh(plan, point)?),
+            TargetMaker::Absent => {
+                let message = "its server was not started".to_owned();
+                return Err(Fault::Failed("target", message));
+            }
+            TargetMaker::Folders(folders) => {
+                let place = plan.subjects[subject].place.as_ref();
+                let folder = place.and_then(|place| folders.get(place));
+                let no_folder =
+                    || Fault::Failed("target", "it has no directory to work in".to_owned());
+                VisitTarget::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
+            }
+            TargetMaker::Links(links) => VisitTarget::Link(links.fresh(plan, point)?),
+        })
+    }
+
+    /// Returns the server if the target is one.
+    pub fn server(&self) -> Option<&Rc<Server>> {
+        match self {
+            TargetMaker::Files(_)
+            | TargetMaker::Absent
+            | TargetMaker::Folders(_)
+            | TargetMaker::Links(_) => None,
+            TargetMaker::Server(server) => Some(server),
+        }
+    }
+}
+
+impl VisitTarget {
+    /// Returns the subject's `target=`.
+    pub fn url(&self) -> String {
+        match self {
+            VisitTarget::File(file, _) => format!("sqlite:{}", file.path().display()),
+            VisitTarget::Table(table) => table.url().to_owned(),
+            VisitTarget::Folder(folder) => format!("folder:{}", folder.display()),
+            VisitTarget::Link(link) => link.url(),
+        }
+    }
+
+    /// Checks that exactly the reported operations were done since the last check. Otherwise returns a fault.
+    pub fn check_work(
+        &mut self,
+        plan: &Plan,
+        point: PointId,
+        reported: Reported,
+    ) -> SubjectResult<()> {
+        if plan.case(point).check == Check::Effects {
+            return Ok(()); // The effects of calls are compared separately.
+        }
+        match self {
+            VisitTarget::File(file, opens) => {
+                opens
+                    .as_ref()
+                    .map_or(Ok(()), |o| o.check_work(reported.operations))?;
+                file.check_work(plan.points[point].writes, reported)
+            }
+            VisitTarget::Table(table) => table.check_work(plan, point, reported),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
+        }
+    }
+
+    /// Sets whether the subject is at work. Some faults are injected only while it is.
+    pub fn set_at_work(&self, is_at_work: bool) {
+        match self {
+            VisitTarget::File(file, _) => {
+                if let Some(injector) = file.injector() {
+                    injector.set_at_work(is_at_work);
+                }
+            }
+            VisitTarget::Table(table) => table.set_at_work(is_at_work),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => {}
+        }
+    }
+
+    /// Returns the number of round trips to a server so far, in a visit whose round trips are counted.
+    pub fn round_trips(&self) -> u64 {
+        match self {
+            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => 0,
+            VisitTarget::Table(table) => table.round_trips(),
+        }
+    }
+
+    /// Returns true if measured batches have an outage there.
+    pub fn has_outages(&self) -> bool {
+        match self {
+            VisitTarget::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
+            VisitTarget::Table(table) => table.has_outages(),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => false,
+        }
+    }
+
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
+    pub fn interrupt(
+        &self,
+        process: &mut SubjectProcess,
+        turn: Duration,
+    ) -> SubjectResult<Recovery> {
+        match self {
+            VisitTarget::File(file, _) => file.interrupt(process, turn),
+            VisitTarget::Table(table) => table.interrupt(process, turn),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(Recovery::default()),
+        }
+    }
+
+    /// Returns the effects of the calls of batches.
+    pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
+        match self {
+            VisitTarget::File(file, _) => file.effects(batches),
+            VisitTarget::Table(table) => table.effects(batches),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Err(Fault::Failed(
+                "target",
+                "only a database has effects".to_owned(),
+            )),
+        }
+    }
+
+    /// Returns a sum over the whole table, for points that write. Equal sums mean equal contents.
+    pub fn content(&mut self, plan: &Plan, point: PointId) -> SubjectResult<Option<String>> {
+        if plan.case(point).check != Check::Writes {
+            return Ok(None);
+        }
+        match self {
+            VisitTarget::File(file, _) => file.content().map(Some),
+            VisitTarget::Table(table) => table.content().map(Some),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(None),
+        }
+    }
+
+    /// Discards a server's counts so far that are not a subject's work.
+    pub fn begin_anew(&mut self) -> SubjectResult<()> {
+        match self {
+            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
+            VisitTarget::Table(table) => table.begin_anew(),
+        }
+    }
+
+    /// Starts counting a file's opens if the case is about them. A server's connections are always counted.
+    pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> SubjectResult<()> {
+        if let (Check::Opens, VisitTarget::File(file, opens)) = (&plan.case(point).check, self) {
+            *opens = Some(Opens::of(file.path())?);
+        }
+        Ok(())
+    }
+
+    /// Stops counting a file's opens, because watching costs each of them a little.
+    pub fn stop_counting_opens(&mut self) {
+        if let VisitTarget::File(_, opens) = self {
+            *opens = None;
+        }
+    }
+
+    /// Returns the server that contains the target.
+    pub fn server(&self) -> Option<&Rc<Server>> {
+        match self {
+            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => None,
+            VisitTarget::Table(table) => Some(table.server()),
+        }
+    }
+
+    /// Returns the number of bytes sent over a link.
+    pub fn sent(&self) -> Option<u64> {
+        match self {
+            VisitTarget::Link(link) => Some(link.sent()),
+            VisitTarget::File(..) | VisitTarget::Table(_) | VisitTarget::Folder(_) => None,
+        }
+    }
+}
+
+/// Returns the number of concurrent calls: the parameter `clients` (docs/protocol.md).
+fn clients(plan: &Plan, point: PointId) -> u64 {
+    let mut params = plan.points[point].params.iter();
+    let clients = params.find(|(key, _)| key == "clients");
+    clients.and_then(|(_, n)| n.parse().ok()).unwrap_or(1)
+}

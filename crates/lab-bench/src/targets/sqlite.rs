@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The SQLite files that subjects work on, and benchlab's own check of what was done to them.
+
+use crate::host::random::random;
+use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::process::SubjectProcess;
+use crate::targets::content;
+use crate::targets::effects::{self, CallBatch, Effects, Row};
+use crate::targets::injection::{FileInjector, Recovery};
+use crate::targets::reported::{Reported, wrong_writes};
+use crate::targets::sqlite_header::{HeaderCounters, SqliteHeader};
+use lab_model::{Injection, Target, Writes};
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+use rusqlite::{Connection, OpenFlags, params};
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Creates target files in a separate directory: a full and an empty template, copied for each visit.
+pub struct Files {
+    folder: PathBuf,
+    table: String,
+    count: Cell<u32>,
+    seed: u64,
+}
+
+impl Files {
+    /// Creates the templates.
+    pub fn new(folder: &Path, target: &Target, seed: u64) -> rusqlite::Result<Files> {
+        let files = Files {
+            folder: folder.to_path_buf(),
+            table: target.table.clone(),
+            count: Cell::new(0),
+            seed,
+        };
+        for (empty, rows) in [(true, 0), (false, target.rows)] {
+            let mut db = Connection::open(files.template(empty))?;
+            let transaction = db.transaction()?;
+            for table in std::iter::once(&target.table).chain(&target.effects) {
+                transaction.execute(table, [])?;
+            }
+            for statement in content::simple(rows, seed) {
+                transaction.execute(&statement, [])?;
+            }
+            if let Some(mixed) = &target.mixed {
+                transaction.execute(mixed, [])?;
+                for statement in content::mixed(rows, seed) {
+                    transaction.execute(&statement, [])?;
+                }
+            }
+            transaction.commit()?;
+        }
+        Ok(files)
+    }
+
+    /// Creates a fresh copy for one visit, under a name that no visit had before.
+    ///
+    /// If all visits used the same name, the kernel's cache of names would cost or save a subject the same few ns in
+    /// every block. Two copies of a program then differed by 0.1 %.
+    pub fn fresh(
+        &self,
+        empty: bool,
+        injection: Option<&Injection>,
+        clients: u64,
+    ) -> SubjectResult<DatabaseFile> {
+        let number = self.count.replace(self.count.get() + 1);
+        let path = self.folder.join(format!("{number:08}.db"));
+        fs::copy(self.template(empty), &path)
+            .map_err(|e| target_fault(format!("{}: {e}", path.display())))?;
+        let mut database = DatabaseFile::open(path, self.table.clone())?;
+        let (path, seed) = (&database.path, random(self.seed, &[u64::from(number)]));
+        let header = database.header.clone();
+        database.injector = FileInjector::start(path, header, injection, clients, seed)?;
+        Ok(database)
+    }
+
+    fn template(&self, empty: bool) -> PathBuf {
+        self.folder.join(if empty {
+            "empty.template"
+        } else {
+            "full.template"
+        })
+    }
+}
+
+/// One target file and its state at the last check.
+pub struct DatabaseFile {
+    /// Declared first, so that the injector is dropped before the file is closed.
+    injector: Option<FileInjector>,
+    path: PathBuf,
+    table: String,
+    header: Arc<SqliteHeader>,
+    reader: Connection,
+    last_id: i64,
+    counters: HeaderCounters,
+}
+
+impl DatabaseFile {
+    fn open(path: PathBuf, table: String) -> SubjectResult<DatabaseFile> {
+        let file = File::open(&path).map_err(|e| target_fault(e.to_string()))?;
+        let header = Arc::new(SqliteHeader(file));
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader =
+            Connection::open_with_flags(&path, flags).map_err(|e| target_fault(e.to_string()))?;
+        let mut database = DatabaseFile {
+            injector: None,
+            path,
+            table,
+            header,
+            reader,
+            last_id: 0,
+            counters: HeaderCounters::default(),
+        };
+        database.counters = database.counters()?;
+        database.last_id = database
+            .added_rows()
+            .map_err(|e| target_fault(e.to_string()))?
+            .2;
+        Ok(database)
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Checks that the file changed since the last check exactly as the reported operations require. Otherwise
+    /// returns a fault.
+    pub fn check_work(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
+        let operations = reported.operations;
+        let now = self.counters()?;
+        let before = std::mem::replace(&mut self.counters, now);
+        let committed = u64::from(now.commits.wrapping_sub(before.commits));
+        let expected = writes.transactions * operations;
+        if committed != expected {
+            return Err(wrong_writes(format!(
+                "{operations} operations must commit {expected} transactions; the file's change counter \
+                 grew by {committed}"
+            )));
+        }
+        let changed = u64::from(now.schema_changes.wrapping_sub(before.schema_changes));
+        let expected = writes.schema_changes * operations;
+        if changed != expected {
+            return Err(wrong_writes(format!(
+                "{operations} operations must change the schema {expected} times; its cookie grew by {changed}"
+            )));
+        }
+        // Without a commit, the same pages would be read again.
+        if committed == 0 {
+            return reported.compare_rows(writes, 0, 0);
+        }
+        let (rows, stored, last_id) = self.added_rows().map_err(|e| wrong_writes(e.to_string()))?;
+        reported.compare_rows(writes, rows, stored)?;
+        self.last_id = last_id;
+        self.check_table()
+    }
+
+    /// Returns the count, sum and highest ID of rows above the last ID read.
+    fn added_rows(&self) -> rusqlite::Result<(u64, u64, i64)> {
+        let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
+                   FROM test_simple WHERE id > ?1";
+        self.reader
+            .prepare_cached(sql)?
+            .query_row(params![self.last_id], |r| {
+                Ok((
+                    r.get::<_, i64>(0)? as u64,
+                    r.get::<_, i64>(1)? as u64,
+                    r.get(2)?,
+                ))
+            })
+    }
+
+    /// Returns the injector of the file's faults, if any.
+    pub fn injector(&self) -> Option<&FileInjector> {
+        self.injector.as_ref()
+    }
+
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
+    pub fn interrupt(
+        &self,
+        process: &mut SubjectProcess,
+        turn: Duration,
+    ) -> SubjectResult<Recovery> {
+        match &self.injector {
+            Some(injector) => injector.interrupt(process, turn),
+            None => Ok(Recovery::default()),
+        }
+    }
+
+    /// Returns the effects of the calls of batches. Returns a fault for rows of other calls, or if faults could not
+    /// be injected.
+    pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
+        self.injector
+            .as_ref()
+            .map_or(Ok(()), FileInjector::check_work)?;
+        let rows = self.effect_rows(effects::first(batches));
+        Effects::of(batches, rows.map_err(|e| target_fault(e.to_string()))?)
+    }
+
+    /// Returns the rows of the given batch and later batches.
+    fn effect_rows(&self, first: u64) -> rusqlite::Result<Vec<Row>> {
+        let sql = "SELECT batch, call, count(*) FROM effect WHERE batch >= ?1 GROUP BY batch, call";
+        let mut statement = self.reader.prepare_cached(sql)?;
+        let rows = statement.query_map([first], |r| {
+            let row = || -> rusqlite::Result<Row> { Ok((r.get(0)?, r.get(1)?, r.get(2)?)) };
+            Ok(row().unwrap_or(effects::STRAY))
+        })?;
+        rows.collect()
+    }
+
+    /// Returns a sum over the whole table. Equal sums mean equal contents.
+    pub fn content(&self) -> SubjectResult<String> {
+        let sum = self
+            .reader
+            .prepare_cached(&content::sum("test_simple"))
+            .and_then(|mut s| s.query_row([], |r| r.get(0)));
+        sum.map_err(|e| target_fault(e.to_string()))
+    }
+
+    fn check_table(&self) -> SubjectResult<()> {
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'test_simple'";
+        let read = || {
+            self.reader
+                .prepare_cached(sql)?
+                .query_row([], |r| r.get::<_, String>(0))
+        };
+        match read() {
+            Ok(found) if found == self.table => Ok(()),
+            Ok(found) => Err(wrong_writes(format!("the table is now `{found}`"))),
+            Err(e) => Err(wrong_writes(format!("the table: {e}"))),
+        }
+    }
+
+    fn counters(&self) -> SubjectResult<HeaderCounters> {
+        let counters = self.header.counters();
+        counters.map_err(|e| target_fault(e.to_string()))?.ok_or_else(|| {
+            wrong_writes(
+                "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
+                    .into(),
+            )
+        })
+    }
+}
+
+impl Drop for DatabaseFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        // A subject that died during a transaction leaves its journal behind.
+        let _ = fs::remove_file(self.path.with_extension("db-journal"));
+    }
+}
+
+/// Counts how often a file is opened by any process.
+pub struct Opens {
+    inotify: Inotify,
+}
+
+impl Opens {
+    /// Starts counting.
+    pub fn of(path: &Path) -> SubjectResult<Opens> {
+        let watch = || {
+            let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
+            // Watch close events, too, because the kernel merges consecutive identical events.
+            inotify.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
+            Ok(Opens { inotify })
+        };
+        watch()
+            .map_err(|e: nix::Error| target_fault(format!("cannot monitor opens of the file: {e}")))
+    }
+
+    /// Checks that the file was opened once for each operation since the last check.
+    pub fn check_work(&self, operations: u64) -> SubjectResult<()> {
+        match self.count() {
+            found if found == operations => Ok(()),
+            found => Err(Fault::Failed(
+                "opens",
+                format!(
+                    "{operations} operations must open the file {operations} times; it was opened \
+                     {found} times"
+                ),
+            )),
+        }
+    }
+
+    /// Returns the number of opens since the last call.
+    fn count(&self) -> u64 {
+        let mut opens = 0;
+        while let Ok(events) = self.inotify.read_events() {
+            opens += events
+                .iter()
+                .filter(|e| e.mask.contains(AddWatchFlags::IN_OPEN))
+                .count() as u64;
+        }
+        opens
+    }
+}
+
+fn target_fault(message: String) -> Fault {
+    Fault::Failed("target", message)
+}
