@@ -3,6 +3,8 @@
 
 use crate::value::{Thing, Value};
 use crate::wording;
+use lab_model::Relation;
+use lab_model::condition::unit_scale;
 
 /// A comparison of one of a thing's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +21,7 @@ pub struct Condition {
 enum Op {
     Is,
     IsNot,
-    Below,
-    AtMost,
-    Above,
-    AtLeast,
+    Order(Relation),
     In,
     NotIn,
 }
@@ -57,13 +56,9 @@ impl Condition {
         let op = match op {
             "=" => Op::Is,
             "!=" => Op::IsNot,
-            "<" => Op::Below,
-            "<=" => Op::AtMost,
-            ">" => Op::Above,
-            ">=" => Op::AtLeast,
             "in" => Op::In,
             "not-in" => Op::NotIn,
-            _ => return Err(malformed()),
+            sign => Op::Order(Relation::parse(sign).ok_or_else(malformed)?),
         };
         let rest: Vec<&str> = words.collect();
         let right = match (&rest[..], op) {
@@ -139,7 +134,7 @@ impl Condition {
     }
 
     fn is_ordering(&self) -> bool {
-        !matches!(self.op, Op::Is | Op::IsNot | Op::In | Op::NotIn)
+        matches!(self.op, Op::Order(_))
     }
 
     fn is_equality(&self) -> bool {
@@ -156,10 +151,7 @@ impl Condition {
         match self.op {
             Op::Is | Op::In => right.contains(&left),
             Op::IsNot | Op::NotIn => !right.contains(&left),
-            Op::Below => left < right[0],
-            Op::AtMost => left <= right[0],
-            Op::Above => left > right[0],
-            Op::AtLeast => left >= right[0],
+            Op::Order(relation) => relation.holds(left, right[0]),
         }
     }
 }
@@ -183,25 +175,11 @@ pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
         .unwrap_or(Truth::Yes)
 }
 
-/// Units of numbers, with their factors to the base unit.
-const UNITS: [(&str, f64); 10] = [
-    ("B", 1.0),
-    ("ns", 1.0),
-    ("%", 0.01),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-    ("µs", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("days", 86_400e9),
-];
-
 /// Parses a number such as `5`, `5 %`, `4 KiB` or `10 ms`, in the base unit.
 fn number(words: &[&str]) -> Option<f64> {
     let (number, unit) = match words {
         [number] => (number, 1.0),
-        [number, unit] => (number, UNITS.iter().find(|(name, _)| name == unit)?.1),
+        [number, unit] => (number, unit_scale(unit)?),
         _ => return None,
     };
     let number: f64 = number.parse().ok().filter(|n: &f64| n.is_finite())?;
@@ -211,7 +189,7 @@ fn number(words: &[&str]) -> Option<f64> {
 /// Returns true if the last word is a unit, as in `seven %` or a list with `KiB`, so the text was meant to be a number.
 fn ends_with_unit(words: &str) -> bool {
     let last = words.rsplit(' ').next();
-    last.is_some_and(|last| UNITS.iter().any(|(name, _)| *name == last))
+    last.is_some_and(|last| unit_scale(last).is_some())
 }
 
 #[cfg(test)]

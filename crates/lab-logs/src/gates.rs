@@ -163,13 +163,12 @@ fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
 
 /// Returns the metric of a gate, without the characters that end a label.
 fn label(gate: &GateAnswer) -> String {
-    let figure = gate.gate.split(['<', '>']).next().unwrap_or("");
-    let label = clean(figure).replace(['\'', '=', '|'], "");
+    let label = clean(&gate.name).replace(['\'', '=', '|'], "");
     label.trim().to_string()
 }
 
 /// Returns the range of values without an alert: up to a bound, or from a bound on (`10:`).
 fn range(gate: &GateAnswer) -> String {
-    let from = if gate.gate.contains('<') { ":" } else { "" };
+    let from = if gate.relation.is_upward() { "" } else { ":" };
     format!("{}{from}", gate.bound)
 }

@@ -5,6 +5,7 @@
 
 mod agent;
 pub mod audit;
+pub mod condition;
 pub mod content;
 mod counted;
 mod counts;
@@ -28,6 +29,7 @@ mod slice_times;
 
 pub use agent::{Agent, ClockOffset};
 pub use audit::{Audit, AuditKind};
+pub use condition::{Comparison, ConditionError, ConditionProblem, Dimension, Relation};
 pub use content::{Content, Figure, Imported, ImportedTime, Measured};
 pub use counted::{Counted, CountedFigure, Message};
 pub use counts::Counts;

@@ -2,7 +2,7 @@
 //! Gates on a profile: parses and checks conditions such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
 use crate::Profile;
-use lab_model::SIZES;
+use lab_model::{Comparison, ConditionError, ConditionProblem, Dimension, Relation};
 use std::str::FromStr;
 
 /// Metrics that are sizes in bytes.
@@ -41,8 +41,8 @@ static FIGURES: [&str; 24] = [
 pub struct GateCondition {
     text: String,
     figure: &'static str,
-    /// True if the gate fails above the bound, false if it fails below the bound.
-    above: bool,
+    /// Fails if the figure has this relation to the bound.
+    relation: Relation,
     bound: Bound,
 }
 
@@ -90,25 +90,6 @@ pub enum Undecided {
     NoFileBefore,
 }
 
-/// The reason why a text is not a valid condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConditionError {
-    /// The text does not consist of a metric, a sign and a bound.
-    Form,
-    /// The name is not one of these metrics.
-    Figure(String, &'static [&'static str]),
-    /// A percentage has neither plus nor minus.
-    ChangeWithoutSign,
-    /// The bound is not a number.
-    Bound(String),
-    /// The bound of a plain number has a unit.
-    UnitOfNumber(String),
-    /// A size has no unit or an unknown unit.
-    Size,
-}
-
-impl std::error::Error for ConditionError {}
-
 impl GateCondition {
     /// Returns the condition as the user wrote it.
     pub fn text(&self) -> &str {
@@ -139,12 +120,7 @@ impl GateCondition {
                 (change, bound, found)
             }
         };
-        let failed = if self.above {
-            number > bound
-        } else {
-            number < bound
-        };
-        if failed {
+        if self.relation.holds(number, bound) {
             GateResult::Failed(found)
         } else {
             GateResult::Passed
@@ -157,47 +133,35 @@ impl FromStr for GateCondition {
 
     /// Parses a condition such as `peak>2MB`, `D1mw>+5%` or `Ir<1000000`.
     fn from_str(text: &str) -> Result<GateCondition, ConditionError> {
-        let text = text.trim();
-        let at = text.find(['>', '<']).ok_or(ConditionError::Form)?;
-        let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
-        let figure = FIGURES.into_iter().find(|known| *known == name);
-        let figure = figure.ok_or_else(|| ConditionError::Figure(name.into(), &FIGURES))?;
-        let bound = match rest.strip_suffix('%') {
-            Some(percent) if percent.starts_with(['+', '-']) => {
-                let percent: Result<f64, _> = percent.trim().parse();
-                Bound::Change(percent.map_err(|_| ConditionError::Form)? / 100.0)
+        let parse = || {
+            let Comparison {
+                name,
+                argument,
+                relation,
+                bound,
+            } = Comparison::parse(text)?;
+            let figure = FIGURES.into_iter().find(|known| *known == name);
+            let figure = figure.ok_or_else(|| ConditionProblem::Name {
+                name: name.escape_default().to_string(),
+                known: FIGURES.join(", "),
+            })?;
+            if argument.is_some() {
+                return Err(ConditionProblem::ArgumentUnexpected(figure.into()));
             }
-            Some(_) => return Err(ConditionError::ChangeWithoutSign),
-            None => Bound::Value(size(rest, SIZE_FIGURES.contains(&figure))?),
+            let bound = if bound.ends_with('%') {
+                Bound::Change(Dimension::Change.parse(bound)?)
+            } else if SIZE_FIGURES.contains(&figure) {
+                Bound::Value(Dimension::Size.parse(bound)?)
+            } else {
+                Bound::Value(Dimension::Count.parse(bound)?)
+            };
+            Ok(GateCondition {
+                text: text.trim().into(),
+                figure,
+                relation,
+                bound,
+            })
         };
-        let (Bound::Value(number) | Bound::Change(number)) = bound;
-        if !number.is_finite() {
-            return Err(ConditionError::Form);
-        }
-        Ok(GateCondition {
-            text: text.into(),
-            figure,
-            above: text[at..].starts_with('>'),
-            bound,
-        })
+        parse().map_err(|problem| ConditionError::new(text, problem))
     }
-}
-
-/// Parses a number, which has a unit if `is_bytes` is true.
-fn size(text: &str, is_bytes: bool) -> Result<f64, ConditionError> {
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(text.len());
-    let (number, unit) = (&text[..end], text[end..].trim());
-    let number: f64 = number
-        .parse()
-        .map_err(|_| ConditionError::Bound(text.into()))?;
-    if !is_bytes {
-        return match unit {
-            "" => Ok(number),
-            unit => Err(ConditionError::UnitOfNumber(unit.into())),
-        };
-    }
-    let scale = SIZES.iter().find(|(known, _)| *known == unit);
-    Ok(number * scale.ok_or(ConditionError::Size)?.1)
 }

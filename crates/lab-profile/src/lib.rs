@@ -14,7 +14,7 @@ pub mod wording;
 
 pub use explain::{Access, Cache, Explanation, d1, explain};
 pub use files::{FilesError, ProfileFiles};
-pub use gate::{ConditionError, Found, GateCondition, GateResult, Undecided};
+pub use gate::{Found, GateCondition, GateResult, Undecided};
 pub use runs::{ProgramRuns, RunRecord, RunWarning};
 pub use source::{HOTTEST, Sources};
 pub use valgrind::{Ending, Profiled, Step, Tool, ValgrindRun, valgrind};

@@ -8,7 +8,7 @@
 use crate::agreement::{Agreement, Outlook};
 use crate::explain::{Access, Explanation};
 use crate::files::FilesError;
-use crate::gate::{ConditionError, Found, GateCondition, GateResult, Undecided};
+use crate::gate::{Found, GateCondition, GateResult, Undecided};
 use crate::heap::{NeverFreed, Sawtooth};
 use crate::runs::RunWarning;
 use crate::valgrind::{Ending, Tool};
@@ -553,33 +553,6 @@ pub fn keep_failed(error: &dyn Display) -> String {
 impl Display for GateCondition {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         f.write_str(self.text())
-    }
-}
-
-impl Display for ConditionError {
-    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
-        match self {
-            ConditionError::Form => f.write_str(
-                "expected a metric, > or <, and a bound, such as 'peak>2MB' or 'D1mw>+5%'",
-            ),
-            ConditionError::Figure(name, known) => write!(
-                f,
-                "unknown metric `{name}`; known metrics: {}",
-                known.join(", ")
-            ),
-            ConditionError::ChangeWithoutSign => {
-                f.write_str("a change needs a sign, such as 'D1mw>+5%'")
-            }
-            ConditionError::Bound(text) => {
-                write!(f, "expected a number as the bound, got `{text}`")
-            }
-            ConditionError::UnitOfNumber(unit) => {
-                write!(f, "unexpected unit `{unit}`: this metric is a plain number")
-            }
-            ConditionError::Size => {
-                f.write_str("expected a size such as 2MB, in B, KiB, MiB, GiB, kB, MB or GB")
-            }
-        }
     }
 }
 

@@ -164,7 +164,7 @@ fn gates_end_with_their_exit_codes() {
         .says(&["there is no page /nothing"]);
     read(&["--fail-if", "p99>3"])
         .expect(2)
-        .says(&["is not a valid gate"]);
+        .says(&["is not a valid condition: expected a time such as 20ms"]);
     read(&["--nagios", "--fail-if", "errors>1%"])
         .expect(0)
         .shows(&["LOGS OK - 120 requests", "| requests=120 'errors'=0;;0.01"]);

@@ -3,17 +3,22 @@
 
 use crate::finding::GateProblem;
 use crate::sketch::LONGEST;
-use lab_model::{AssumptionKind, LogAnalysis, LogAssumption, LogPage, PageKind};
+use lab_model::{
+    AssumptionKind, Comparison, ConditionError, ConditionProblem, Dimension, LogAnalysis,
+    LogAssumption, LogPage, PageKind, Relation,
+};
 use std::str::FromStr;
 
 /// A metric of a page with a bound that it must not cross.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     text: String,
+    /// The text up to the relation.
+    name: String,
     figure: GateFigure,
     /// `None` means all pages together.
     page: Option<String>,
-    is_upper: bool,
+    relation: Relation,
     bound: f64,
 }
 
@@ -41,6 +46,8 @@ pub enum GateFigure {
 pub struct GateAnswer {
     /// The gate's text as the user wrote it.
     pub gate: String,
+    /// Its beginning, up to the relation: `p99(/search)`.
+    pub name: String,
     /// The metric.
     pub figure: GateFigure,
     /// The value in the unit of the bound (ns, a fraction or a count), or the reason why the gate
@@ -48,96 +55,70 @@ pub struct GateAnswer {
     pub value: Result<f64, GateProblem>,
     /// True if the value is beyond the bound.
     pub is_crossed: bool,
+    /// The relation that crosses the bound.
+    pub relation: Relation,
     /// The bound.
     pub bound: f64,
 }
 
 impl FromStr for Gate {
-    type Err = String;
+    type Err = ConditionError;
 
-    fn from_str(text: &str) -> Result<Gate, String> {
-        let text = text.trim();
-        let malformed = |reason: &str| {
-            let escaped = text.escape_default();
-            format!("`{escaped}` is not a valid gate: {reason}; an example is `p99(/search)>300ms`")
+    /// Parses a condition such as `p99(/search)>300ms`.
+    fn from_str(text: &str) -> Result<Gate, ConditionError> {
+        let parse = || {
+            let condition = Comparison::parse(text)?;
+            let figure = GateFigure::parse(condition.name, condition.argument.is_some())?;
+            Ok(Gate {
+                text: text.trim().into(),
+                name: match condition.argument {
+                    Some(page) => format!("{}({page})", condition.name),
+                    None => condition.name.into(),
+                },
+                figure,
+                page: condition.argument.map(str::to_owned),
+                relation: condition.relation,
+                bound: figure.dimension().parse(condition.bound)?,
+            })
         };
-        // A page's name can contain `<` and `>`.
-        let close = text.rfind(')').map_or(0, |end| end + 1);
-        let operator = close
-            + text[close..]
-                .find(['<', '>'])
-                .ok_or_else(|| malformed("expected > or < and a bound"))?;
-        let above = text[operator..].starts_with('>');
-        let bound = text[operator + 1..]
-            .strip_prefix('=')
-            .unwrap_or(&text[operator + 1..])
-            .trim();
-        let (name, page) = match text[..operator].trim().split_once('(') {
-            Some((name, page)) => {
-                let page = page
-                    .strip_suffix(')')
-                    .ok_or_else(|| malformed("a closing parenthesis is missing"))?;
-                (name.trim(), Some(page.trim().to_string()))
-            }
-            None => (text[..operator].trim(), None),
-        };
-        let figure = match name {
-            "mean" => GateFigure::Mean,
-            "max" => GateFigure::Max,
-            "errors" => GateFigure::Errors,
-            "share" if page.is_some() => GateFigure::Share,
-            "requests" => GateFigure::Requests,
-            "rate" if page.is_none() => GateFigure::Rate,
-            name => {
-                let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
-                let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
-                GateFigure::Quantile(percent.ok_or_else(|| {
-                    malformed("expected p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate")
-                })? / 100.0)
-            }
-        };
-        Ok(Gate {
-            text: text.into(),
-            page,
-            is_upper: above,
-            bound: figure
-                .bound(bound)
-                .ok_or_else(|| malformed("the bound needs a suitable unit, such as 300ms or 1%"))?,
-            figure,
-        })
+        parse().map_err(|problem| ConditionError::new(text, problem))
     }
 }
 
 impl GateFigure {
-    fn bound(self, text: &str) -> Option<f64> {
-        let end = text
-            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-            .unwrap_or(text.len());
-        let (number, unit) = text.split_at(end);
-        let number: f64 = number.parse().ok()?;
-        let times = [
-            ("ns", 1.0),
-            ("us", 1e3),
-            ("µs", 1e3),
-            ("ms", 1e6),
-            ("s", 1e9),
-            ("min", 6e10),
-        ];
-        let scale = |units: &[(&str, f64)]| {
-            units
-                .iter()
-                .find(|(name, _)| *name == unit.trim())
-                .map(|(_, scale)| *scale)
+    fn parse(name: &str, has_page: bool) -> Result<GateFigure, ConditionProblem> {
+        let figure = match name {
+            "mean" => GateFigure::Mean,
+            "max" => GateFigure::Max,
+            "errors" => GateFigure::Errors,
+            "share" => GateFigure::Share,
+            "requests" => GateFigure::Requests,
+            "rate" => GateFigure::Rate,
+            name => {
+                let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+                let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
+                let percent = percent.ok_or_else(|| ConditionProblem::Name {
+                    name: name.escape_default().to_string(),
+                    known: "p50, p99 or another percentile, mean, max, errors, requests, rate, share(PAGE)"
+                        .into(),
+                })?;
+                GateFigure::Quantile(percent / 100.0)
+            }
         };
-        Some(
-            number
-                * match self {
-                    GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => scale(&times)?,
-                    GateFigure::Errors | GateFigure::Share => scale(&[("%", 0.01), ("", 1.0)])?,
-                    GateFigure::Requests => scale(&[("", 1.0)])?,
-                    GateFigure::Rate => scale(&[("", 1.0), ("/s", 1.0)])?,
-                },
-        )
+        match figure {
+            GateFigure::Share if !has_page => Err(ConditionProblem::ArgumentMissing("share(PAGE)")),
+            GateFigure::Rate if has_page => Err(ConditionProblem::ArgumentUnexpected(name.into())),
+            figure => Ok(figure),
+        }
+    }
+
+    fn dimension(self) -> Dimension {
+        match self {
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => Dimension::Time,
+            GateFigure::Errors | GateFigure::Share => Dimension::Fraction,
+            GateFigure::Requests => Dimension::Count,
+            GateFigure::Rate => Dimension::Rate,
+        }
     }
 }
 
@@ -147,18 +128,16 @@ impl Gate {
         let result = self
             .value(analysis)
             .and_then(|value| self.check_lower_bound(value, analysis));
-        let is_crossed = result.as_ref().is_ok_and(|v| {
-            if self.is_upper {
-                *v > self.bound
-            } else {
-                *v < self.bound
-            }
-        });
+        let is_crossed = result
+            .as_ref()
+            .is_ok_and(|value| self.relation.holds(*value, self.bound));
         GateAnswer {
             gate: self.text.clone(),
+            name: self.name.clone(),
             figure: self.figure,
             value: result,
             is_crossed,
+            relation: self.relation,
             bound: self.bound,
         }
     }
@@ -216,7 +195,10 @@ impl Gate {
             self.figure,
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max
         );
-        let is_decided = is_duration && value > self.bound;
+        // The relations that the bound itself decides are certain at the bound, too.
+        let is_certain_at_bound = matches!(self.relation, Relation::AtLeast | Relation::Below);
+        let is_beyond = value > self.bound || (value == self.bound && is_certain_at_bound);
+        let is_decided = is_duration && is_beyond;
         let is_affected = is_duration || self.figure == GateFigure::Share;
         let mut assumptions = analysis.assumptions.iter();
         let has_bounds = assumptions.any(|a| a.about() == AssumptionKind::LowerBounds);
@@ -306,6 +288,9 @@ mod tests {
                 && crossed("errors>1%")
                 && !crossed("errors(/search)>2%")
         );
+        // The bound itself: 2 % of the requests failed.
+        assert!(crossed("errors>=2%") && crossed("errors<=2%"));
+        assert!(!crossed("errors<2%") && crossed("requests>=100"));
         assert!(crossed("mean<11ms") && crossed("share(/search)>50%") && !crossed("requests>100"));
         let unknown = "p99(/x)>1s"
             .parse::<Gate>()

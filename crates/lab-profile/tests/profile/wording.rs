@@ -8,7 +8,7 @@ use lab_profile::agreement::{Agreement, Outlook};
 use lab_profile::heap::{NeverFreed, Sawtooth};
 use lab_profile::wording::*;
 use lab_profile::{
-    Access, Cache, ConditionError, Ending, Explanation, FilesError, Found, GateResult, RunWarning,
+    Access, Cache, Ending, Explanation, FilesError, Found, GateResult, RunWarning,
     Tool, Undecided,
 };
 use lab_valgrind::{Churn, Frame, ProfileError, TimeUnit};
@@ -280,18 +280,6 @@ fn every_sentence() {
     );
     add("valgrind_failed", &[valgrind_failed(&"no such program")]);
     add("keep_failed", &[keep_failed(&"not a folder")]);
-    let wrong = [
-        ConditionError::Form,
-        ConditionError::Figure(text("x"), &["peak", "Ir"]),
-        ConditionError::ChangeWithoutSign,
-        ConditionError::Bound(text("y")),
-        ConditionError::UnitOfNumber(text("MB")),
-        ConditionError::Size,
-    ];
-    add(
-        "ConditionError",
-        &wrong.each_ref().map(ConditionError::to_string),
-    );
     let condition = "Ir>+5%".parse().expect("a condition");
     let results = [
         GateResult::Failed(Found::Value(1051)),

@@ -7,7 +7,10 @@
 
 use super::{error_share, hidden, quantiles};
 use crate::results::{Results, Value};
-use lab_model::{Interval, Metric, Plan, PointId, RESPONSE_TIMES, SIZES, SubjectId, Unit};
+use lab_model::{
+    Comparison, ConditionError, ConditionProblem, Dimension, Interval, Metric, Plan, PointId,
+    RESPONSE_TIMES, Relation, SubjectId, Unit,
+};
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -17,7 +20,7 @@ pub struct Threshold {
     /// The condition as written, without surrounding whitespace.
     text: String,
     quantity: ThresholdFigure,
-    comparison: Relation,
+    relation: Relation,
     /// The bound in the unit of the metric, such as ns, bytes, requests or a fraction.
     bound: f64,
 }
@@ -132,48 +135,26 @@ fn places(plan: &Plan) -> impl Iterator<Item = (PointId, SubjectId)> {
     all.filter(|&(point, subject)| plan.takes_part(subject, point))
 }
 
-/// An error for a text that is not a valid threshold, with the text, the mistake and a valid
-/// example.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no threshold: {reason}")]
-pub struct ThresholdError {
-    text: String,
-    reason: String,
-}
-
 impl FromStr for Threshold {
-    type Err = ThresholdError;
+    type Err = ConditionError;
 
-    /// Parses a name, `>`, `>=`, `<` or `<=`, and a bound with its unit, such as `p99.9 >= 1s` or
-    /// `errors>1%`.
-    fn from_str(text: &str) -> Result<Threshold, ThresholdError> {
-        let text = text.trim();
-        let wrong = |reason: String| ThresholdError {
-            text: text.escape_default().to_string(),
-            reason,
+    /// Parses a condition such as `p99.9 >= 1s` or `errors>1%`.
+    fn from_str(text: &str) -> Result<Threshold, ConditionError> {
+        let parse = || {
+            let condition = Comparison::parse(text)?;
+            if condition.argument.is_some() {
+                let name = condition.name.escape_default().to_string();
+                return Err(ConditionProblem::ArgumentUnexpected(name));
+            }
+            let (quantity, bound) = ThresholdFigure::parse(condition.name, condition.bound)?;
+            Ok(Threshold {
+                text: text.trim().to_string(),
+                quantity,
+                relation: condition.relation,
+                bound,
+            })
         };
-        let at = text.find(['<', '>']).ok_or_else(|| {
-            wrong(format!(
-                "it needs `>` or `<` and a bound, such as `p99>20ms`; {}",
-                known_names()
-            ))
-        })?;
-        let (name, rest) = text.split_at(at);
-        let (comparison, bound) = Relation::split(rest);
-        let quantity = ThresholdFigure::named(name.trim()).ok_or_else(|| {
-            wrong(format!(
-                "`{}` is not known; {}",
-                name.trim().escape_default(),
-                known_names()
-            ))
-        })?;
-        let (quantity, bound) = quantity.bound(bound.trim()).map_err(wrong)?;
-        Ok(Threshold {
-            text: text.to_string(),
-            quantity,
-            comparison,
-            bound,
-        })
+        parse().map_err(|problem| ConditionError::new(text, problem))
     }
 }
 
@@ -217,7 +198,7 @@ impl Threshold {
             return ThresholdOutcome::Undecided(UndecidedReason::NothingMeasured);
         }
         if self.quantity.grows_without_limit(server)
-            && self.comparison.holds(f64::INFINITY, self.bound)
+            && self.relation.holds(f64::INFINITY, self.bound)
         {
             return ThresholdOutcome::Crossed(f64::INFINITY, None);
         }
@@ -226,7 +207,7 @@ impl Threshold {
             Err(reason) => return ThresholdOutcome::Undecided(reason),
         };
         let value = measured.value();
-        if self.comparison.holds(value, self.bound) {
+        if self.relation.holds(value, self.bound) {
             return ThresholdOutcome::Crossed(value, self.doubt(measured.interval()));
         }
         match self.quantity.reason_hidden(server) {
@@ -237,41 +218,8 @@ impl Threshold {
 
     /// Returns the interval if it contains the bound.
     fn doubt(&self, interval: Option<&Interval>) -> Option<Interval> {
-        let holds = |value| self.comparison.holds(value, self.bound);
+        let holds = |value| self.relation.holds(value, self.bound);
         interval.copied().filter(|i| holds(i.low) != holds(i.high))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Relation {
-    Above,
-    AtLeast,
-    Below,
-    AtMost,
-}
-
-impl Relation {
-    /// Splits `text` into the comparison at its beginning and the rest.
-    fn split(text: &str) -> (Relation, &str) {
-        let signs = [
-            (">=", Relation::AtLeast),
-            ("<=", Relation::AtMost),
-            ("<", Relation::Below),
-        ];
-        let found = signs.into_iter().find_map(|(sign, comparison)| {
-            let rest = text.strip_prefix(sign)?;
-            Some((comparison, rest))
-        });
-        found.unwrap_or((Relation::Above, text.strip_prefix('>').unwrap_or(text)))
-    }
-
-    fn holds(self, value: f64, bound: f64) -> bool {
-        match self {
-            Relation::Above => value > bound,
-            Relation::AtLeast => value >= bound,
-            Relation::Below => value < bound,
-            Relation::AtMost => value <= bound,
-        }
     }
 }
 
@@ -298,82 +246,29 @@ static NAMES: [(&str, Metric); 13] = [
     ("server_threads", Metric::THREADS),
 ];
 
-const TIMES: [(&str, f64); 6] = [
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("µs", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("m", 60e9),
-];
-
-fn known_names() -> String {
-    let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-    format!("known are {}", names.join(", "))
-}
-
 impl ThresholdFigure {
-    fn named(name: &str) -> Option<ThresholdFigure> {
+    /// Parses a name and a bound. The unit of a bound on errors says whether their count or their fraction is meant.
+    fn parse(name: &str, bound: &str) -> Result<(ThresholdFigure, f64), ConditionProblem> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, metric)| ThresholdFigure::Metric(metric))
-    }
-
-    fn is(self, metric: &Metric) -> bool {
-        matches!(self, ThresholdFigure::Metric(known) if known == metric)
-    }
-
-    /// Parses the bound.
-    ///
-    /// For errors, its unit determines whether the bound is a count or a fraction.
-    fn bound(self, text: &str) -> Result<(ThresholdFigure, f64), String> {
-        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
-        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-        let number: f64 = number.parse().map_err(|_| {
-            format!(
-                "`{}` is no bound; {}",
-                text.escape_default(),
-                self.example()
-            )
+        let (_, metric) = found.ok_or_else(|| ConditionProblem::Name {
+            name: name.escape_default().to_string(),
+            known: NAMES.each_ref().map(|(known, _)| *known).join(", "),
         })?;
-        let unit = unit.trim();
-        if unit == "%" && self.is(&Metric::ERRORS) {
-            return Ok((ThresholdFigure::ErrorShare, number / 100.0));
-        }
-        let scale = self.units().iter().find(|(known, _)| *known == unit);
-        let scale = scale.ok_or_else(|| match unit {
-            "" => format!("its bound has no unit; {}", self.example()),
-            unit => format!(
-                "`{}` is not its unit; {}",
-                unit.escape_default(),
-                self.example()
-            ),
-        })?;
-        Ok((self, number * scale.1))
+        let is_fraction = *metric == Metric::ERRORS && bound.ends_with('%');
+        let (quantity, dimension) = match &metric.unit {
+            _ if is_fraction => (ThresholdFigure::ErrorShare, Dimension::Fraction),
+            Unit::Nanoseconds => (ThresholdFigure::Metric(metric), Dimension::Time),
+            Unit::Bytes => (ThresholdFigure::Metric(metric), Dimension::Size),
+            Unit::PerSecond(_) => (ThresholdFigure::Metric(metric), Dimension::Rate),
+            _ => (ThresholdFigure::Metric(metric), Dimension::Count),
+        };
+        Ok((quantity, dimension.parse(bound)?))
     }
 
     fn unit(self) -> &'static Unit {
         match self {
             ThresholdFigure::Metric(metric) => &metric.unit,
             ThresholdFigure::ErrorShare => &Unit::Share,
-        }
-    }
-
-    fn units(self) -> &'static [(&'static str, f64)] {
-        match self.unit() {
-            Unit::Nanoseconds => &TIMES,
-            Unit::Bytes => &SIZES,
-            Unit::PerSecond(_) => &[("", 1.0), ("/s", 1.0)],
-            _ => &[("", 1.0)],
-        }
-    }
-
-    fn example(self) -> &'static str {
-        match self.unit() {
-            Unit::Nanoseconds => "a time is such as `20ms`, in ns, us, ms, s or m",
-            Unit::Bytes => "memory is such as `64MiB`, in B, KiB, MiB, GiB, kB, MB or GB",
-            Unit::PerSecond(_) => "a rate is requests per second, such as `1000`",
-            _ if self.is(&Metric::ERRORS) => "errors are a number or a part, such as `0` or `1%`",
-            _ => "it is a number, such as `4`",
         }
     }
 

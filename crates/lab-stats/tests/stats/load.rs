@@ -973,54 +973,38 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
 }
 
 #[test]
-fn a_threshold_that_is_none_is_shown_with_what_is_wrong() {
-    let names = "known are p50, p75, p90, p99, p99.9, p99.99, max, errors, rate, server_cpu, server_cores, \
+fn an_invalid_threshold_is_shown_with_its_mistake() {
+    let form = "expected a name, then >, >=, < or <=, then a bound";
+    let known = "known names: p50, p75, p90, p99, p99.9, p99.99, max, errors, rate, server_cpu, server_cores, \
                  server_memory, server_threads";
-    for (text, reason) in [
-        (
-            "",
-            format!("it needs `>` or `<` and a bound, such as `p99>20ms`; {names}"),
-        ),
-        (
-            "p99=20ms",
-            format!("it needs `>` or `<` and a bound, such as `p99>20ms`; {names}"),
-        ),
-        ("p98>20ms", format!("`p98` is not known; {names}")),
-        ("mean>20ms", format!("`mean` is not known; {names}")),
-        (
-            "p99>20",
-            "its bound has no unit; a time is such as `20ms`, in ns, us, ms, s or m".into(),
-        ),
-        (
-            "p99>",
-            "`` is no bound; a time is such as `20ms`, in ns, us, ms, s or m".into(),
-        ),
-        (
-            "p99>>2ms",
-            "`>2ms` is no bound; a time is such as `20ms`, in ns, us, ms, s or m".into(),
-        ),
-        (
-            "p99>2h",
-            "`h` is not its unit; a time is such as `20ms`, in ns, us, ms, s or m".into(),
-        ),
+    let time = "expected a time such as 20ms, in ns, us, ms, s or min";
+    for (text, problem) in [
+        ("", form.to_owned()),
+        ("p99=20ms", form.to_owned()),
+        ("p98>20ms", format!("unknown name `p98`; {known}")),
+        ("mean>20ms", format!("unknown name `mean`; {known}")),
+        ("p99(/a)>20ms", "`p99` takes nothing in parentheses".into()),
+        ("p99>20", format!("{time}, got `20`")),
+        ("p99>", format!("{time}, got ``")),
+        ("p99>>2ms", format!("{time}, got `>2ms`")),
+        ("p99>2y", format!("{time}, got `2y`")),
         (
             "errors>1ms",
-            "`ms` is not its unit; errors are a number or a part, such as `0` or `1%`".into(),
+            "expected a number such as 4, got `1ms`".into(),
         ),
         (
             "rate<1.2.3",
-            "`1.2.3` is no bound; a rate is requests per second, such as `1000`".into(),
+            "expected a number of requests per second such as 1000, got `1.2.3`".into(),
         ),
         (
             "server_memory>64",
-            "its bound has no unit; memory is such as `64MiB`, in B, KiB, MiB, GiB, kB, MB or GB"
-                .into(),
+            "expected a size such as 64MiB, in B, KiB, MiB, GiB, kB, MB or GB, got `64`".into(),
         ),
     ] {
         let error = text.parse::<Threshold>().expect_err(text);
         assert_eq!(
             error.to_string(),
-            format!("`{text}` is no threshold: {reason}")
+            format!("`{text}` is not a valid condition: {problem}")
         );
     }
 }
