@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds files of a crate that import each other in a circle: `imports.py CRATE…`. Exits with 1 if there are some.
 
-An import is a path from `crate`, `super` or `self` to a name that another file of the crate defines. Who only hands a name on
-(`pub use`) does not import it."""
+An import is a path from `crate`, `super` or `self` to a name that another file of the crate defines, or a re-export
+(`pub use`) of such a name."""
 
 import re
 import sys
@@ -15,6 +15,7 @@ NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
 TESTS = re.compile(r"^#\[cfg\(test\)\]\n(pub(\([^)]*\))? )?mod ", re.MULTILINE)
 """The rest of a file after this is not part of the crate's own code."""
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
+VISIBILITY = re.compile(r"\bpub\s*\([^)]*\)")
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super)(?:::\w+)+)")
 
 
@@ -36,9 +37,9 @@ class Crate:
                 target = self.absolute(module, path)
                 if public:
                     self.handed_on[module][name] = target
-                elif self.is_in_crate(module, path):
+                if self.is_in_crate(module, path):
                     self.imports[module].append(target)
-        for path in PATH.findall(USE.sub(" ", text)):
+        for path in PATH.findall(VISIBILITY.sub(" ", USE.sub(" ", text))):
             self.imports[module].append(self.absolute(module, path.split("::")))
 
     def is_in_crate(self, module: Module, path: list[str]) -> bool:

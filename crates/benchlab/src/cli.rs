@@ -725,7 +725,7 @@ pub struct ReportArgs {
     /// Imported values to show next to the measured ones, marked as having no intervals
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
-    /// Whether to use colors
+    /// When to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }
@@ -765,7 +765,7 @@ pub struct HistoryArgs {
     /// project]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
-    /// Whether to use colors
+    /// When to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }

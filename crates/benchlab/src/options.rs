@@ -60,7 +60,7 @@ pub struct DisplayArgs {
     /// In a terminal, show all tables and warnings rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Whether to use colors
+    /// When to use colors
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
 }

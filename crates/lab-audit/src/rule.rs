@@ -35,7 +35,7 @@ pub struct Rule {
     pub applies: Vec<Condition>,
     /// The first case whose conditions hold decides the state; if none does, the state is good.
     pub cases: Vec<StateCase>,
-    /// Whether one finding covers all things in the same state.
+    /// True if one finding covers all things in the same state.
     pub together: bool,
     /// The effect of a violation on measurements.
     pub measuring: Measuring,

@@ -102,6 +102,7 @@ impl Thing {
         }
     }
 
+    /// Sets a value.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.values.insert(name, value);
     }

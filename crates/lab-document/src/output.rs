@@ -9,9 +9,9 @@ use std::fmt;
 pub struct Terminal {
     /// The width in columns, at least 40; 80 by default.
     pub width: usize,
-    /// Whether to use escape sequences for colors.
+    /// Use escape sequences for colors.
     pub colour: bool,
-    /// Whether to print all sections before the answer, instead of the answer alone.
+    /// Print all sections before the answer, instead of the answer alone.
     pub full: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Format {
     pub extension: &'static str,
     /// The display name, such as `Text (Markdown)`.
     pub title: &'static str,
-    /// Whether a document becomes a directory of files.
+    /// True if a document becomes a directory of files.
     pub is_folder: bool,
     /// Renders a document; only the terminal format uses the second argument.
     pub(crate) render: fn(&Document, Terminal) -> Result<Rendered, Error>,

@@ -9,49 +9,10 @@ pub mod history;
 mod imports;
 mod kind;
 mod parts;
+mod report;
 pub mod wording;
 
 pub use between::document as between;
 pub use document::{document, estimate};
 pub use history::{NamedRuns, RunSummary};
-
-use lab_model::Run;
-use lab_stats::between::Between;
-use lab_stats::results::{Results, results};
-
-/// The input for the report of one run.
-#[derive(Clone, Debug)]
-pub struct Report<'a> {
-    /// The run.
-    pub run: &'a Run,
-    /// The analysis of the run's samples.
-    pub results: Results,
-    /// Other runs, whose imported values are shown next to this run's and marked as having no intervals. Their own
-    /// measurements are not shown.
-    pub others: &'a [Run],
-    /// The path of the run file as users should see it, or the run's name if the caller has no path.
-    pub file: &'a str,
-}
-
-impl<'a> Report<'a> {
-    /// Analyzes a run from the given file.
-    pub fn new(run: &'a Run, file: &'a str) -> Report<'a> {
-        Report {
-            run,
-            results: results(run),
-            others: &[],
-            file,
-        }
-    }
-}
-
-/// The input for the comparison of two runs.
-#[derive(Clone, Copy, Debug)]
-pub struct BetweenReport<'a> {
-    /// The changes from the first run to the second.
-    pub between: &'a Between,
-    /// The first and the second run.
-    pub runs: [&'a Run; 2],
-    /// The paths of both run files as users should see them.
-    pub files: [&'a str; 2],
-}
+pub use report::{BetweenReport, Report};

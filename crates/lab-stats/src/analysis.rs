@@ -19,7 +19,7 @@ pub enum Verdict {
     Equivalent,
     /// The interval excludes 1 and overlaps the margin.
     SmallButReal {
-        /// Whether the subject takes less time than the baseline.
+        /// True if the subject takes less time than the baseline.
         faster: bool,
     },
     /// None of the other verdicts applies.
@@ -51,7 +51,7 @@ pub struct Fit {
     pub points: usize,
     /// The largest relative distance of a point from the line, where 0.05 means 5 %.
     pub worst_residual: f64,
-    /// Whether the points deviate from the line by more than their noise and by more than the
+    /// True if the points deviate from the line by more than their noise and by more than the
     /// margin. If so, do not extrapolate.
     pub curved: bool,
 }
@@ -70,7 +70,7 @@ pub struct ScalingLaw {
     pub peak: Option<PredictedPeak>,
     /// The largest relative distance of a point from the law, where 0.05 means 5 %.
     pub worst_residual: f64,
-    /// Whether the points do not follow the law.
+    /// True if the points do not follow the law.
     ///
     /// The points deviate by more than their noise, by more than 5 % and by more than the margin.
     /// If so, do not extrapolate and do not trust the peak.
@@ -226,7 +226,7 @@ pub enum TurnsCause {
     Disturbed,
     /// The subject was still warming up.
     WarmingUp {
-        /// Whether the pilot was steady in the end.
+        /// True if the pilot was steady in the end.
         pilot_steady: bool,
         /// The number of the pilot's operations up to its steady state.
         operations: u64,

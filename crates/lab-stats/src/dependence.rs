@@ -14,7 +14,7 @@ pub struct Merged {
     /// The distance in blocks at which blocks show no dependence beyond chance, or 1 if none were
     /// merged.
     pub apart: u32,
-    /// Whether the values still depend on each other, but merging once more would leave fewer than
+    /// True if the values still depend on each other, but merging once more would leave fewer than
     /// `enough`.
     pub unresolved: bool,
 }

@@ -53,11 +53,11 @@ pub struct HostEffect {
     /// The p-value of the hypothesis that all kinds have the same mean, relative to the variation
     /// between hosts of one kind. `None` means that no kind has two hosts.
     pub kinds_p: Option<f64>,
-    /// Whether kinds differ by more than chance explains, at the level of `differ`.
+    /// True if kinds differ by more than chance explains, at the level of `differ`.
     pub kinds_differ: bool,
     /// How much the logarithms of the ratios differ between hosts.
     pub between: GroupEffects,
-    /// Whether hosts differ by more than chance explains, at a simultaneous level over the run.
+    /// True if hosts differ by more than chance explains, at a simultaneous level over the run.
     pub differ: bool,
 }
 

@@ -38,13 +38,13 @@ pub struct Ratio {
     pub values: u32,
     /// The number of blocks in each group, or 1 if no blocks were merged.
     pub width: u32,
-    /// Whether the blocks depend on each other by more than chance explains.
+    /// True if the blocks depend on each other by more than chance explains.
     pub dependent: bool,
-    /// Whether the merged blocks still depend on each other, but are too few to be merged further.
+    /// True if the merged blocks still depend on each other, but are too few to be merged further.
     pub unresolved: bool,
-    /// Whether there is an interval at the requested level.
+    /// True if there is an interval at the requested level.
     pub sufficient: bool,
-    /// Whether the interval assumes normally distributed blocks, because there are fewer than
+    /// True if the interval assumes normally distributed blocks, because there are fewer than
     /// `needed`.
     pub assumed: bool,
     /// The minimum number of values for an interval that assumes only symmetry.

@@ -20,7 +20,7 @@ pub struct ServerAge {
     pub requests: u64,
     /// The time from the first request until the level began, in s.
     pub seconds: f64,
-    /// Whether the level was steady, so that the cost no longer decreased.
+    /// True if the level was steady, so that the cost no longer decreased.
     pub steady: bool,
     /// The CPU time of a request, in ns, in the turns of the process that was farthest from the
     /// steady level. Compare it with `expected_ns`.

@@ -42,7 +42,7 @@ pub struct Steady {
     pub from: usize,
     /// The age of the server when the level began.
     pub age: Age,
-    /// Whether the server stayed at the level for long enough, and its cost no longer decreased.
+    /// True if the server stayed at the level for long enough, and its cost no longer decreased.
     pub reached: bool,
 }
 

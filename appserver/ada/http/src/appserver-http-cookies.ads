@@ -60,7 +60,7 @@ package Appserver.HTTP.Cookies is
    --  The cookie expires at the end of the client's session
 
    type Site_Rule is (Strict, Lax, None);
-   --  When clients send the cookie with requests from other sites: always (None), only when the
+   --  True if clients send the cookie with requests from other sites: always (None), only when the
    --  user follows a link (Lax), or never (Strict)
 
    procedure Set_Cookie

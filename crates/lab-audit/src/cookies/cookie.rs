@@ -10,6 +10,7 @@ use std::io::Read;
 /// A cookie without its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cookie {
+    /// The name.
     pub name: String,
     /// The host or domain that the cookie is sent to, without a leading dot; empty if unknown.
     pub domain: String,
@@ -21,18 +22,18 @@ pub struct Cookie {
     pub hash: String,
     /// The attributes; `None` if the response that set the cookie was not observed.
     pub attributes: Option<Attributes>,
-    /// Whether the server has deleted the cookie since.
+    /// True if the server has deleted the cookie since.
     pub is_deleted: bool,
 }
 
 /// The attributes of a `Set-Cookie` field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
-    /// Whether the cookie is sent only to its own host, not to subdomains.
+    /// True if the cookie is sent only to its own host, not to subdomains.
     pub host_only: bool,
-    /// Whether the cookie is sent over TLS only.
+    /// True if the cookie is sent over TLS only.
     pub secure: bool,
-    /// Whether the cookie is hidden from scripts.
+    /// True if the cookie is hidden from scripts.
     pub http_only: bool,
     /// `Strict`, `Lax` or `None`; empty if not set.
     pub same_site: String,

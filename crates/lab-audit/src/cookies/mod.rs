@@ -27,6 +27,7 @@ const UNNAMED: &str = "an unnamed host";
 /// The classes of things in a cookie audit.
 pub const CLASSES: [Class; 4] = [COOKIE, HOST, SITE, INPUT];
 
+/// Cookies.
 pub const COOKIE: Class = Class {
     name: "cookie",
     none: "There is no cookie.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checks whether a copy of a machine's files is usable.
 
-use super::{AuditedMachine, Probe};
+use super::machine::{AuditedMachine, Probe};
 use crate::value::{Class, Thing, Value};
 use lab_host::Root;
 

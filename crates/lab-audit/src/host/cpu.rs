@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cores, clocks and NUMA nodes.
 
-use super::{AuditedMachine, Probe, field};
+use super::machine::{AuditedMachine, Probe, field};
 use crate::value::{Thing, Value};
 use lab_host::Root;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Disks and their partitions.
 
-use super::{AuditedMachine, Probe, bracketed_word};
+use super::machine::{AuditedMachine, Probe, bracketed_word};
 use crate::smart::Smart;
 use crate::value::{Class, Thing, Value};
 use lab_host::Medium;
@@ -256,5 +256,5 @@ pub fn table(things: &[Thing]) -> EvidenceTable {
         ("written", "written"),
         ("endurance_left", "endurance left"),
     ];
-    super::table(things, "disk", "Disks", &columns)
+    super::machine::table(things, "disk", "Disks", &columns)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Filesystems that are mounted from disks or memory.
 
-use super::{AuditedMachine, Probe};
+use super::machine::{AuditedMachine, Probe};
 use crate::mounts::unescaped;
 use crate::value::{Class, Thing, Value};
 use lab_host::Root;
@@ -183,5 +183,5 @@ pub fn table(things: &[Thing]) -> EvidenceTable {
         ("used_share", "used"),
         ("free", "free"),
     ];
-    super::table(things, "filesystem", "Filesystems", &columns)
+    super::machine::table(things, "filesystem", "Filesystems", &columns)
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The fitness of a machine for measurements, from the rules that affect measurements.
 
-use super::{AuditedMachine, CLASSES, observe, rules};
+use super::audit::{CLASSES, observe, rules};
+use super::machine::AuditedMachine;
 use crate::judge::judge;
 use crate::rule::{Measuring, Rule};
 use lab_model::Host;

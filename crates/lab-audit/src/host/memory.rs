@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory, swap and huge pages.
 
-use super::{AuditedMachine, Probe, bracketed_word, field};
+use super::machine::{AuditedMachine, Probe, bracketed_word, field};
 use crate::value::{Thing, Value};
 use lab_host::Root;
 

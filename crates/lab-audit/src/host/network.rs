@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ports, queues and the kernel's connection counters.
 
-use super::{AuditedMachine, Probe};
+use super::machine::{AuditedMachine, Probe};
 use crate::value::{Thing, Value};
 use lab_host::Root;
 use lab_model::Unit;
@@ -195,7 +195,7 @@ fn conntrack(root: &Root) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::field;
+    use crate::host::machine::field;
 
     #[test]
     fn counters_are_found_by_the_line_of_names() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Limits, random numbers, timers and other system settings that affect every program.
 
-use super::{AuditedMachine, Probe};
+use super::machine::{AuditedMachine, Probe};
 use crate::value::{Thing, Value};
 use lab_host::Root;
 

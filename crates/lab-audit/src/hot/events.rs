@@ -26,7 +26,7 @@ pub struct Events {
     sizes: HashMap<PathBuf, u64>,
     /// The files that a process has opened, with the bytes that were counted as read since.
     opened: HashMap<(i32, PathBuf), f64>,
-    /// Whether the kernel dropped events.
+    /// True if the kernel dropped events.
     pub has_lost_events: bool,
 }
 

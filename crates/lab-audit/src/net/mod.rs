@@ -126,8 +126,9 @@ const RESOLVERS: Class = Class {
 pub struct NetTarget {
     /// The name or address, as given by the user.
     pub name: String,
+    /// The port.
     pub port: u16,
-    /// Whether to use TLS.
+    /// Use TLS.
     pub tls: bool,
 }
 

@@ -62,9 +62,9 @@ pub struct AddressTurns {
     pub address: SocketAddr,
     /// The path's MTU in bytes, as the kernel reports it after a connection.
     pub mtu: Option<u32>,
-    /// Whether a request of more than one packet got a response; `None` if it was not tried.
+    /// True if a request of more than one packet got a response; `None` if it was not tried.
     pub large_answered: Option<bool>,
-    /// Whether that request, or the same request in small packets, got a response; `None` if it was not tried.
+    /// True if that request, or the same request in small packets, got a response; `None` if it was not tried.
     pub small_answered: Option<bool>,
     /// The maximum packet size, measured with echo requests.
     pub path: Option<Path>,
@@ -77,7 +77,7 @@ pub struct AddressTurns {
     failures: Vec<(NetStep, String)>,
     /// How long the last failed connection took to fail.
     pub failed_after: Option<Duration>,
-    /// Whether the last failure was that this machine has no route to the address.
+    /// True if the last failure was that this machine has no route to the address.
     pub has_no_route: bool,
     /// The number of connections that the server refused.
     pub refused: u32,

@@ -2,7 +2,8 @@
 //! The report on two audits of one kind: findings that changed state, values that changed, and findings of only one
 //! audit.
 
-use super::{evidence, tone};
+use super::document::tone;
+use super::evidence;
 use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Cell, Document, Finding, Row, Section, Table, Tone};

@@ -2,13 +2,14 @@
 //! An audit's values as rows, tables and charts.
 
 use lab_document::{Axis, BarRow, Bars, Cell, Chart, Drawing, Quantity, Row, Scale, Table};
+use lab_model::Unit;
 use lab_model::audit::{Audit, AuditFinding, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Direction, Metric};
 
 /// Returns a row for the state of each finding, and a row for each number that the finding is based on.
 pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
     let finding_rows = |finding: &AuditFinding| {
-        let state = super::row(audit, run, finding);
+        let state = row(audit, run, finding);
         let numbers = finding.evidence.iter().filter_map(|evidence| {
             let EvidenceValue::Number(value, unit) = &evidence.value else {
                 return None;
@@ -64,5 +65,28 @@ pub fn chart(bars: &EvidenceBars) -> Chart {
             Axis::new(bars.axis.clone(), bars.unit.clone(), Scale::Linear),
             bars.rows.iter().map(row),
         )),
+    }
+}
+
+pub(super) fn seen_and_cost(finding: &AuditFinding) -> String {
+    format!("{} {}", finding.seen, finding.cost)
+        .trim()
+        .to_owned()
+}
+
+/// Returns a data row about a finding.
+pub(super) fn row(audit: &Audit, run: &str, finding: &AuditFinding) -> Row {
+    let metric = lab_model::Metric::new(
+        "state",
+        "state",
+        Unit::Count("findings".into()),
+        lab_model::Direction::Neither,
+    );
+    Row {
+        target: audit.kind.name().into(),
+        case: finding.rule.clone(),
+        verdict: finding.state.name().replace(' ', "-"),
+        note: seen_and_cost(finding),
+        ..Row::new(run, &finding.place, metric)
     }
 }

@@ -56,11 +56,11 @@ pub struct PageResponse {
     pub head_bytes: usize,
     /// The body that was read, as received.
     pub body: Vec<u8>,
-    /// Whether the response came from a browser, which already decoded the body.
+    /// True if the response came from a browser, which already decoded the body.
     pub is_decoded: bool,
-    /// Whether a field continues over multiple lines.
+    /// True if a field continues over multiple lines.
     pub is_folded: bool,
-    /// Whether the response was longer than the limit, or did not end in time.
+    /// True if the response was longer than the limit, or did not end in time.
     pub is_truncated: bool,
     /// The TLS observations.
     pub tls: Option<TlsObservation>,

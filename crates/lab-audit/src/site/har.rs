@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A site as saved by a browser (HTTP Archive 1.2), which is read without any request.
 
+use super::address::redacted;
 use super::client::{MAX_BODY, PageResponse};
+use super::resource::Resource;
 use super::server::{Redirects, recorded};
-use super::{Resource, Site, redacted};
+use super::visit::Site;
 use crate::cookies::cookie::split_set_cookie;
 use crate::cookies::input::Collector;
 use crate::value::{Thing, Value, counted};

@@ -77,7 +77,7 @@ pub struct Resource {
     pub leads_to: Option<Url>,
     /// Why the response cannot be read.
     pub malformed: Option<String>,
-    /// Whether a header field continues over multiple lines.
+    /// True if a header field continues over multiple lines.
     pub is_folded: bool,
     /// The status of a conditional request, or why there is none.
     pub revalidated: Result<u16, String>,

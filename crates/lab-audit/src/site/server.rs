@@ -90,9 +90,9 @@ pub struct Redirects {
     pub count: u64,
     /// The URLs of the redirects.
     pub path: Vec<String>,
-    /// Whether a redirect leads to a URL that was already requested, or there are too many redirects.
+    /// True if a redirect leads to a URL that was already requested, or there are too many redirects.
     pub is_loop: bool,
-    /// Whether a redirect leads from http to https.
+    /// True if a redirect leads from http to https.
     pub to_https: bool,
     /// The target of the last redirect, if its host was not named.
     pub elsewhere: Option<Url>,

@@ -34,6 +34,7 @@ pub struct TlsClient {
     last: Arc<Mutex<Verdict>>,
 }
 
+/// A TLS connection.
 pub struct TlsStream {
     stream: StreamOwned<ClientConnection, Timed>,
     last: Arc<Mutex<Verdict>>,
@@ -150,6 +151,7 @@ fn is_refusal(e: &io::Error) -> bool {
 }
 
 impl TlsStream {
+    /// Sets the time at which reads and writes fail.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.stream.sock.set_deadline(deadline);
     }

@@ -20,7 +20,7 @@ const MAX_MESSAGE_CHARS: usize = 200;
 /// A disk's data; `None` means not reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
-    /// Whether the disk reports that it is failing.
+    /// True if the disk reports that it is failing.
     pub failing: Option<bool>,
     /// The fraction of the endurance that is used; can exceed 1.
     pub worn: Option<f64>,
@@ -30,7 +30,7 @@ pub struct Smart {
     pub bad_sectors: Option<u64>,
     /// The number of bytes written in the disk's lifetime.
     pub written: Option<f64>,
-    /// Whether smartctl does not know the model, so the meaning of its attributes is uncertain and none were read.
+    /// True if smartctl does not know the model, so the meaning of its attributes is uncertain and none were read.
     pub unnamed: bool,
 }
 

@@ -27,7 +27,7 @@ pub struct StorageTarget {
     pub disk: Option<String>,
     /// `nvme`, `flash`, `spinning`, `virtual`, `file`, `memory`, or `unknown`.
     pub medium: String,
-    /// Whether the target is benchlab's own scratch file, which may be written.
+    /// True if the target is benchlab's own scratch file, which may be written.
     pub scratch: bool,
     /// The size in bytes.
     pub size: u64,

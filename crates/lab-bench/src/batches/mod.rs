@@ -10,13 +10,6 @@ pub mod running_subject;
 mod thread_spread;
 mod yardstick;
 
-use crate::batches::expected::{Checked, Expected, compare, majority};
-use crate::batches::listing::listings;
-use crate::batches::open_case::{LEAD_IN, OpenCase};
-use crate::batches::pilot::{self, pilot};
-use crate::batches::round_trips::round_trips;
-use crate::batches::running_subject::{BatchStart, RunningSubject, WarmUpPlan, resources};
-use crate::batches::yardstick::Yardstick;
 use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, keep_log};
 use crate::driver::session::{BenchError, usable_cores};
 use crate::driver::workload::{Done, Opening, Turn, TurnResult, Workload};
@@ -29,17 +22,24 @@ use crate::targets::TargetMaker;
 use crate::targets::database::{Server, Servers};
 use crate::targets::link::Links;
 use crate::targets::sqlite::Files;
+use expected::{Checked, Expected, compare, majority};
 use lab_model::{
     Batch, Cores, Failure, Injection, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading,
     Run, Sample, Setting, SubjectId, TargetId, TargetKind, Timeline,
 };
 use lab_plan::Schedule;
 use lab_stats::pilot_time::PilotTime;
+use listing::listings;
+use open_case::{LEAD_IN, OpenCase};
+use pilot::pilot;
+use round_trips::round_trips;
+use running_subject::{BatchStart, RunningSubject, WarmUpPlan, resources};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use yardstick::Yardstick;
 
 /// The number of operations after which subjects are compared before any measurement.
 const TRIAL: u64 = 3;

@@ -4,8 +4,6 @@
 mod outputs;
 pub mod starter;
 
-use crate::commands::outputs::Outputs;
-use crate::commands::starter::{Ended, StartRequest, Starter};
 use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::driver::session::{BenchError, usable_cores};
 use crate::driver::workload::{Done, Turn, TurnResult, Workload};
@@ -20,6 +18,8 @@ use lab_model::{
     Setting, Subject, SubjectId, WarmUp,
 };
 use lab_plan::filled;
+use outputs::Outputs;
+use starter::{Ended, StartRequest, Starter};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -24,8 +24,8 @@ use lab_store::StoreError;
 /// end_block
 /// ```
 ///
-/// A fault excludes its subject: at the point where it happened, or as [`Workload::exclude`] decides. Whatever waits
-/// checks [`crate::host::interrupt::requested`] meanwhile, and returns [`Fault::Interrupted`].
+/// A fault excludes its subject, either at the point where it happened or as [`Workload::exclude`] decides. Waiting
+/// code must check [`crate::host::interrupt::requested`] and return [`Fault::Interrupted`].
 pub trait Workload {
     /// Returns the cores that the blocks use in turn; at least one.
     fn cores(&self) -> &[usize];

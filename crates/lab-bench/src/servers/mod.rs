@@ -17,7 +17,6 @@ use crate::driver::session::{BenchError, usable_cores};
 use crate::driver::workload::{Done, Turn, TurnResult, Workload};
 use crate::host::scratch::Scratch;
 use crate::host::sys;
-use crate::servers::usage::with_server;
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::protocol::Reply;
 pub(crate) use files::ServedFiles;
@@ -37,6 +36,7 @@ pub use split::generator_threads;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
+use usage::with_server;
 
 /// The unrecorded period of load before a visit, as a divisor of the visit's length.
 const LEAD_IN: u32 = 10;

@@ -89,7 +89,7 @@ pub struct Line {
     pub stroke: Stroke,
     /// The points as x and y, in ascending order of x. A value that is not finite breaks the line.
     pub points: Vec<(f64, Quantity)>,
-    /// Whether the intervals are drawn.
+    /// The drawing of the intervals.
     pub band: Band,
 }
 
@@ -105,7 +105,7 @@ pub enum Stroke {
     Steps,
 }
 
-/// Whether the intervals of a line are drawn.
+/// The drawing of a line's intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Band {

@@ -42,7 +42,7 @@ pub struct Document {
     pub rows: Vec<Row>,
     /// A sentence that says where the samples are stored.
     pub source: String,
-    /// Whether the run was saved, so that `benchlab report` can show this report again.
+    /// True if the run was saved, so that `benchlab report` can show this report again.
     #[serde(skip)]
     pub kept: bool,
 }
@@ -84,7 +84,7 @@ pub struct Finding {
 pub struct Section {
     /// The heading, unique within the parent.
     pub title: String,
-    /// Whether the section is shown or folded at first.
+    /// The initial state of the section, shown or folded.
     pub detail: Detail,
     /// The items, in order.
     pub items: Vec<Item>,
@@ -92,7 +92,7 @@ pub struct Section {
     pub sections: Vec<Section>,
 }
 
-/// Whether a section is needed for the answer.
+/// The importance of a section for the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {

@@ -10,6 +10,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 pub struct Quantity {
     /// The number, in `unit`.
     pub value: f64,
+    /// The unit.
     pub unit: Unit,
     /// The precision of the number.
     pub precision: Precision,

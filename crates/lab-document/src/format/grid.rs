@@ -20,7 +20,7 @@ pub struct Grid {
 pub struct GridColumn {
     /// The heading, with the unit if all cells share one.
     pub heading: String,
-    /// Whether the cells are numbers, which are right-aligned.
+    /// True if the cells are numbers, which are right-aligned.
     pub numeric: bool,
 }
 

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The report's section on changes: pages that became slower or faster, releases, trends.
 
-use super::Analyses;
+use super::input::{Analyses, change_tone};
 use crate::analysis::changes::{ChangedPage, Changes};
 use crate::finding::LogsFinding;
 use crate::wording;
 use lab_document::say;
-use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
-use lab_model::{Interval, Unit};
+use lab_document::{Cell, Column, Quantity, Section, Table};
+use lab_model::Unit;
 
 /// The maximum number of rows in a table.
 const ROWS: usize = 20;
-
-/// Returns the tone of a change; longer durations are worse.
-pub fn tone(ratio: &Interval) -> Tone {
-    match ratio {
-        r if r.low > 1.0 => Tone::Worse,
-        r if r.high < 1.0 => Tone::Better,
-        _ => Tone::Plain,
-    }
-}
 
 /// Returns the day of a change, such as `2026-11-21`, computed from its noon.
 fn day(changed: &ChangedPage) -> String {
@@ -70,7 +61,7 @@ fn trends(changes: &Changes) -> Table {
     let columns = ["page".into(), Column::of("per week", Unit::Ratio)];
     let mut table = Table::new("Trends", columns).captioned(wording::TRENDS_TABLE);
     for trend in changes.trends.iter().take(ROWS) {
-        let cell = Cell::from(Quantity::ratio(&trend.per_week)).toned(tone(&trend.per_week));
+        let cell = Cell::from(Quantity::ratio(&trend.per_week)).toned(change_tone(&trend.per_week));
         table.named_row(trend.page.name.as_str(), [cell]);
     }
     table
@@ -101,7 +92,7 @@ fn table(title: &str, all: &[ChangedPage]) -> Table {
         table.row(vec![
             changed.page.name.as_str().into(),
             day(changed).into(),
-            ratio.toned(tone(&changed.ratio)),
+            ratio.toned(change_tone(&changed.ratio)),
             format!("{} and {}", changed.days.0, changed.days.1).into(),
             changed.release.clone().unwrap_or_default().into(),
         ]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The report on two runs of logs: the time of each page in both, and how it changed.
 
-use super::{kind_name, made, shown, time};
+use super::input::{kind_name, made, shown, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
 use crate::finding::{ComparedLog, LogsFinding};
 use crate::wording;

@@ -2,7 +2,7 @@
 //! The report's sections on pages and queries by cost: the Pareto chart, the few that matter,
 //! tables.
 
-use super::{FIGURES, figure, kind_name, time};
+use super::input::{FIGURES, figure, kind_name, time};
 use crate::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
 use crate::finding::{LogsFinding, PageShare};
 use crate::wording::{self, measure, nouns};

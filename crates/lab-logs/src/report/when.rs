@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The report's section on time: the hours of the week, and the hours that stand out.
 
-use super::Analyses;
+use super::input::Analyses;
 use crate::analysis::week::{Slot, WEEKS, slots};
 use crate::finding::LogsFinding;
 use crate::wording::{self, WEEKDAYS};

@@ -4,7 +4,7 @@
 //! The section shows how often a request of a page runs each query, and which queries run in a loop
 //! over many rows.
 
-use super::{shown, time};
+use super::input::{shown, time};
 use crate::finding::LogsFinding;
 use crate::wording;
 use lab_document::{Cell, Column, Quantity, Section, Table};

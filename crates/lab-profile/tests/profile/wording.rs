@@ -8,8 +8,7 @@ use lab_profile::agreement::{Agreement, Outlook};
 use lab_profile::heap::{NeverFreed, Sawtooth};
 use lab_profile::wording::*;
 use lab_profile::{
-    Access, Cache, Ending, Explanation, FilesError, Found, GateResult, RunWarning,
-    Tool, Undecided,
+    Access, Cache, Ending, Explanation, FilesError, Found, GateResult, RunWarning, Tool, Undecided,
 };
 use lab_valgrind::{Churn, Frame, ProfileError, TimeUnit};
 use std::fmt::Write;

@@ -63,7 +63,7 @@ pub enum Caveat {
         blocks: [u32; 2],
         /// The minimum number of blocks for intervals that do not assume a normal distribution.
         needed: u32,
-        /// Whether the runs are load runs.
+        /// True if the runs are load runs.
         loads: bool,
     },
     /// The second copy of the baseline changed.
@@ -84,9 +84,9 @@ pub enum Caveat {
     Unfinished {
         /// The run.
         run: String,
-        /// Whether the run was stopped or is still running.
+        /// True if the run was stopped or is still running.
         state: Unfinished,
-        /// Whether `benchlab resume` can complete the run.
+        /// True if `benchlab resume` can complete the run.
         can_resume: bool,
     },
     /// The host was not suitable for measurements when a run started.

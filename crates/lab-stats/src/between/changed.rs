@@ -44,14 +44,14 @@ pub struct Changed {
     pub point: String,
     /// The metric.
     pub metric: Metric,
-    /// Whether the values are ratios to the baseline, which do not depend on the speed of the
+    /// True if the values are ratios to the baseline, which do not depend on the speed of the
     /// machine. Otherwise they are in the metric's unit.
     pub relative: bool,
-    /// Whether the program is the same in both runs. For servers, this is unknown.
+    /// True if the program is the same in both runs. For servers, this is unknown.
     pub program: ProgramMatch,
-    /// Whether the subject is the baseline.
+    /// True if the subject is the baseline.
     pub baseline: bool,
-    /// Whether the subject is the baseline or its second copy. If its program is the same, only the
+    /// True if the subject is the baseline or its second copy. If its program is the same, only the
     /// machine or the system can have caused the change.
     pub reference: bool,
     /// The values in the first and the second run.
@@ -64,7 +64,7 @@ pub struct Changed {
     pub verdict: Option<Verdict>,
     /// The margin used.
     pub margin: f64,
-    /// Whether adjacent blocks were merged because they depend, or may depend, on each other.
+    /// True if adjacent blocks were merged because they depend, or may depend, on each other.
     pub merged: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct ControlChange {
     pub point: String,
     /// The ratio in the second run divided by the ratio in the first.
     pub change: Interval,
-    /// Whether the interval contains 1. Also true if there are too few blocks to decide.
+    /// True if the interval contains 1. Also true if there are too few blocks to decide.
     pub met: bool,
     /// The margin used at this point: the plans' margin, or the bound of this change if the
     /// interval excludes 1.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The results of each agent of a load, and how the agent differed from the others.
 
-use super::{BUSY_SHARE, GENERATOR_SHARE};
+use super::limits::{BUSY_SHARE, GENERATOR_SHARE};
 use crate::binomial;
 use crate::order::{median, median_interval};
 use lab_model::{AgentId, AgentSlice, Counts, Interval, Plan, Run, Slice};

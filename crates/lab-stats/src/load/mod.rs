@@ -3,109 +3,17 @@
 
 pub mod agents;
 pub(crate) mod idle;
+mod limits;
 pub(crate) mod numbered;
 pub(crate) mod overload;
 pub mod peaks;
 pub mod percentiles;
 pub(crate) mod quantiles;
+mod scalings;
 pub mod threshold;
 pub(crate) mod visits;
 
-use crate::analysis::Verdict;
-use crate::results::Scaling;
-use crate::scaling;
-use crate::sweeps::{self, OneSubject, Sweep};
-use lab_model::{Load, Metric, Plan, PointId, Protocol, Run, SubjectId};
-use std::collections::HashSet;
-use visits::{Visit, Visits};
-
-/// The generator is the bottleneck if its busiest thread spends more than this fraction of the time
-/// on a core.
-pub(crate) const BUSY_SHARE: f64 = 0.9;
-
-/// A percentile of response times is too inaccurate if the generator's own latency may exceed this
-/// fraction of it.
-const GENERATOR_SHARE: f64 = 0.1;
-
-/// Percentiles of the response time with the same percentiles of the generator's send delay.
-pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
-    (Metric::P50, Metric::LAG_P50),
-    (Metric::P75, Metric::LAG_P75),
-    (Metric::P90, Metric::LAG_P90),
-    (Metric::P99, Metric::LAG_P99),
-    (Metric::P999, Metric::LAG_P999),
-];
-
-/// Returns true if the generator's own latency may exceed a tenth of a percentile.
-///
-/// Its latency is the send delay, plus one tick if the kernel does not timestamp responses. A
-/// closed loop has no send delay.
-pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool {
-    let mut urls = load.requests.iter().flatten();
-    let is_stamped =
-        load.protocol == Protocol::Http1 && !urls.any(|request| request.url.starts_with("https:"));
-    let tick_ns = if is_stamped { 0 } else { load.tick_ns() };
-    lag_ns > 0.0 && lag_ns + tick_ns as f64 > GENERATOR_SHARE * response_ns
-}
-
-/// Replaces "equivalent" by "inconclusive" if the generator hides differences: two servers hidden
-/// by the generator need not be equal.
-pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) -> Verdict {
-    match verdict {
-        Verdict::Equivalent if is_hidden() => Verdict::Inconclusive {
-            blocks_needed: None,
-        },
-        verdict => verdict,
-    }
-}
-
-/// Fits the scaling of throughput in closed loops.
-///
-/// In an open loop, the throughput is the offered rate, so it does not show the effect of
-/// connections. Points at which the generator was the bottleneck are also skipped for servers that
-/// benchlab starts.
-pub(crate) fn scalings(
-    run: &Run,
-    plan: &Plan,
-    visits: &Visits,
-    limited: &HashSet<(SubjectId, PointId)>,
-) -> Vec<Scaling> {
-    let mut scalings = Vec::new();
-    for sweep in sweeps::sweeps(plan) {
-        if sweep.points.iter().any(|&(point, _)| plan.is_open(point)) {
-            continue;
-        }
-        for subject in plan.compared() {
-            let time = |visit: Option<&Visit>| visit.and_then(Visit::wall_ns_per_request);
-            let unlimited = Sweep {
-                points: sweep
-                    .points
-                    .iter()
-                    .filter(|&&(point, _)| !limited.contains(&(subject, point)))
-                    .copied()
-                    .collect(),
-                ..sweep.clone()
-            };
-            let measured = OneSubject::new(run, plan, &unlimited, subject, |point| {
-                visits.of(subject, point).map(time).collect()
-            });
-            scalings.extend(measured.map(|m| scaling::of(plan, &unlimited, subject, &m)));
-        }
-    }
-    scalings
-}
-
-/// Returns the fraction of requests that were errors, from 0 to 1, or `None` if no request ended.
-pub(crate) fn error_share(errors: u64, served: u64) -> Option<f64> {
-    let ended = errors as f64 + served as f64;
-    (ended > 0.0).then(|| errors as f64 / ended)
-}
-
-/// Returns true if more requests failed than lie beyond the percentile `per_10_000`.
-///
-/// If benchlab had waited for the failed requests, the percentile might be higher than any served
-/// response time.
-pub(crate) fn hidden(failed: u64, served: u64, per_10_000: u32) -> bool {
-    let (failed, served) = (u128::from(failed), u128::from(served));
-    failed * 10_000 > (failed + served) * 10_000_u128.saturating_sub(u128::from(per_10_000))
-}
+pub(crate) use limits::{
+    BUSY_SHARE, OWN_LATENCY, error_share, hidden, is_generators, unless_hidden,
+};
+pub(crate) use scalings::scalings;

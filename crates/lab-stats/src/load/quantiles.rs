@@ -122,7 +122,7 @@ pub struct Grouping {
     /// The distance in blocks at which no dependence beyond chance was found, or 1 if no blocks
     /// depend on each other.
     pub apart: u32,
-    /// Whether groups still depend on each other, but there are too few blocks to combine more of
+    /// True if groups still depend on each other, but there are too few blocks to combine more of
     /// them.
     pub unresolved: bool,
 }

@@ -61,7 +61,7 @@ pub(crate) struct ComparisonFamily<'b, 'r> {
 
 /// A ratio of two quantiles of all requests.
 pub(crate) struct Pooled<'b> {
-    /// Whether both quantiles have an interval, so that the ratio uses its fraction of the run's
+    /// True if both quantiles have an interval, so that the ratio uses its fraction of the run's
     /// alpha.
     pub has_interval: bool,
     /// Computes the ratio at a level of 1 minus the argument.

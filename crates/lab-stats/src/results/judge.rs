@@ -61,7 +61,7 @@ pub(crate) struct NoiseFloor {
     /// The ratio of the copies, with an unadjusted interval at the plan's level. The true ratio is
     /// 1.
     pub ratio: Ratio,
-    /// Whether the interval contains 1. Also true if there are too few blocks to decide.
+    /// True if the interval contains 1. Also true if there are too few blocks to decide.
     pub met: bool,
     /// The plan's margin, or the interval's far end if the interval excludes 1.
     pub margin: f64,

@@ -18,7 +18,7 @@ pub(crate) struct MeanScope {
     pub case: Option<usize>,
     pub keep_alive: Option<bool>,
     pub points: Vec<PointId>,
-    /// Whether the control is listed first.
+    /// True if the control is listed first.
     pub with_control: bool,
 }
 

@@ -82,9 +82,9 @@ pub enum WarningFact {
     Interrupted {
         /// The run's name.
         run: String,
-        /// Whether the run was stopped or is still running.
+        /// True if the run was stopped or is still running.
         state: Unfinished,
-        /// Whether `benchlab resume` can complete the run.
+        /// True if `benchlab resume` can complete the run.
         can_resume: bool,
     },
     /// A subject failed and is not compared where it failed.
@@ -156,7 +156,7 @@ pub enum WarningFact {
     Errors {
         /// The servers and points with failed requests.
         at: Vec<ErrorsAt>,
-        /// Whether percentiles are not compared where more requests failed than lie beyond the
+        /// True if percentiles are not compared where more requests failed than lie beyond the
         /// percentile.
         hide_percentiles: bool,
     },
@@ -164,14 +164,14 @@ pub enum WarningFact {
     GeneratorSaturated {
         /// The servers and points where the generator was the bottleneck.
         at: Vec<BusyAt>,
-        /// Whether benchlab started the servers and compares them.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// The load generator's own latency may exceed a tenth of some percentiles.
     GeneratorLate {
         /// The servers and points where the generator was late.
         at: Vec<LateAt>,
-        /// Whether benchlab started the servers and compares them.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// Responses were timed when the generator read them.
@@ -183,14 +183,14 @@ pub enum WarningFact {
     Overloaded {
         /// The overloaded servers and points.
         at: Vec<OverloadAt>,
-        /// Whether benchlab started the servers and compares them.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// Some connections waited for their response while others were served.
     ConnectionsStarved {
         /// The servers and points with starved connections.
         at: Vec<StarvedAt>,
-        /// Whether benchlab started the servers and compares them.
+        /// True if benchlab started the servers and compares them.
         started: bool,
     },
     /// The server and the generators used nearly all cores of one machine.
@@ -261,7 +261,7 @@ pub enum WarningFact {
         run: Interval,
         /// The start-up time, in ns.
         start: Interval,
-        /// Whether a shell starts the command.
+        /// True if a shell starts the command.
         shell: bool,
     },
     /// Subjects differ from the baseline in a condition of the experiment.
@@ -274,14 +274,14 @@ pub enum WarningFact {
         at: Vec<Place>,
         /// The number of comparisons of the run, if `at` lists comparisons.
         comparisons: Option<usize>,
-        /// Whether dependent blocks were merged. If not, there are too few blocks to merge.
+        /// True if dependent blocks were merged. If not, there are too few blocks to merge.
         merged: bool,
     },
     /// Subjects were still changing at the end of their pilot.
     NoSteadyState {
         /// The subjects.
         subjects: Vec<ChangingSubject>,
-        /// Whether the pilot was too short to show whether the subjects were steady.
+        /// True if the pilot was too short to show whether the subjects were steady.
         cut_short: bool,
     },
     /// Blocks were redone because the host was disturbed.
@@ -534,7 +534,7 @@ pub struct CopiesDiffer {
     pub by_chance: f64,
     /// The requested margin.
     pub margin: f64,
-    /// Whether the run has only one point.
+    /// True if the run has only one point.
     pub one_point: bool,
 }
 

@@ -16,7 +16,7 @@ struct World {
     blocks: usize,
     /// The probability that a block has pauses, and how much longer they make it on average.
     pauses: (f64, f64),
-    /// Whether the pauses of a block vary exponentially instead of being equal.
+    /// True if the pauses of a block vary exponentially instead of being equal.
     scattered: bool,
 }
 

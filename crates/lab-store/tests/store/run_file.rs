@@ -413,7 +413,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
         Err(StoreError::Missing(_))
     ));
     assert!(
-        matches!(load(folder.path()), Err(StoreError::NotARun(_, reason)) if reason.contains("folder"))
+        matches!(load(folder.path()), Err(StoreError::NotARun(_, reason)) if reason.contains("directory"))
     );
     assert!(matches!(try_with("empty", b""), StoreError::NotARun(..)));
     assert!(matches!(

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Effects, Style};
 /// Writes text in a style.
 #[derive(Clone, Copy, Debug)]
 pub struct Pen {
-    /// Whether to use escape sequences.
+    /// Use escape sequences.
     pub colour: bool,
 }
 

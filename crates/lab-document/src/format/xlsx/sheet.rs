@@ -182,7 +182,7 @@ impl Sheet {
 /// The columns of a sheet that represent one column of a table.
 struct ColumnParts {
     column: usize,
-    /// Whether there is a column for the unit, because the cells do not share one unit.
+    /// True if there is a column for the unit, because the cells do not share one unit.
     units: bool,
     bounds: bool,
     notes: bool,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Warnings about the times of batches and of whole commands.
 
-use super::reference::reference_beaten;
-use super::{
+use super::basis::{
     WarningBasis, disturbances, failed, fewest, interrupted, label, label_unless_obvious,
     level_not_reached, one_place, place_of_pair, places, shortfall, unfit,
 };
+use super::reference::reference_beaten;
 use crate::results::compare::Pair;
 use crate::results::warning::{
     ChangingSubject, CopiesDiffer, CopyDiffers, Place, SettingDiffers, SettingOf,

@@ -2,7 +2,7 @@
 //! Warnings about the hosts that measured blocks.
 
 use super::agents::unfit;
-use super::label;
+use super::basis::label;
 use crate::hosts::{HostEffect, effects, hosts, kinds};
 use crate::results::warning::{LostHost, Place, RatioOn, RatioSpread};
 use crate::results::{Warning, WarningFact};

@@ -2,11 +2,12 @@
 //! Warnings about the load on servers that were already running.
 
 use super::agents::of_agents;
-use super::server::{Loaded, ServerCells, of_servers, warning};
-use super::{
-    WarningBasis, disturbances, failed, fewest, interrupted, level_not_reached, servers, shortfall,
-    tails, unfit,
+use super::basis::{
+    WarningBasis, disturbances, failed, fewest, interrupted, level_not_reached, shortfall, tails,
+    unfit,
 };
+use super::server::{Loaded, ServerCells, of_servers, warning};
+use super::servers;
 use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, Load, LogLine, Metric, Slice};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Subjects that are faster than every reference, and possible reasons.
 
-use super::{WarningBasis, label, label_unless_obvious, one_place};
+use super::basis::{WarningBasis, label, label_unless_obvious, one_place};
 use crate::analysis::Verdict;
 use crate::results::compare::Pair;
 use crate::results::warning::{CheaperSubject, Place, ReferenceBeaten, SettingDiffers, SettingOf};

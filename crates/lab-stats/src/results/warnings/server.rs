@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers under load: their values, and the warnings that apply to any server.
 
-use super::WarningBasis;
+use super::basis::WarningBasis;
 use crate::load::visits::per_10_000;
 use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, hidden, is_generators};
 use crate::results::warning::{BusyAt, ErrorsAt, LateAt, OverloadAt, OwnLatency, Place, StarvedAt};

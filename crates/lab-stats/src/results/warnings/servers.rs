@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Warnings about servers that benchlab starts.
 
-use super::batches::copies_differ;
-use super::server::Loaded;
-use super::{
+use super::basis::{
     disturbances, failed, fewest, interrupted, place_of_pair, places, shortfall, tails, unfit,
 };
+use super::batches::copies_differ;
+use super::server::Loaded;
 use crate::load::peaks::calibrating_blocks;
 use crate::results::warning::{ChangingSubject, UnsteadyServer};
 use crate::results::{AgeState, Warning, WarningFact};

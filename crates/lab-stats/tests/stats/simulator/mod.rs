@@ -28,7 +28,7 @@ pub struct World {
     pub tails: Tails,
     /// The factor by which the process effect of every third subject is multiplied.
     pub wild: f64,
-    /// Whether the process effect is drawn at each point instead of once for all points of a block.
+    /// True if the process effect is drawn at each point instead of once for all points of a block.
     pub luck_at_each_point: bool,
     /// The fraction of a subject's process effect that carries over to the next block, from 0 to 1.
     pub memory: f64,

@@ -18,7 +18,7 @@ pub struct World {
     pub memory: Vec<f64>,
     /// The standard deviation of the logarithms of blocks.
     pub scatter: f64,
-    /// Whether response times are also drawn, which takes longer than anything else.
+    /// True if response times are also drawn, which takes longer than anything else.
     pub timed: bool,
 }
 

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The audit of a machine: probes observe it, and rules judge it.
+
+use super::machine::{AuditedMachine, Probe, field, name};
+use super::{copy, cpu, disks, filesystems, memory, network, system};
+use crate::extra::Extra;
+use crate::judge::judge;
+use crate::rule::{self, Rule, RuleError};
+use crate::value::{Class, Thing, Value};
+use lab_model::audit::{Audit, AuditKind};
+
+const PROBES: [&dyn Probe; 7] = [
+    &copy::Copy,
+    &cpu::Cpu,
+    &disks::Disks,
+    &filesystems::Filesystems,
+    &memory::Memory,
+    &network::HostNetwork,
+    &system::System,
+];
+
+/// The classes of things in a host audit.
+pub const CLASSES: [Class; 8] = [
+    HOST,
+    copy::COPY,
+    disks::DISK,
+    disks::PARTITION,
+    filesystems::FILESYSTEM,
+    crate::storage::STORAGE,
+    crate::hot::WATCH,
+    crate::hot::FOLDER,
+];
+
+const HOST: Class = Class {
+    name: "host",
+    none: "There is no host.",
+    values: &[
+        ("cores", "cores that the lab may use"),
+        ("governor", "frequency governor of the cores"),
+        ("turbo", "whether clocks above the nominal are on"),
+        ("smt", "whether several threads share a core"),
+        ("virtual_machine", "whether it runs under a hypervisor"),
+        (
+            "throttled",
+            "times that a core was throttled for its heat since the start",
+        ),
+        (
+            "quota_throttled",
+            "times that a limit of CPU time stopped the group of programs that this one is in",
+        ),
+        (
+            "steal",
+            "part of the cores' time that the hypervisor gave to others",
+        ),
+        (
+            "foreign",
+            "part of the cores' time that other programs took",
+        ),
+        ("numa_nodes", "NUMA nodes"),
+        (
+            "numa_balancing",
+            "whether the kernel moves pages between nodes",
+        ),
+        ("zone_reclaim", "vm.zone_reclaim_mode"),
+        ("clock_source", "clock source in use"),
+        ("clock_sources", "clock sources that there are"),
+        ("clock_read", "time of one reading of the clock"),
+        ("reading", "the same in words"),
+        ("synchronised", "whether the clock is synchronised"),
+        (
+            "time_error",
+            "how far off the clock is at most, as the kernel takes it",
+        ),
+        ("memory", "memory"),
+        ("available", "memory that programs could still get"),
+        ("available_share", "the same as a part of all memory"),
+        ("swap", "size of swap"),
+        ("swap_used_share", "part of swap that is in use"),
+        (
+            "swap_on_disk",
+            "whether swap is on a disk, not in compressed memory",
+        ),
+        ("swappiness", "vm.swappiness"),
+        ("swapped_in", "bytes read from swap since the start"),
+        (
+            "huge_pages",
+            "transparent huge pages: always, madvise or never",
+        ),
+        (
+            "huge_defrag",
+            "when a program waits for huge pages to be made",
+        ),
+        ("huge_reserved", "huge pages that are reserved"),
+        ("huge_idle", "bytes of reserved huge pages that nobody uses"),
+        ("huge_idle_share", "the same as a part of all memory"),
+        (
+            "dirty_most",
+            "bytes that may be unwritten before writers wait",
+        ),
+        (
+            "oom_kills",
+            "programs killed for lack of memory since the start",
+        ),
+        ("ports", "local ports of outgoing connections"),
+        (
+            "ports_per_second",
+            "connections per second to one server at which the ports run out",
+        ),
+        (
+            "load_connects",
+            "connections per second that the last benchlab load opened",
+        ),
+        ("load_share", "the same as a part of ports_per_second"),
+        ("time_wait", "how long a connection is in TIME_WAIT"),
+        ("rest", "how long a port rests after a connection"),
+        ("time_wait_now", "connections in TIME_WAIT now"),
+        ("time_wait_most", "connections that may be in TIME_WAIT"),
+        (
+            "time_wait_overflows",
+            "connections that were ended without TIME_WAIT, for there were too many",
+        ),
+        ("tw_reuse", "net.ipv4.tcp_tw_reuse"),
+        ("tw_recycle", "where net.ipv4.tcp_tw_recycle is set"),
+        (
+            "somaxconn",
+            "most connections that wait for a server to accept them",
+        ),
+        ("syn_backlog", "most connections that are being opened"),
+        (
+            "listen_overflows",
+            "connections refused since the start, for a server did not accept in time",
+        ),
+        (
+            "listen_drops",
+            "the same and others that were dropped on opening",
+        ),
+        ("syncookies", "net.ipv4.tcp_syncookies"),
+        (
+            "conntrack_share",
+            "part of the connection table of the firewall that is in use",
+        ),
+        (
+            "retransmitted",
+            "part of sent segments that were sent again",
+        ),
+        (
+            "slow_start_after_idle",
+            "net.ipv4.tcp_slow_start_after_idle",
+        ),
+        ("congestion", "congestion control"),
+        ("open_files", "most open files of a program, soft limit"),
+        (
+            "open_files_hard",
+            "most open files of a program, hard limit",
+        ),
+        (
+            "files_share",
+            "part of the machine's open files that are in use",
+        ),
+        (
+            "pids_share",
+            "part of the machine's processes and threads that are in use",
+        ),
+        ("entropy", "bits of entropy in the pool"),
+        ("kernel", "the kernel's version"),
+        (
+            "kernel_5_18",
+            "whether random numbers never wait once the machine is up",
+        ),
+        ("trim_timer", "whether fstrim runs by a timer"),
+        ("randomised", "address randomisation: 0, 1 or 2"),
+        (
+            "preloaded",
+            "what LD_PRELOAD or /etc/ld.so.preload puts into each program",
+        ),
+    ],
+};
+
+/// Returns the mount points of the filesystems that are on disks.
+pub fn mounts(machine: &AuditedMachine) -> Vec<std::path::PathBuf> {
+    let things = filesystems::Filesystems.observe(machine);
+    let is_listed = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
+    let filesystems = things.iter().filter(is_listed);
+    filesystems.map(|thing| thing.name.clone().into()).collect()
+}
+
+/// Returns the memory that is available to programs, in bytes.
+pub fn available(machine: &AuditedMachine) -> u64 {
+    let text = machine.root.text("proc/meminfo").unwrap_or_default();
+    field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
+}
+
+/// Returns all things that the probes observe, with the values of all probes merged.
+pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
+    let mut things: Vec<Thing> = Vec::new();
+    for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
+        let is_same =
+            |earlier: &&mut Thing| earlier.class == thing.class && earlier.name == thing.name;
+        match things.iter_mut().find(is_same) {
+            Some(earlier) => earlier.values.extend(thing.values),
+            None => things.push(thing),
+        }
+    }
+    things
+}
+
+/// Audits a machine with the given rules.
+pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
+    let mut things = observe(machine);
+    let mut facts = facts(machine, &things);
+    let (mut tables, mut chart) = (Vec::new(), None);
+    for extra in extras {
+        things.extend(extra.things);
+        facts.extend(extra.facts);
+        tables.extend(extra.tables);
+        chart = extra.chart.or(chart);
+    }
+    tables.extend([
+        disks::table(&things),
+        disks::partitions_table(&things),
+        filesystems::table(&things),
+    ]);
+    Audit {
+        kind: AuditKind::Host,
+        targets: vec![name(&machine.root)],
+        facts,
+        findings: judge(rules, &things, &CLASSES),
+        tables,
+        chart,
+    }
+}
+
+/// Returns the built-in rules.
+///
+/// # Errors
+///
+/// Returns an error if a rule is invalid, which a test rules out.
+pub fn rules() -> Result<Vec<Rule>, RuleError> {
+    rule::built_in("host", &CLASSES)
+}
+
+fn facts(machine: &AuditedMachine, things: &[Thing]) -> Vec<(String, String)> {
+    let root = &machine.root;
+    let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let model = model.map(|rest| rest.trim_start_matches([' ', '\t', ':']).to_owned());
+    let release = root.text("etc/os-release").unwrap_or_default();
+    let system = release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let host = things.iter().find(|thing| thing.class == "host");
+    let value = |name: &str| host.and_then(|host| host.values.get(name)).map(Value::text);
+    let facts = [
+        ("processor", model),
+        ("cores", value("cores")),
+        ("memory", value("memory")),
+        (
+            "system",
+            system.map(|name| name.trim_matches('"').to_owned()),
+        ),
+        (
+            "kernel",
+            value("kernel").map(|kernel| format!("Linux {kernel}")),
+        ),
+        (
+            "looked at",
+            Some(if root.is_live() {
+                "this machine".into()
+            } else {
+                "a copy of its /proc, /sys and /etc".into()
+            }),
+        ),
+    ];
+    let with_value = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+    facts.into_iter().filter_map(with_value).collect()
+}

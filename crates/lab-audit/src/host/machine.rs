@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A machine that probes observe.
+
+use crate::value::{Thing, Value};
+use lab_host::{Gauge, Root};
+use lab_model::audit::{EvidenceTable, EvidenceValue};
+use serde::Deserialize;
+use std::time::Duration;
+
+/// How long other programs are observed before a run.
+const WATCH: Duration = Duration::from_millis(300);
+
+/// Observes one area of a machine.
+pub trait Probe {
+    /// Returns things of one or more classes. Multiple probes may set values of the same thing.
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing>;
+}
+
+/// The input of the probes.
+#[derive(Debug)]
+pub struct AuditedMachine {
+    /// The machine's files.
+    pub root: Root,
+    /// Observations that are not in files.
+    pub watched: HostActivity,
+}
+
+/// Observations that require a running machine.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostActivity {
+    /// The fraction of the cores' time that the hypervisor gave to other machines, 0 to 1.
+    pub steal: Option<f64>,
+    /// The fraction of the cores' time that other programs used, 0 to 1.
+    pub foreign: Option<f64>,
+    /// The number of cores that benchlab may use.
+    pub cores: Option<u64>,
+    /// The time to read CLOCK_MONOTONIC once, in ns.
+    pub clock_read_ns: Option<f64>,
+    /// True if the kernel considers its clock synchronized (adjtimex(2), STA_UNSYNC).
+    pub synchronised: Option<bool>,
+    /// The maximum error of the clock according to the kernel, in ns.
+    pub time_error_ns: Option<f64>,
+    /// The connections per second that the last `benchlab load` on this machine opened.
+    pub load_connects: Option<f64>,
+}
+
+impl AuditedMachine {
+    /// Observes this machine: its files, and its activity during 0.3 s.
+    pub fn live() -> AuditedMachine {
+        let gauge = Gauge::start();
+        std::thread::sleep(WATCH);
+        let idle = gauge.read();
+        let cores = lab_host::allowed_cores().ok();
+        AuditedMachine {
+            root: Root::live(),
+            watched: HostActivity {
+                steal: Some(idle.steal),
+                foreign: Some(idle.foreign),
+                cores: cores.map(|cores| cores.len() as u64),
+                ..called()
+            },
+        }
+    }
+
+    /// Reads a copy of a machine's files from a directory, with observations in its `watched.toml`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if that file exists and is invalid.
+    pub fn copy(root: Root) -> Result<AuditedMachine, String> {
+        let watched = match root.text("watched.toml") {
+            Ok(text) => toml::from_str(&text).map_err(|e| format!("watched.toml: {e}"))?,
+            Err(_) => HostActivity::default(),
+        };
+        Ok(AuditedMachine { root, watched })
+    }
+
+    /// Creates the single thing of the class `host`.
+    pub(super) fn host(&self) -> Thing {
+        Thing::new("host", name(&self.root))
+    }
+
+    /// Returns a value that only a running machine has, which is unknown in a copy.
+    pub(super) fn live_value(&self, value: Option<Value>) -> Value {
+        value.unwrap_or_else(|| {
+            Value::Unknown("A copy of files does not show what a machine does.".into())
+        })
+    }
+}
+
+/// Observes the machine with system calls, which take about a millisecond.
+fn called() -> HostActivity {
+    let (synchronised, time_error_ns) = kernel_clock();
+    HostActivity {
+        clock_read_ns: Some(clock_read_ns()),
+        synchronised,
+        time_error_ns,
+        ..HostActivity::default()
+    }
+}
+
+/// Measures the time of one clock reading in ns, as the minimum of five means, so that an interruption does not count.
+fn clock_read_ns() -> f64 {
+    const READS: u32 = 1000;
+    let mean = |_| {
+        let began = std::time::Instant::now();
+        for _ in 0..READS {
+            std::hint::black_box(std::time::Instant::now());
+        }
+        began.elapsed().as_nanos() as f64 / f64::from(READS)
+    };
+    (0..5).map(mean).fold(f64::INFINITY, f64::min)
+}
+
+fn kernel_clock() -> (Option<bool>, Option<f64>) {
+    // SAFETY: all zeros is a valid timex, and modes = 0 only reads (adjtimex(2)).
+    let (state, clock) = unsafe {
+        let mut clock: libc::timex = std::mem::zeroed();
+        (libc::adjtimex(&mut clock), clock)
+    };
+    match state {
+        -1 => (None, None),
+        _ => {
+            let synchronised = clock.status & libc::STA_UNSYNC == 0;
+            (Some(synchronised), Some(clock.maxerror as f64 * 1000.0))
+        }
+    }
+}
+
+/// Returns the number after a name at the beginning of a line, as in `/proc/meminfo` and `/proc/vmstat`.
+pub(super) fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| {
+        let rest = line.strip_prefix(name)?;
+        rest.strip_prefix(':').or_else(|| rest.strip_prefix(' '))
+    })?;
+    value.split_whitespace().next()?.parse().ok()
+}
+
+/// Returns the word in brackets, as in `always [madvise] never`.
+pub(super) fn bracketed_word(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('[')?;
+    Some(rest.split_once(']')?.0.to_owned())
+}
+
+/// Builds a table of values of all things of a class, one row each.
+pub(super) fn table(
+    things: &[Thing],
+    class: &str,
+    title: &str,
+    columns: &[(&str, &str)],
+) -> EvidenceTable {
+    let headings = columns.iter().map(|(_, heading)| (*heading).to_owned());
+    let members = things.iter().filter(|thing| thing.class == class);
+    let row = |thing: &Thing| {
+        let name = EvidenceValue::Word(thing.name.clone());
+        let values = columns.iter().skip(1).map(|(name, _)| {
+            thing
+                .values
+                .get(name)
+                .map_or(EvidenceValue::Nothing, Value::evidence)
+        });
+        std::iter::once(name).chain(values).collect()
+    };
+    EvidenceTable {
+        title: title.into(),
+        caption: String::new(),
+        columns: headings.collect(),
+        rows: members.map(row).collect(),
+    }
+}
+
+/// Returns the machine's host name.
+pub fn name(root: &Root) -> String {
+    let name = root
+        .line("proc/sys/kernel/hostname")
+        .or_else(|| root.line("etc/hostname"));
+    name.unwrap_or_else(|| "this host".into())
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The document of an audit.
+
+use super::evidence::{self, seen_and_cost};
+use crate::wording;
+use lab_document::format::text::clean;
+use lab_document::say;
+use lab_document::{
+    Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding, Item, NEUTRAL,
+    Quantity, Scale, Section, Table, Tone,
+};
+use lab_model::Unit;
+use lab_model::audit::{Audit, AuditFinding, Fix, State};
+use serde_json::Value as Json;
+
+/// The input of a report.
+pub struct AuditReport<'a> {
+    /// The audit.
+    pub audit: &'a Audit,
+    /// The run's name; may be empty.
+    pub run: &'a str,
+    /// The start time, in seconds since 1970.
+    pub made_unix_s: f64,
+    /// The benchlab version that made the audit.
+    pub lab_version: &'a str,
+    /// The run file, or `None` if the audit was not saved.
+    pub file: Option<&'a str>,
+}
+
+/// Sanitizes all texts of an audit, which come from servers and files.
+///
+/// In no format do the texts then move a terminal's cursor or change the direction of writing.
+///
+/// # Errors
+///
+/// Returns an error if a number is not finite.
+pub fn harmless(audit: &Audit) -> serde_json::Result<Audit> {
+    fn harmless(json: &mut Json) {
+        match json {
+            Json::String(text) => *text = clean(text),
+            Json::Array(all) => all.iter_mut().for_each(harmless),
+            Json::Object(all) => all.values_mut().for_each(harmless),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    let mut json = serde_json::to_value(audit)?;
+    harmless(&mut json);
+    serde_json::from_value(json)
+}
+
+/// Builds the document of an audit.
+pub fn document(report: &AuditReport) -> Document {
+    let audit = report.audit;
+    let mut document = Document {
+        title: wording::title(audit.kind, &audit.targets),
+        question: wording::question(audit.kind).into(),
+        made: wording::made(report.made_unix_s),
+        lab_version: report.lab_version.into(),
+        answer: answer(audit),
+        source: report
+            .file
+            .map_or(wording::NOT_KEPT.into(), wording::kept_in),
+        kept: report.file.is_some(),
+        rows: evidence::rows(audit, report.run),
+        ..Document::default()
+    };
+    document.section(findings(wording::BAD, audit, State::Bad));
+    document.section(findings(wording::ADVICE, audit, State::Advice));
+    document.section(Section::of_table(
+        wording::UNCHECKED,
+        finding_table(audit, State::Unknown, wording::WHY),
+    ));
+    for table in &audit.tables {
+        document.section(Section::of_table(&table.title, evidence::table(table)));
+    }
+    document.section(others(wording::GOOD, audit, State::Good, wording::OBSERVED));
+    document.section(others(
+        wording::NOT_APPLICABLE,
+        audit,
+        State::NotApplicable,
+        wording::WHY,
+    ));
+    let mut about = Section::folded(wording::ABOUT);
+    if !audit.facts.is_empty() {
+        about.push(Item::Facts(audit.facts.clone()));
+    }
+    document.section(about);
+    document
+}
+
+/// The number of rules that the answer describes in full; it lists the others by name.
+const IN_FULL: usize = 2;
+
+/// Builds the answer: the number of findings in each state, and the worst findings.
+fn answer(audit: &Audit) -> Answer {
+    let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
+    let (first, others) = rules.split_at(rules.len().min(IN_FULL));
+    let others: Vec<&str> = others.iter().map(|(rule, _)| *rule).collect();
+    let counts = [State::Bad, State::Advice, State::Unknown, State::Good];
+    let counts = counts.map(|state| (state, audit.count(state)));
+    let text = wording::summary(counts, IN_FULL, &others);
+    let mut findings = vec![Finding::new(wording::FINDINGS, text, Tone::Plain)];
+    findings.extend(first.iter().map(|(_, same)| sentence(audit, same)));
+    if audit.count(State::NotApplicable) == audit.findings.len() {
+        let reasons = say::distinct(audit.findings.iter().map(|f| f.seen.as_str()));
+        findings = vec![Finding::plain(reasons.join(" "))];
+    } else if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
+        findings.push(Finding::plain(wording::NOTHING_BAD));
+    }
+    Answer {
+        chart: chart(audit),
+        findings,
+        undecided: unknown_findings(audit),
+    }
+}
+
+/// Returns bad findings, then advice, the most important first.
+fn worst(audit: &Audit) -> Vec<&AuditFinding> {
+    let is_problem = |f: &&AuditFinding| matches!(f.state, State::Bad | State::Advice);
+    let mut worst: Vec<&AuditFinding> = audit.findings.iter().filter(is_problem).collect();
+    worst.sort_by(|a, b| a.state.cmp(&b.state).then(b.weight.cmp(&a.weight)));
+    worst
+}
+
+/// Describes a finding: `Bad, disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do:
+/// echo …`
+fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
+    let first = same[0];
+    let same = same.iter().filter(|f| f.state == first.state);
+    let more = same.count() - 1;
+    let parts = [first.seen.clone(), first.cost.clone(), to_do(&first.fixes)];
+    let parts: Vec<String> = parts.into_iter().filter(|text| !text.is_empty()).collect();
+    // The audit's title names the object that all findings are about.
+    let is_known = first.seen.contains(&first.place) || audit.targets == [first.place.as_str()];
+    let label = wording::label(first, is_known, more);
+    Finding::new(label, parts.join(" "), tone(first.state))
+}
+
+/// Returns the first command or line, and the servers for which there are lines.
+///
+/// Empty if there is only advice in words.
+fn to_do(fixes: &[Fix]) -> String {
+    let (for_all, servers): (Vec<&Fix>, Vec<&Fix>) = fixes.iter().partition(|f| f.of.is_empty());
+    let mut commands: Vec<String> = for_all.into_iter().map(first_line).collect();
+    commands.push(match servers.as_slice() {
+        [] => String::new(),
+        [one] => first_line(one),
+        all => {
+            let names: Vec<&str> = all.iter().map(|fix| fix.of.as_str()).collect();
+            wording::lines_for(&names)
+        }
+    });
+    commands.retain(|text| !text.is_empty());
+    commands.join(" ")
+}
+
+fn first_line(fix: &Fix) -> String {
+    let mut lines = fix.lines.iter().map(|line| line.trim());
+    let line = lines.find(|line| !line.starts_with('#'));
+    line.map_or(String::new(), |line| wording::to_do(&fix.of, line))
+}
+
+pub(super) fn tone(state: State) -> Tone {
+    match state {
+        State::Bad => Tone::Worse,
+        State::Good => Tone::Better,
+        State::Unknown => Tone::Undecided,
+        State::Advice | State::NotApplicable => Tone::Plain,
+    }
+}
+
+fn unknown_findings(audit: &Audit) -> Option<String> {
+    let unknown = audit.findings.iter().filter(|f| f.state == State::Unknown);
+    let reasons = say::grouped(unknown.map(|f| (f.seen.as_str(), f.rule.as_str())));
+    say::paragraph(reasons.into_iter().map(|(reason, mut rules)| {
+        rules.dedup();
+        wording::unknown(&rules, reason)
+    }))
+}
+
+/// Returns the audit's own chart, or a chart of the findings in each area.
+fn chart(audit: &Audit) -> Option<Chart> {
+    let chart = audit.chart.as_ref().map(evidence::chart);
+    chart.or_else(|| areas(audit))
+}
+
+const PARTS: [(State, usize); 4] = [
+    (State::Bad, 3),
+    (State::Advice, 1),
+    (State::Unknown, NEUTRAL),
+    (State::Good, 2),
+];
+
+fn areas(audit: &Audit) -> Option<Chart> {
+    let grouped = say::grouped(audit.findings.iter().map(|f| (f.area.as_str(), f.state)));
+    let unit = || Unit::Count("rules".into());
+    let counts = |states: &[State], state: State| {
+        let count = states.iter().filter(|s| **s == state).count();
+        Quantity::exact(count as f64, unit())
+    };
+    let rows = grouped.iter().filter_map(|(area, states)| {
+        let parts = PARTS.iter().enumerate().map(|(part, (state, _))| BarPart {
+            part,
+            value: counts(states, *state),
+        });
+        let parts: Vec<BarPart> = parts.collect();
+        let total: f64 = parts.iter().map(|part| part.value.value).sum();
+        let row = BarRow::new(area, 0, Quantity::exact(total, unit()));
+        (total > 0.0).then_some(BarRow { parts, ..row })
+    });
+    let rows: Vec<BarRow> = rows.collect();
+    (!rows.is_empty()).then(|| Chart {
+        id: "areas".into(),
+        title: wording::AREAS.into(),
+        caption: wording::AREAS_CAPTION.into(),
+        drawing: Drawing::Bars(Bars {
+            axis: Axis::new(wording::AREAS_AXIS, unit(), Scale::Linear),
+            parts: PARTS
+                .iter()
+                .map(|(state, colour)| (state.name().into(), *colour))
+                .collect(),
+            rows,
+        }),
+    })
+}
+
+/// Returns all findings of a state, with their costs and fixes.
+fn findings(title: &str, audit: &Audit, state: State) -> Section {
+    let mut section = Section::new(title);
+    let ranked = worst(audit).into_iter().filter(|f| f.state == state);
+    // A rule that multiple objects violate has one section, with the fixes for all of them.
+    for (_, same) in say::grouped(ranked.map(|f| (f.rule.as_str(), f))) {
+        section.section(rule_section(&same));
+    }
+    section
+}
+
+/// Describes the findings of one rule about multiple objects.
+fn rule_section(same: &[&AuditFinding]) -> Section {
+    let first = same[0];
+    let mut section = Section::new(first.title.clone());
+    for finding in same {
+        section.push(Finding::new(
+            finding.place.clone(),
+            seen_and_cost(finding),
+            tone(finding.state),
+        ));
+    }
+    section.text(wording::why(&first.why));
+    let fixes = say::grouped(
+        same.iter()
+            .flat_map(|f| &f.fixes)
+            .map(|fix| (fix.of.as_str(), fix)),
+    );
+    for (of, fixes) in fixes {
+        if !of.is_empty() {
+            section.text(wording::for_server(of));
+        }
+        let lines = fixes.iter().flat_map(|fix| &fix.lines).cloned();
+        section.push(Item::Log(say::distinct(lines)));
+    }
+    let mut facts = vec![(wording::RULE.to_owned(), first.rule.clone())];
+    let see = Some(&first.see).filter(|see| !see.is_empty());
+    facts.extend(see.map(|see| (wording::HOW_TO_CHECK.to_owned(), see.clone())));
+    facts.push((wording::SOURCE.to_owned(), first.source.clone()));
+    section.push(Item::Facts(facts));
+    section
+}
+
+fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
+    let mut section = Section::folded(title);
+    section.table(finding_table(audit, state, last));
+    section
+}
+
+fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
+    let mut table =
+        Table::new("", [wording::RULE, wording::OBJECT, last]).captioned(wording::FINDINGS_CAPTION);
+    for finding in audit.findings.iter().filter(|f| f.state == state) {
+        let place = if finding.place.is_empty() {
+            wording::NO_PLACE.into()
+        } else {
+            finding.place.clone()
+        };
+        let cells = [finding.title.clone(), place, finding.seen.clone()];
+        table.row(cells.into_iter().map(Into::into).collect());
+    }
+    table
+}

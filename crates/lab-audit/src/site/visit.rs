@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The visit of a site, and its audit.
+
+use super::address::redacted;
+use super::client::{Client, Method, PageResponse};
+use super::page::references;
+use super::resource::Resource;
+use super::server::Redirects;
+use super::{address, resource, server};
+use crate::cookies::input::{Collector, CookieObservation};
+use crate::cookies::{self as jar, cookie::RequestKind};
+use crate::judge::judge;
+use crate::rule::{self, Rule, RuleError};
+use crate::value::{Class, Thing, Value, counted};
+use crate::wording;
+use lab_model::Unit;
+use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
+use url::Url;
+
+/// The classes of things in a site audit, including those of its cookies.
+pub const CLASSES: [Class; 6] = [
+    resource::RESOURCE,
+    server::SERVER,
+    jar::COOKIE,
+    jar::HOST,
+    jar::SITE,
+    jar::INPUT,
+];
+
+/// The maximum number of redirects that are followed.
+const REDIRECTS: u64 = 10;
+
+/// The limits of a site audit.
+#[derive(Clone, Debug)]
+pub struct SiteOptions {
+    /// The maximum number of requests per second.
+    pub rate: f64,
+    /// The maximum number of the page's resources that are requested.
+    pub resources: usize,
+    /// The port to probe for AJP.
+    pub ajp_port: u16,
+}
+
+/// The observations of a site.
+#[derive(Default)]
+pub struct Site {
+    pub(super) resources: Vec<Resource>,
+    pub(super) things: Vec<Thing>,
+    /// The `Set-Cookie` fields of redirects before the page.
+    pub(super) set_before: Vec<(Url, Vec<String>)>,
+    pub(super) others: Vec<String>,
+    pub(super) notes: Vec<String>,
+    /// Cookies that could not be observed, one sentence each.
+    pub(super) gaps: Vec<String>,
+    pub(super) cookies: CookieObservation,
+    pub(super) requests: usize,
+}
+
+/// Returns the built-in rules, or an error if one is invalid, which a test rules out.
+pub fn rules() -> Result<Vec<Rule>, RuleError> {
+    let mut rules = rule::built_in("site", &CLASSES)?;
+    rules.extend(jar::rules()?);
+    Ok(rules)
+}
+
+/// Examines a page, its resources and its server. `step` receives the URL of each request.
+///
+/// # Errors
+/// Returns an error if there is no response for the page.
+pub fn inspect(
+    url: &Url,
+    options: &SiteOptions,
+    step: &mut dyn FnMut(&str),
+) -> Result<Site, String> {
+    let mut visit = SiteVisit::new(url, options, step)?;
+    let (url, page, redirects) = visit.load(url)?;
+    visit.revalidate_all();
+    (visit.step)("the server");
+    let server = server::ServerContext {
+        url: &url,
+        page: &page,
+        redirects,
+        ajp_port: options.ajp_port,
+    };
+    visit.site.things.push(server.thing(&mut visit.client));
+    visit.done()
+}
+
+/// Loads a page and each of its files once, for an audit of cookies.
+///
+/// # Errors
+/// Returns an error if there is no response for the page.
+pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
+    let mut visit = SiteVisit::new(url, options, step)?;
+    let (url, page, redirects) = visit.load(url)?;
+    let endless = "Redirects lead in a circle, or do not end: there is no page.";
+    let on_other_host = |to| {
+        let command = format!("benchlab audit cookies {}", address::shell_word(to));
+        format!("The page is on another host, which was not asked: {command}")
+    };
+    let unreadable = |reason| {
+        format!(
+            "The answer for {} cannot be read: {reason}.",
+            redacted(&url)
+        )
+    };
+    let gaps = [
+        redirects.is_loop.then(|| endless.to_owned()),
+        redirects.elsewhere.as_ref().map(on_other_host),
+        page.malformed.as_ref().map(unreadable),
+    ];
+    visit.site.gaps.extend(gaps.into_iter().flatten());
+    let files = visit.site.resources.iter().skip(1);
+    let unreadable = files.filter(|file| file.malformed.is_some()).count();
+    let unanswered = visit.site.things.len() + unreadable;
+    if unanswered > 0 {
+        let files = counted(unanswered as u64, "file");
+        visit
+            .site
+            .gaps
+            .push(format!("{files} gave no answer that can be read."));
+    }
+    visit.done()
+}
+
+/// A site that is being loaded.
+struct SiteVisit<'a> {
+    client: Client,
+    options: &'a SiteOptions,
+    step: &'a mut dyn FnMut(&str),
+    site: Site,
+}
+
+impl<'a> SiteVisit<'a> {
+    fn new(
+        url: &Url,
+        options: &'a SiteOptions,
+        step: &'a mut dyn FnMut(&str),
+    ) -> Result<SiteVisit<'a>, String> {
+        let host = url.host_str().ok_or(wording::NO_HOST)?.to_owned();
+        Ok(SiteVisit {
+            client: Client::new(vec![host], options.rate)?,
+            options,
+            step,
+            site: Site::default(),
+        })
+    }
+
+    /// Requests the page and the files that it loads.
+    fn load(&mut self, url: &Url) -> Result<(Url, PageResponse, Redirects), String> {
+        (self.step)(url.as_str());
+        let (url, page, redirects) = self.follow(url)?;
+        if page.redirect_target(&url).is_none() {
+            self.site.resources.push(Resource::new(&url, &page));
+            self.load_files(&url, &page);
+        }
+        Ok((url, page, redirects))
+    }
+
+    /// Requests the page, following redirects.
+    fn follow(&mut self, url: &Url) -> Result<(Url, PageResponse, Redirects), String> {
+        let (mut url, mut redirects) = (url.clone(), Redirects::default());
+        let mut visited = vec![url.clone()];
+        loop {
+            let answer = self.client.request_any(Method::Get, &url, "");
+            let answer = answer.map_err(|reason| format!("{}: {reason}", redacted(&url)))?;
+            let Some(to) = answer.redirect_target(&url) else {
+                return Ok((url, answer, redirects));
+            };
+            let set_cookies = answer.all("set-cookie").map(str::to_owned);
+            self.site
+                .set_before
+                .push((url.clone(), set_cookies.collect()));
+            redirects.count += 1;
+            redirects.path.push(redacted(&to));
+            redirects.is_loop = visited.contains(&to) || redirects.count > REDIRECTS;
+            redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
+            let is_elsewhere = !self.client.may_ask(&to);
+            if redirects.is_loop || is_elsewhere {
+                redirects.elsewhere = is_elsewhere.then_some(to);
+                return Ok((url, answer, redirects));
+            }
+            visited.push(to.clone());
+            url = to;
+        }
+    }
+
+    fn load_files(&mut self, page_url: &Url, page: &PageResponse) {
+        let is_html = page
+            .field("content-type")
+            .is_some_and(|t| t.contains("html"));
+        if !is_html {
+            return;
+        }
+        let html = match resource::text(page) {
+            Ok(html) => html,
+            Err(reason) => {
+                let note = format!("What the page loads is not known: {reason}.");
+                return self.site.notes.push(note);
+            }
+        };
+        let urls = references(&html, page_url).into_iter();
+        let (own_urls, other_urls): (Vec<Url>, Vec<Url>) =
+            urls.partition(|url| self.client.may_ask(url));
+        self.site.others = other_urls.iter().map(redacted).collect();
+        let left_out = own_urls.len().saturating_sub(self.options.resources);
+        if left_out > 0 {
+            let files = counted(left_out as u64, "resource");
+            let note = format!("{files} beyond --resources: not asked for.");
+            self.site.notes.push(note);
+        }
+        for url in own_urls.iter().take(self.options.resources) {
+            (self.step)(url.as_str());
+            match self.client.request_any(Method::Get, url, "") {
+                Ok(answer) => self.site.resources.push(Resource::new(url, &answer)),
+                Err(reason) => self
+                    .site
+                    .things
+                    .push(resource::unanswered_thing(url, &reason)),
+            }
+        }
+    }
+
+    /// Sends a conditional request for each resource, as a browser with a cached copy would.
+    fn revalidate_all(&mut self) {
+        for resource in &mut self.site.resources {
+            (self.step)(resource.url.as_str());
+            if let Some(again) = revalidate(&mut self.client, resource) {
+                resource.revalidated = again;
+            }
+        }
+    }
+
+    fn done(mut self) -> Result<Site, String> {
+        self.site.requests = self.client.requests;
+        if self.client.is_too_slow() {
+            let note = "Answers were slow: from some point on nothing more was asked.";
+            self.site.notes.push(note.into());
+        }
+        let mut collector = Collector::new().map_err(|e| format!("no random numbers: {e}"))?;
+        add_cookies(&self.site, &mut collector);
+        self.site.cookies = collector.done();
+        Ok(self.site)
+    }
+}
+
+/// Returns the status of a conditional request, or the reason why it failed.
+///
+/// Returns `None` if the resource has no validator, or its status was not 200.
+fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, String>> {
+    let validator = match (resource.etag.as_str(), resource.last_modified.as_str()) {
+        ("", "") => return None,
+        ("", date) => format!("If-Modified-Since: {date}\r\n"),
+        (etag, _) => format!("If-None-Match: {etag}\r\n"),
+    };
+    if resource.status != 200 {
+        return None;
+    }
+    // A server's text may be sent back only if it is a single line.
+    if validator.trim_end().contains(char::is_control) {
+        let reason =
+            "The ETag or the date that it is to be asked again with has a control character";
+        return Some(Err(reason.into()));
+    }
+    let response = client.request(Method::Get, &resource.url, &validator);
+    Some(
+        response
+            .map(|response| response.status)
+            .map_err(|reason| format!("It was asked again: {reason}")),
+    )
+}
+
+/// Builds the audit of a site.
+pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
+    let mut things: Vec<Thing> = site.resources.iter().map(Resource::thing).collect();
+    things.extend(site.things.iter().cloned());
+    let mut tables = vec![
+        resource_table(site),
+        caching_table(site),
+        server_table(site),
+        others_table(site),
+    ];
+    let of_cookies = jar::figures(&site.cookies, 1.0);
+    things.extend(of_cookies.things);
+    if !site.cookies.cookies.is_empty() {
+        // The cost per day requires a request rate, which only `audit cookies` has.
+        tables.extend(of_cookies.tables.into_iter().take(3));
+    }
+    Audit {
+        kind: AuditKind::Site,
+        targets: vec![redacted(target)],
+        facts: facts(site),
+        findings: judge(rules, &things, &CLASSES),
+        tables,
+        chart: chart(site),
+    }
+}
+
+/// Adds the cookies that the site's responses set, and the gaps in the observation.
+pub fn cookies(site: &Site, collector: &mut Collector) {
+    add_cookies(site, collector);
+    site.notes.iter().for_each(|note| collector.add_note(note));
+    site.gaps
+        .iter()
+        .for_each(|reason| collector.add_gap(reason));
+}
+
+fn add_cookies(site: &Site, collector: &mut Collector) {
+    let redirects = site
+        .set_before
+        .iter()
+        .map(|(url, set_cookies)| (url, set_cookies));
+    let answers = site.resources.iter().map(|r| (&r.url, &r.set_cookies));
+    for (url, set_cookies) in redirects.chain(answers) {
+        let host = url.host_str().unwrap_or_default();
+        collector.set_site(host);
+        collector.add_answer(
+            host,
+            url.path(),
+            crate::date::now(),
+            set_cookies.iter().cloned(),
+        );
+    }
+    for resource in &site.resources {
+        let host = resource.url.host_str().unwrap_or_default();
+        let kind = RequestKind::of("", &resource.media, resource.url.path());
+        let is_tls = resource.url.scheme() == "https";
+        collector.add_expected_request(is_tls, host, resource.url.path(), kind);
+    }
+}
+
+fn resource_table(site: &Site) -> EvidenceTable {
+    let row = |resource: &Resource| {
+        let word = |text: &str| EvidenceValue::Word(text.to_owned());
+        let bytes = |n: usize| EvidenceValue::Number(n as f64, Unit::Bytes);
+        vec![
+            word(&resource.name()),
+            word(&resource.served_by),
+            word(&resource.status.to_string()),
+            word_or_nothing(&resource.version),
+            word_or_nothing(&resource.media),
+            word_or_nothing(&resource.encoding),
+            bytes(resource.bytes),
+            resource.saved.map_or(EvidenceValue::Nothing, bytes),
+        ]
+    };
+    let columns = [
+        "resource",
+        "served by",
+        "status",
+        "HTTP",
+        "type",
+        "encoding",
+        "bytes",
+        "gzip saves",
+    ];
+    EvidenceTable {
+        title: "Resources".into(),
+        caption: "Served by: as far as the answer's fields show it.".into(),
+        columns: columns.map(String::from).into(),
+        rows: site.resources.iter().map(row).collect(),
+    }
+}
+
+/// Converts a text that a server may have omitted.
+fn word_or_nothing(text: &str) -> EvidenceValue {
+    if text.is_empty() {
+        EvidenceValue::Nothing
+    } else {
+        EvidenceValue::Word(text.to_owned())
+    }
+}
+
+/// Builds a table of the caching fields of each response.
+fn caching_table(site: &Site) -> EvidenceTable {
+    let row = |resource: &Resource| {
+        let lifetime_ns = resource.lifetime_s.map(|seconds| seconds * 1e9);
+        let status = resource.revalidated.as_ref().map(u16::to_string);
+        vec![
+            EvidenceValue::Word(resource.name()),
+            word_or_nothing(&resource.cache),
+            word_or_nothing(&resource.expires),
+            lifetime_ns.map_or(EvidenceValue::Nothing, |ns| {
+                EvidenceValue::Number(ns, Unit::Nanoseconds)
+            }),
+            word_or_nothing(&resource.etag),
+            word_or_nothing(&resource.vary),
+            word_or_nothing(&status.unwrap_or_default()),
+        ]
+    };
+    let columns = [
+        "resource",
+        "Cache-Control",
+        "Expires",
+        "kept for",
+        "ETag",
+        "Vary",
+        "again",
+    ];
+    EvidenceTable {
+        title: "Caching".into(),
+        caption: "Again: the status of a request that says what the browser has; 304 is expected."
+            .into(),
+        columns: columns.map(String::from).into(),
+        rows: site.resources.iter().map(row).collect(),
+    }
+}
+
+/// Builds a table of the observations of the server.
+fn server_table(site: &Site) -> EvidenceTable {
+    const SHOWN: [(&str, &str); 19] = [
+        ("served_by", "the page was served by"),
+        ("software", "Server"),
+        ("powered_by", "made with"),
+        ("leak_bytes", "bytes of these fields in each answer"),
+        ("head_bytes", "bytes of the head of the page's answer"),
+        ("version", "HTTP, as it was asked"),
+        ("http2", "HTTP/2"),
+        ("tls13", "TLS 1.3"),
+        ("tls12", "TLS 1.2"),
+        ("old_tls", "TLS before 1.2"),
+        ("certificate", "certificate"),
+        ("certificate_from", "it holds from"),
+        ("certificate_until", "until"),
+        ("redirect_path", "redirects"),
+        ("csp", "Content-Security-Policy"),
+        ("exposed", "exposed paths"),
+        ("ajp", "AJP answers"),
+        ("ipv4", "reached over IPv4"),
+        ("ipv6", "reached over IPv6"),
+    ];
+    let rows = site.things.iter().flat_map(|thing| {
+        SHOWN.iter().filter_map(|(name, label)| {
+            let shown = match thing.values.get(name)? {
+                Value::Unknown(reason) => EvidenceValue::Word(reason.clone()),
+                value => EvidenceValue::Word(value.text()),
+            };
+            Some(vec![EvidenceValue::Word((*label).into()), shown])
+        })
+    });
+    EvidenceTable {
+        title: "The server".into(),
+        caption: String::new(),
+        columns: ["", "seen"].map(String::from).into(),
+        rows: rows.collect(),
+    }
+}
+
+/// Builds a table of the resources that the page loads from hosts that were not named.
+fn others_table(site: &Site) -> EvidenceTable {
+    EvidenceTable {
+        title: "On other hosts, not asked".into(),
+        caption: String::new(),
+        columns: vec!["URL".into()],
+        rows: site
+            .others
+            .iter()
+            .take(100)
+            .map(|url| vec![EvidenceValue::Word(url.clone())])
+            .collect(),
+    }
+}
+
+fn facts(site: &Site) -> Vec<(String, String)> {
+    let bytes: usize = site.resources.iter().map(|resource| resource.bytes).sum();
+    let mut facts = vec![
+        ("requests made".to_owned(), site.requests.to_string()),
+        ("resources".into(), site.resources.len().to_string()),
+        ("bytes of their bodies".into(), bytes.to_string()),
+    ];
+    facts.extend(
+        site.notes
+            .iter()
+            .chain(&site.cookies.notes)
+            .map(|note| ("note".to_owned(), note.clone())),
+    );
+    facts
+}
+
+fn chart(site: &Site) -> Option<EvidenceBars> {
+    let saved =
+        |resource: &Resource| Some((resource.name(), resource.saved.filter(|n| *n > 0)? as f64));
+    let mut rows: Vec<(String, f64)> = site.resources.iter().filter_map(saved).collect();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let total: f64 = rows.iter().map(|(_, bytes)| bytes).sum();
+    rows.truncate(8);
+    (!rows.is_empty()).then(|| EvidenceBars {
+        title: "Bytes saved if compressed".into(),
+        caption: format!("By gzip, as measured here; {total} bytes in all."),
+        axis: "bytes".into(),
+        unit: Unit::Bytes,
+        rows,
+    })
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The document of an analysis of logs.
+
+use super::input::{Analyses, Capacity, FIGURES, LogsReport, figure, kind_name, made, shown};
+use super::{changed, pages, when, within};
+use crate::analysis::capacity::room;
+use crate::analysis::changes::changes;
+use crate::analysis::pareto::ranking;
+use crate::analysis::week::spikes;
+use crate::analysis::{self, gate};
+use crate::finding::{CapacityProblem, LogsFinding};
+use crate::wording;
+use lab_document::say;
+use lab_document::{
+    Answer, Document, Item, Row, Section,
+};
+use lab_model::{Counts, LogAnalysis, LogPage, PageKind, Run, Unit};
+use lab_stats::results::results;
+use std::time::Duration;
+
+/// Builds the document of a run of logs.
+pub fn document(report: &LogsReport) -> Document {
+    let LogsReport { run, analysis, .. } = report;
+    let log = Analyses {
+        analysis,
+        pages: ranking(analysis, PageKind::Page),
+        queries: ranking(analysis, PageKind::Query),
+        spikes: spikes(analysis),
+        changes: changes(analysis),
+        capacity: report.capacity,
+    };
+    let mut document = Document {
+        title: format!("Logs: {}", sources(analysis)),
+        question: wording::QUESTIONS[0].into(),
+        made: made(run),
+        lab_version: run.lab_version.clone(),
+        answer: answer(&log),
+        source: wording::source(report.file),
+        kept: report.file.is_some(),
+        rows: rows(run, analysis),
+        ..Document::default()
+    };
+    let sections = [
+        warnings(analysis),
+        pages::section(log.pages.as_ref(), "Pages"),
+        pages::section(log.queries.as_ref(), "Queries"),
+        within::section(analysis),
+        when::section(&log),
+        changed::section(&log),
+        room_section(&log),
+        pages::others(analysis),
+        reading(run, &log),
+    ];
+    sections
+        .into_iter()
+        .for_each(|section| document.section(section));
+    document
+}
+
+/// Returns the names of the logs: `access.log and 6 others`.
+fn sources(analysis: &LogAnalysis) -> String {
+    let names = analysis.sources.iter().map(|source| source.name.as_str());
+    wording::sources(&names.collect::<Vec<_>>())
+}
+
+fn answer(log: &Analyses) -> Answer {
+    let first = log.pages.as_ref().or(log.queries.as_ref());
+    let Some(ranking) = first else {
+        return Answer {
+            undecided: Some(wording::sentence(&LogsFinding::NoRequests)),
+            ..Answer::default()
+        };
+    };
+    // Assumptions come before the findings that depend on them.
+    let mut findings: Vec<LogsFinding> = assumed(log.analysis).collect();
+    findings.push(pages::smallest_set(ranking));
+    if log.pages.is_some() {
+        findings.extend(log.queries.as_ref().map(pages::smallest_set));
+    }
+    findings.extend(within::finding(log.analysis));
+    findings.extend(log.capacity.map(Capacity::finding));
+    findings.extend(changed::finding(log));
+    findings.extend(when::finding(log).or_else(|| when::busiest(log)));
+    findings.extend(pages::orders_finding(ranking));
+    findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
+    let mut open: Vec<LogsFinding> = advice(log.analysis).collect();
+    open.extend(within::left_out(log.analysis));
+    open.extend(ranking.interval.is_none().then_some(LogsFinding::TooShort));
+    open.extend(when::undecided(log));
+    open.extend(log.capacity.is_none().then_some(LogsFinding::NoCapacity));
+    Answer {
+        chart: pages::chart(ranking),
+        findings: findings.iter().map(shown).collect(),
+        undecided: say::paragraph(open.iter().map(wording::sentence)),
+    }
+}
+
+/// Returns the assumptions about the logs.
+fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
+    let finding = |assumption| LogsFinding::Assumed {
+        assumption,
+        log: None,
+    };
+    analysis.assumptions.iter().cloned().map(finding)
+}
+
+fn advice(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
+    let all = analysis.advice.iter().cloned();
+    all.map(|advice| LogsFinding::Advice { advice })
+}
+
+fn warnings(analysis: &LogAnalysis) -> Section {
+    let lines = analysis.lines;
+    let malformed = LogsFinding::Malformed {
+        lines: lines.malformed,
+        of: lines.all,
+    };
+    let too_long = LogsFinding::TooLong {
+        lines: lines.too_long,
+        of: lines.all,
+    };
+    let jumps = LogsFinding::ClockJumps {
+        times: analysis.clock_jumps,
+    };
+    let has_whole_seconds = analysis.resolution_ns.is_some_and(|ns| ns >= 1_000_000_000);
+    let mut pages = analysis.pages.iter();
+    let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
+    let found = [
+        (lines.malformed > 0).then_some(malformed),
+        (lines.too_long > 0).then_some(too_long),
+        (lines.cut_off > 0).then_some(LogsFinding::CutOff),
+        (analysis.clock_jumps > 0).then_some(jumps),
+        has_whole_seconds.then_some(LogsFinding::WholeSeconds),
+        has_long.then_some(LogsFinding::LongDurations),
+    ];
+    let mut section = Section::new("Warnings");
+    let warnings = found.into_iter().flatten().chain(advice(analysis));
+    let warnings = warnings.chain(within::left_out(analysis));
+    warnings
+        .chain(assumed(analysis))
+        .for_each(|warning| section.push(shown(&warning)));
+    section
+}
+
+impl Capacity {
+    /// Compares the peak of a log with a run of `benchlab load`; `file` is the name of its file.
+    ///
+    /// Returns an error that says which data is missing.
+    pub fn new(
+        analysis: &LogAnalysis,
+        load: &Run,
+        file: &str,
+        limit: Duration,
+    ) -> Result<Capacity, CapacityProblem> {
+        if load.plan().and_then(|plan| plan.load()).is_none() {
+            return Err(CapacityProblem::NotALoad);
+        }
+        let limit_ns = limit.as_nanos() as f64;
+        Ok(Capacity {
+            room: room(analysis, &results(load), limit_ns)?,
+            file: file.into(),
+            limit_ns,
+        })
+    }
+
+    fn finding(&self) -> LogsFinding {
+        LogsFinding::Headroom {
+            used: self.room.used,
+            times: self.room.times,
+            is_lower_bound: !self.room.is_known,
+            limit_ns: self.limit_ns,
+        }
+    }
+}
+
+fn room_section(log: &Analyses) -> Section {
+    let mut section = Section::new("Headroom");
+    let Some(capacity) = log.capacity else {
+        return section;
+    };
+    let room = &capacity.room;
+    section.push(shown(&capacity.finding()));
+    let rate = Unit::PerSecond("requests".into());
+    section.push(Item::Facts(vec![
+        ("busiest minute".into(), say::reading(room.peaks[0], &rate)),
+        ("busiest second".into(), say::reading(room.peaks[1], &rate)),
+        (
+            "capacity".into(),
+            say::figure(&room.capacity, &rate, room.capacity.level),
+        ),
+        ("p99 at the capacity".into(), say::time(room.p99_ns as u64)),
+        ("load run".into(), capacity.file.clone()),
+    ]));
+    let assumptions = wording::room_assumptions(room.is_known);
+    section.push(Item::List(assumptions.map(String::from).into()));
+    section
+}
+
+/// Builds the section on how the log was read.
+fn reading(run: &Run, log: &Analyses) -> Section {
+    let analysis = log.analysis;
+    let mut section = Section::folded("How it was read");
+    let mut facts: Vec<(String, String)> = Vec::new();
+    for source in &analysis.sources {
+        let lines = say::count(source.lines as usize, "line");
+        facts.push((source.name.clone(), format!("{}, {lines}", source.format)));
+    }
+    if let Some((first, last)) = analysis::span(analysis) {
+        facts.push(("from".into(), format!("{} UTC", say::minute(first as f64))));
+        facts.push(("to".into(), format!("{} UTC", say::minute(last as f64))));
+    }
+    let count = |n: u64| say::reading(n as f64, &Unit::Count("".into()));
+    facts.push((
+        "requests and statements".into(),
+        count(analysis.lines.entries),
+    ));
+    facts.push(("other lines".into(), count(analysis.lines.other)));
+    facts.push(("malformed lines".into(), count(analysis.lines.malformed)));
+    if analysis.merged_pages > 0 {
+        facts.push(("merged pages".into(), count(analysis.merged_pages)));
+    }
+    section.push(Item::Facts(facts));
+    section.text(wording::reading_method(analysis.error));
+    if let Some(ranking) = log.pages.as_ref().or(log.queries.as_ref()) {
+        section.text(pages::interval_method(ranking));
+    }
+    section.section(host(run));
+    section
+}
+
+/// Builds the section on the machine that read the logs.
+fn host(run: &Run) -> Section {
+    let mut section = Section::folded("The host");
+    let facts: Vec<_> = run.host.shown_facts().cloned().collect();
+    if !facts.is_empty() {
+        section.push(Item::Facts(facts));
+    }
+    section
+}
+
+fn rows(run: &Run, analysis: &LogAnalysis) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let all = |kind: PageKind| -> u64 {
+        analysis
+            .pages
+            .iter()
+            .filter(|p| p.kind == kind)
+            .map(|p| p.total_ns)
+            .sum()
+    };
+    let totals = PageKind::ALL.map(|kind| (kind, all(kind)));
+    let together = LogPage {
+        name: "(all)".into(),
+        ..gate::together(analysis)
+    };
+    for page in std::iter::once(&together).chain(&analysis.pages) {
+        let total = totals
+            .iter()
+            .find(|(kind, _)| *kind == page.kind)
+            .map_or(0, |(_, ns)| *ns);
+        for metric in &FIGURES {
+            if let Some(value) = figure(page, metric, analysis.error, total) {
+                rows.push(Row {
+                    case: kind_name(page.kind).into(),
+                    value: Some(value),
+                    ..Row::new(&run.name, &page.name, metric.clone())
+                });
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The profile of one program.
+
+use lab_valgrind::{CostProfile, Dhat, Massif};
+
+/// The profile of one program: the results of each tool, if available.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// The heap over time.
+    pub massif: Option<Massif>,
+    /// The heap over other units of time.
+    pub heaps: Vec<Massif>,
+    /// Instructions, accesses and misses.
+    pub cachegrind: Option<CostProfile>,
+    /// Instructions, accesses and misses with calls.
+    pub callgrind: Option<CostProfile>,
+    /// Blocks and the locations that allocated them.
+    pub dhat: Option<Dhat>,
+}
+
+impl Profile {
+    /// Returns Cachegrind's costs, or else Callgrind's.
+    pub fn costs(&self) -> Option<&CostProfile> {
+        self.cachegrind.as_ref().or(self.callgrind.as_ref())
+    }
+
+    /// Returns the peak of the heap in bytes.
+    ///
+    /// Massif's value includes the allocator's overhead, as in `ms_print`. Without Massif, DHAT's value is used.
+    pub fn peak(&self) -> Option<u64> {
+        let massif = self.massif.as_ref().map(Massif::peak_bytes);
+        massif.or_else(|| self.dhat.as_ref().map(|dhat| dhat.sum(|p| p.peak_bytes)))
+    }
+
+    /// Returns the command line from one of the files.
+    pub fn command(&self) -> &str {
+        let costs = self.costs().map(|c| &c.command);
+        let heap = self.massif.as_ref().map(|m| &m.command);
+        let blocks = self.dhat.as_ref().map(|d| &d.command);
+        costs.or(heap).or(blocks).map_or("", String::as_str)
+    }
+
+    /// Returns a value by its name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such
+    /// as `D1`.
+    pub fn figure(&self, name: &str) -> Option<u64> {
+        match name {
+            "peak" => self.peak(),
+            "total" => self.dhat.as_ref().map(|d| d.sum(|p| p.bytes)),
+            "allocations" => self.dhat.as_ref().map(|d| d.sum(|p| p.blocks)),
+            event => self.costs()?.total_of(event),
+        }
+    }
+}
