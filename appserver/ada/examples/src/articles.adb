@@ -124,7 +124,8 @@ package body Articles is
          Members.Read (Item, JSON, Content);
          JSON.Finish_Reading (Content);
          if JSON.Has_Failed then
-            Response.Refuse (HTTP.Bad_Request, "invalid article: error at byte" & JSON.Position'Image);
+            Response.Refuse
+              (HTTP.Bad_Request, "invalid article: error at byte" & JSON.Position'Image);
          else
             Insert (Item, Response);
          end if;

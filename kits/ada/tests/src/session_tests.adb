@@ -148,7 +148,7 @@ package body Session_Tests is
 
       pragma Unreferenced (T);
    begin
-      Answers (Session, "open case=dance seed=1", Unsupported & "there%20is%20no%20case%20dance");
+      Answers (Session, "open case=dance seed=1", Unsupported & "unknown%20case%20dance");
       Answers (Session, "open case=tally failing=somewhere seed=1", Unsupported);
       Assert (Tally.Alive = 0, "nothing is left");
    end Unknown;

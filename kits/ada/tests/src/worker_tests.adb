@@ -248,7 +248,7 @@ package body Worker_Tests is
       Assert
         (Reply_To (Session, "run operations=100000", "error").Text ("message"),
          "BENCHLAB.SESSIONS.TOO_LONG_ERROR: the reply would be longer than 65536 bytes;"
-         & " do fewer operations", "a line has an end");
+         & " perform fewer operations", "a line has an end");
       Assert (Session.Answer ("close"), "@lab closed", "closed");
       Opens ("workers=1 refusing=1");
       Has_Failed ("0-99999", "run operations=100000", "ran");
