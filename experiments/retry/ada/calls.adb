@@ -49,7 +49,8 @@ package body Calls is
       return Query.As_Integer_64 (1);
    end Version_Of;
 
-   procedure Change_Record (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64) is
+   procedure Change_Record
+     (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64) is
       Id      : constant Integer_64 := Integer_64 (Input mod 10 + 1);
       Version : constant Integer_64 := Version_Of (On, Id);
       Change  : constant Statement_Caches.Prepared_Statement := On.Prepared (Add_To_Version);
@@ -60,7 +61,8 @@ package body Calls is
       Appserver.Retry.Check_Version (On.DB);
    end Change_Record;
 
-   procedure Order (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64) is null;
+   procedure Order
+     (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64) is null;
 
    function Of_Case (Name : String) return Work is
      (if Name = "counter" then Counter'Access

@@ -9,7 +9,8 @@ with Target_Sessions;
 package Calls is
 
    type Work is access procedure
-     (On : aliased in out Target_Sessions.Statement_Caches.Statement_Cache; Input : Interfaces.Unsigned_64);
+     (On    : aliased in out Target_Sessions.Statement_Caches.Statement_Cache;
+      Input : Interfaces.Unsigned_64);
 
    function Of_Case (Name : String) return Work;
    --  Returns null if there is no such case
