@@ -154,8 +154,8 @@ private
       Since          : Byte_Count;
       --  The time at which the server began to wait for the client
       Due            : Byte_Count;
-      --  The time that the client's bytes since then would take at the minimum rate of a crowded
-      --  server. A connection that is slower is closed to make room for others.
+      --  The point in time that a client with the crowded rate would need for the same bytes. If it
+      --  is in the past, the connection may be closed to make room for others.
       Unsent         : Byte_Count;
       --  The number of unsent bytes at the last query of the system, plus the bytes sent since then
       Input          : Blocks.Chain;
