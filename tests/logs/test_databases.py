@@ -417,7 +417,7 @@ def cut_in_files(whole: bytes, rng: random.Random, log: Path) -> list[Path]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("form", ["lines", "given", "csv", "json"])
-def test_a_log_of_postgresql_in_several_files(tmp_path: Path, form: str, seed: int) -> None:
+def test_a_log_of_postgresql_in_multiple_files(tmp_path: Path, form: str, seed: int) -> None:
     """A statement, its duration and its plan can be in different files, and so can the lines of one message."""
     rng = random.Random(f"files {form} {seed}")
     made = PostgresqlLog(rng, plain=form == "json")
@@ -448,7 +448,7 @@ def test_logs_of_two_servers_are_kept_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kolkata"])
-def test_times_where_a_clock_is_put_back(tmp_path: Path, zone: str) -> None:
+def test_times_when_a_clock_is_set_back(tmp_path: Path, zone: str) -> None:
     """Each record has the right time, both with the zone's abbreviation in the log and with its name as an option."""
     begin = datetime(2026, 10, 25 if zone == "Europe/Berlin" else 32 - 31, 0, 30, tzinfo=UTC).timestamp()
     begin = datetime(2026, 11, 1, 5, 30, tzinfo=UTC).timestamp() if zone == "America/New_York" else begin
@@ -485,7 +485,7 @@ def test_no_gate_passes_on_a_guessed_zone(tmp_path: Path, word: str, code: int) 
 
 
 @pytest.mark.parametrize("form", ["lines", "csv", "json"])
-def test_logs_that_are_cut(tmp_path: Path, form: str) -> None:
+def test_truncated_logs(tmp_path: Path, form: str) -> None:
     """For a log that is cut anywhere, the results contain no more statements and errors than the rest of the log."""
     rng = random.Random(f"cut {form}")
     made = PostgresqlLog(rng, plain=True)
@@ -598,7 +598,7 @@ def test_slow_logs(tmp_path: Path, server: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("server", ["mysql", "mariadb", "percona"])
-def test_slow_logs_in_several_files(tmp_path: Path, server: str, seed: int) -> None:
+def test_slow_logs_in_multiple_files(tmp_path: Path, server: str, seed: int) -> None:
     """An entry that a rotation splits is counted once, with the time from the previous file."""
     rng = random.Random(f"files {server} {seed}")
     made = SlowLog(rng, server)
@@ -610,7 +610,7 @@ def test_slow_logs_in_several_files(tmp_path: Path, server: str, seed: int) -> N
     check(files[-1], made.expected, *map(str, files[:-1]))
 
 
-def test_slow_logs_that_are_cut(tmp_path: Path) -> None:
+def test_truncated_slow_logs(tmp_path: Path) -> None:
     rng = random.Random("cut")
     made = SlowLog(rng, "mariadb")
     whole = made.make(100, DST)

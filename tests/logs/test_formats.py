@@ -102,7 +102,7 @@ def expected_hours(made: list[Request]) -> dict[int, tuple]:
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
-def test_figures_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
+def test_metrics_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
     seed = SEED + round_
     made = requests(seed, LINES, form)
     log = tmp_path / "access.log"
@@ -129,7 +129,7 @@ def test_figures_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
-def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -> None:
+def test_a_truncated_line_changes_no_other_line(form: Format, tmp_path: Path) -> None:
     """The end of a log that is still being written can be anywhere in a line."""
     # A report merges pages whose only responses were 404.
     made = [replace(request, status=200 if request.status == 404 else request.status) for request in requests(SEED, 60, form)]
@@ -154,7 +154,7 @@ def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
-def test_a_log_in_several_files_is_as_one(form: Format, tmp_path: Path) -> None:
+def test_a_log_in_multiple_files_is_read_as_one(form: Format, tmp_path: Path) -> None:
     """Rotated files without a header of their own, one of them compressed."""
     made = requests(SEED, 300, form)
     lines = [form.encode(request) + b"\n" for request in made]

@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_do_not_fit_are_left_out_with_all_that_they_have() {
+    fn ids_that_do_not_fit_are_left_out_with_all_their_records() {
         const IDS: u64 = 400_000;
         let (mut one, mut parts) = (Join::default(), [Join::default(), Join::default()]);
         many(IDS, |entry, page| {
@@ -634,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_do_not_fit_a_record_are_two() {
+    fn sums_that_overflow_stay_separate() {
         let mut join = Join::default();
         let long = Entry {
             duration_ns: Some(u64::MAX / 2 + 1),
@@ -646,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_application_names_are_those_of_requests() {
+    fn request_ids_are_found_in_application_names() {
         const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         const UUID: &str = "5a1b2c3d-0af7-6519-16cd-43dd8448eb21";
         let id = |name: &str| {
@@ -679,7 +679,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_of_several_machines_are_those_of_one() {
+    fn joins_of_multiple_machines_match_a_single_one() {
         let entries = [
             (entry("a-1", "/orders", false), 0),
             (entry("a-1", "SELECT 1", true), 1),
@@ -712,7 +712,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_comments_are_those_of_known_keys() {
+    fn ids_in_comments_need_known_keys() {
         let id = |text: &'static str| id_in_comment(text.as_bytes()).map(String::from_utf8_lossy);
         assert_eq!(
             id("SELECT 1 /* request_id = 'a-1' */").as_deref(),

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ever_new_values_are_a_variable() {
+    fn new_values_make_a_segment_variable() {
         let slugs: Vec<(String, u64)> = (0..300)
             .map(|i| {
                 (
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_in_the_middle_is_one() {
+    fn a_segment_in_the_middle_can_be_variable() {
         let slugs: Vec<String> = (0..600)
             .map(|i| format!("/shop/{}/reviews", letters(i)))
             .collect();

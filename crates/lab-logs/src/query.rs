@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_are_gone() {
+    fn literals_are_removed() {
         for (statement, query) in [
             (
                 "SELECT * FROM t WHERE id = 42;",
@@ -531,7 +531,7 @@ mod tests {
     proptest! {
         /// No literal leaks into a query.
         #[test]
-        fn values_are_in_no_query(
+        fn no_query_contains_values(
             words in proptest::collection::vec("[a-z]{1,5}|'secret[ab]*'|-1|,|IN \\(|VALUES \\(|\\)|=|-- x\n|/\\* \\*/| ", 0..30),
             mysql: bool,
         ) {
@@ -553,7 +553,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_are_no_text_do_no_harm(text: Vec<u8>, mysql: bool) {
+        fn bytes_that_are_not_text_do_no_harm(text: Vec<u8>, mysql: bool) {
             fold(&text, if mysql { Dialect::Mysql } else { Dialect::Postgresql });
         }
     }

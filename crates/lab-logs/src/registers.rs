@@ -271,7 +271,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_is_the_first(text in text()) {
+        fn the_first_match_is_found(text in text()) {
             let first = |needles: &[u8]| text.iter().position(|b| needles.contains(b));
             prop_assert_eq!(find(Baseline, [b'"'], &text), first(b"\""));
             prop_assert_eq!(find(Baseline, [b'?', b';', b'#'], &text), first(b"?;#"));
@@ -291,13 +291,13 @@ mod tests {
         }
 
         #[test]
-        fn pairs_are_found_at_any_place(text in text()) {
+        fn pairs_are_found_at_any_offset(text in text()) {
             let is_pair = |pair: &[u8]| pair[0] == b'/' && pair[1].is_ascii_digit();
             prop_assert_eq!(has_digit_behind(b'/', &text), text.windows(2).any(is_pair));
         }
 
         #[test]
-        fn numbers_are_those_of_their_digits(number in any::<u64>(), digits in 1..20_usize, behind in text()) {
+        fn numbers_match_their_digits(number in any::<u64>(), digits in 1..20_usize, behind in text()) {
             let number = number % 10_u64.pow(digits as u32);
             let digits = format!("{number:0digits$}").into_bytes();
             let begins_with_digit = behind.first().is_some_and(u8::is_ascii_digit);

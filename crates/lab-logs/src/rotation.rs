@@ -124,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn rotated_files_are_of_one_log() {
+    fn rotated_files_belong_to_one_log() {
         for files in [
             &[
                 "a.log",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_several_servers_are_not() {
+    fn files_of_multiple_servers_do_not_belong_together() {
         for (one, other) in [
             ("db1.log", "db2.log"),
             ("db-1.log", "db-2.log"),

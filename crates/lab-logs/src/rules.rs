@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_rule_that_fits_counts() {
+    fn the_first_matching_rule_applies() {
         let text = "# mine\n/users/me\n/users/{name}\n/files/{path...} -> /files\nhealth /up # x\nbot Acme\n";
         let rules = Rules::new(text).expect("rules");
         assert_eq!(rules.route(b"/users/me"), Some("/users/me"));

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_busiest_second_of_two_logs_is_that_of_their_sum() {
+    fn the_busiest_second_of_two_logs_comes_from_their_sum() {
         let (mut one, mut other) = (Seconds::default(), Seconds::default());
         [10, 10, 10, 61, 61].into_iter().for_each(|t| one.add(t));
         [61, 61, 80, 4000].into_iter().for_each(|t| other.add(t));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept_is_not_guessed() {
+    fn dropped_hours_are_not_guessed() {
         let mut seconds = Seconds::default();
         (0..MOST as i64 + 1).for_each(|hour| seconds.add(hour * 3600));
         assert_eq!(seconds.highest(1), None);

@@ -180,7 +180,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_value_is_known_to_a_64th() {
+    fn a_value_is_off_by_at_most_a_64th() {
         let mut value = 1_u64;
         while value < LONGEST {
             let middle = middle(bucket(value));

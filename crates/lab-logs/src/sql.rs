@@ -503,7 +503,7 @@ mod tests {
     proptest! {
         /// Tokens are in order, within the text, and not empty.
         #[test]
-        fn any_bytes_have_tokens(text in "['\"`$#/*!\\\\a1.e_+-?x \n\u{e9}\u{0}-]{0,60}", mysql: bool) {
+        fn any_bytes_can_be_tokenized(text in "['\"`$#/*!\\\\a1.e_+-?x \n\u{e9}\u{0}-]{0,60}", mysql: bool) {
             let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
             let mut end = 0;
             for token in tokens(text.as_bytes(), dialect) {
@@ -514,7 +514,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_are_no_text_do_no_harm(text: Vec<u8>, mysql: bool) {
+        fn bytes_that_are_not_text_do_no_harm(text: Vec<u8>, mysql: bool) {
             let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
             tokens(&text, dialect);
         }

@@ -886,7 +886,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peaks_of_long_logs_are_known_where_one_follows_the_other() {
+    fn peaks_of_long_logs_are_known_if_they_follow_one_another() {
         let mut tally = Tally::new(Rules::default());
         tally.keep_every_second();
         let mut peak = |times: &[i64]| {
@@ -906,7 +906,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_counted_together_are_as_one_by_one() {
+    fn counting_entries_together_matches_counting_them_one_by_one() {
         let target = |i: usize| format!("/{}/x{}?q", i % 7, i * i % 1_999);
         let targets: Vec<String> = (0..5_000).map(target).collect();
         let entry = |i: usize| Entry {

@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_those_of_date() {
+    fn times_match_the_date_command() {
         // `date -u -d '2000-10-10 13:55:36' +%s`
         assert_eq!(clf(b"10/Oct/2000:13:55:36 -0700"), Some(971_186_136));
         assert_eq!(clf(b"29/Feb/2024:00:00:00"), Some(1_709_164_800));
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_are_put_back_show_an_hour_twice() {
+    fn a_clock_that_is_set_back_shows_an_hour_twice() {
         let mut berlin = Zone::named("Europe/Berlin").expect("a zone");
         let summer = iso(b"2026-10-25 02:30:00").expect("a time").0;
         assert_eq!(berlin.offset_of_local(summer), 7200);

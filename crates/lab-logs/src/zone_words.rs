@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_by_tables_and_that_is_said() {
+    fn zone_words_are_looked_up_and_reported() {
         let noon = local("2024-01-13 12:00:00");
         let mut zones = ZoneWords::default();
         assert_eq!(zones.resolve(noon, Some(b"EET")), (noon - 7200, 7200));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_that_was_given_decides() {
+    fn a_given_zone_takes_precedence() {
         let zone = Zone::named("Europe/Berlin").expect("a zone");
         let mut zones = ZoneWords::new(zone);
         // The clock showed 2:30 twice.
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_sorted_and_have_each_word_once() {
+    fn tables_are_sorted_and_unique() {
         let words: Vec<&str> = CLEAR.iter().map(|(word, _)| *word).collect();
         assert!(words.is_sorted());
         assert!(AMBIGUOUS.iter().all(|(word, ..)| !words.contains(word)));

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_and_known_names_are_hosts() {
+    fn only_addresses_and_known_names_are_accepted_as_hosts() {
         let guard = PageGuard {
             socket: ([127, 0, 0, 1], 8640).into(),
             names: vec!["lab.example".into()],
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_all_of_it() {
+    fn a_token_must_match_completely() {
         let guard = PageGuard::new(([127, 0, 0, 1], 1).into(), &[]).unwrap();
         let token = guard.address().token;
         assert_eq!(token.len(), 48);

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_interval_does_not_exclude_is_open() {
+    fn a_change_that_the_interval_allows_is_inconclusive() {
         let (fine, slower, open) = ((false, false), (true, false), (false, true));
         for (ratio, expected) in [
             (Some((0.9, 1.01)), fine),

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_whose_times_were_not_kept_counts_in_the_interval() {
+    fn a_page_without_cells_counts_in_the_interval() {
         let analysis = LogAnalysis {
             cell_s: DAY,
             pages: vec![page("/large", 9_000, 0), page("/small", 1_000, 10)],

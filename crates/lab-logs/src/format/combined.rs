@@ -625,7 +625,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_found_by_their_looks() {
+    fn durations_are_found_by_their_form() {
         let with = |tail: &str| {
             let line = LINE.replace(" 1234", tail);
             parsed(&line).expect("an entry").duration_ns
@@ -653,7 +653,7 @@ mod tests {
     }
 
     #[test]
-    fn units_that_nothing_tells_are_said() {
+    fn unknown_units_are_reported() {
         let possible = |tails: &[&str]| {
             let lines: Vec<String> = (0..20)
                 .map(|i| LINE.replace(" 1234", tails[i % tails.len()]))
@@ -675,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_before_the_time_are_of_addresses() {
+    fn brackets_before_the_time_belong_to_addresses() {
         let line = LINE.replace("h:80", "[2001:db8::1]:80");
         assert_eq!(parsed(&line), parsed(LINE));
         let line = LINE.replace("frank", "[10/Oct/2000:13:55:36 -0700]");
@@ -683,7 +683,7 @@ mod tests {
     }
 
     #[test]
-    fn other_requests_than_http_are_read() {
+    fn requests_other_than_http_are_parsed() {
         let line = LINE.replace("GET /a?b=c HTTP/1.0", r"\x16\x03\x01");
         let entry = parsed(&line).expect("an entry");
         assert_eq!(

@@ -163,7 +163,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn lines_are_read_as_their_fields_are(lines in prop::collection::vec(line(), 1..6)) {
+    fn lines_match_the_reference_parser(lines in prop::collection::vec(line(), 1..6)) {
         let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, possible: vec![1_000] };
         let mut combined = Combined::new(Some(duration.clone()));
         for line in lines {
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_are_read_ahead_as_alone(lines in prop::collection::vec(line(), 1..6), end in "\r?\n") {
+    fn lines_parsed_ahead_match_lines_parsed_alone(lines in prop::collection::vec(line(), 1..6), end in "\r?\n") {
         let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, possible: vec![1_000] };
         let mut combined = Combined::new(Some(duration));
         let text = lines.iter().flat_map(|line| [line, end.as_bytes()].concat()).collect::<Vec<u8>>();

@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_told_by_names() {
+    fn names_imply_units() {
         for (path, unit) in [
             ("duration", None),
             ("duration_ms", Some(1_000_000)),
@@ -724,7 +724,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_told_go_before_names() {
+    fn given_fields_take_precedence_over_known_names() {
         let map = FieldMap::new("time=ts, path=request.uri,duration=elapsed_ms").expect("fields");
         let role = |path: &str| map.meaning(path, meaning(path)).roles[0].map(|(role, _)| role);
         assert_eq!(role("request.uri"), Some(Role::Target));

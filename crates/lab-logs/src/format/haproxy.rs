@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_that_end_early_are_said() {
+    fn durations_logged_early_are_reported() {
         let line = r#"haproxy[1]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] in static/srv1 10/0/30/69/TOTAL 200 +2750 - - ---- 1/1/1/1/0 0/0 "GET / HTTP/1.1""#;
         let mut haproxy = HaProxy::default();
         haproxy.parse(line.replace("TOTAL", "109").as_bytes());

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn strong_marks_need_durations_of_their_producers_form() {
+    fn strong_marks_require_durations_in_the_producers_form() {
         const RAILS: &str = r#"{"method":"GET","path":"/a","format":"html","controller":"A","action":"b","status":200,"duration":VALUE}"#;
         const PINO: &str = r#"{"level":30,"time":1700000000000,"req":{"method":"GET","url":"/a"},"res":{"statusCode":200},"responseTime":350,"duration":VALUE}"#;
         const AZURE: &str = r#"{"time":"2026-05-01T10:00:SECONDZ","properties":{"httpMethod":"GET","requestUri":"/a","httpStatus":200,"timeTaken":VALUE}}"#;
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn request_lines_are_surer_than_other_paths() {
+    fn request_lines_take_precedence_over_other_paths() {
         for (line, request) in [
             (
                 r#"{"request":"GET /a?b HTTP/1.1","uri":"/index.php","status":"200","request_time":"0.250"}"#,
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_is_written_goes_before_one_that_was_given() {
+    fn a_written_unit_takes_precedence_over_a_given_unit() {
         let given = |line: &str| read_with(line, Some(1_000), "").and_then(|found| found.1);
         assert_eq!(
             given(r#"{"path":"/a","duration":26,"response_flags":"-"}"#),
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_any_nesting_can_be_told() {
+    fn fields_of_any_nesting_can_be_given() {
         let line = r#"{"a":{"when":"2026-05-01T08:00:00Z","what":{"uri":"/x","path":"/y"}},"n":12,"path":"/z","verb":"PUT"}"#;
         let found = read_with(
             line,
@@ -460,13 +460,13 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_clocks_in_two_fields_are_one_time() {
+    fn a_date_and_a_time_of_day_in_two_fields_are_combined() {
         let line = r#"{"cs-uri-stem":"/a","sc-status":"200","time-taken":"0.002","date":"2021-06-09","time":"15:17:25","x-edge-location":"F"}"#;
         assert_eq!(read(line).0, Some(1_623_251_845));
     }
 
     #[test]
-    fn what_is_no_request_is_none() {
+    fn objects_without_a_request_have_no_entry() {
         let mut json = Json::default();
         for bad in [
             &b"{"[..],

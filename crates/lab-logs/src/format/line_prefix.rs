@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_are_found_by_their_looks() {
+    fn prefixes_are_found_by_their_form() {
         let local = |zone: &'static str| HeadTime::Local(T, Some(zone.as_bytes()));
         for (line, time, process) in [
             (
@@ -674,7 +674,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_that_are_given_are_followed() {
+    fn given_prefixes_are_parsed() {
         let read = |prefix: &str, line: &'static str| {
             let prefix = LinePrefix::new(prefix).expect("a prefix");
             let head = prefix.head(line.as_bytes())?;
@@ -722,7 +722,7 @@ mod tests {
     }
 
     #[test]
-    fn syslog_is_taken_off() {
+    fn syslog_headers_are_removed() {
         let line =
             syslog_line(b"Jan 13 11:04:00 host postgres[77]: [5-2] #011FROM t").expect("a line");
         assert_eq!(

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_read_behind_what_loggers_write() {
+    fn requests_are_parsed_after_a_loggers_prefix() {
         let path = "/jobs/833552.json".to_string();
         let of = |time, id: &str| Some((time, path.clone(), 200, Some(58_330_000), id.into()));
         const T: i64 = 1_777_629_600;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_clients_are_no_fields() {
+    fn values_from_clients_are_not_fields() {
         let error = LINE.replace(
             "status=200 duration=58.33 view=40.43 db=15.26",
             "status=404 error='ActiveRecord::RecordNotFound: no 'id'=x' duration=1.00 status=200' duration=3.57 view=0.00",
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn other_messages_are_left_out_and_said() {
+    fn other_messages_are_skipped_and_reported() {
         let mut reader = Lograge::default();
         let mut kind = |line: &str| reader.line(line.as_bytes(), &mut |_| {});
         assert_eq!(kind(LINE), LineKind::Entry);

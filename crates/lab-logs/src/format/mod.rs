@@ -458,7 +458,7 @@ mod tests {
     use lab_model::AssumptionKind;
 
     #[test]
-    fn formats_are_found_out_and_said() {
+    fn formats_are_detected_and_described() {
         let description = |log: &str| match find(log.as_bytes(), &Hints::default()) {
             Ok(LogFormat::Lines(reader)) => reader.words,
             Ok(LogFormat::Document(document)) => format!("{document:?}"),
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_seconds_are_not_taken_as_microseconds_silently() {
+    fn whole_seconds_are_not_silently_read_as_microseconds() {
         let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5 "-" "x""#;
         let assumed = |durations: [&str; 4], unit| {
             let hints = Hints {

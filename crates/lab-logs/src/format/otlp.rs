@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_batch_is_malformed() {
+    fn lines_other_than_batches_are_malformed() {
         for bad in ["{", "[]", "{\"resourceSpans\":3}", "nonsense"] {
             assert_eq!(read(bad).0, LineKind::Malformed, "{bad}");
         }

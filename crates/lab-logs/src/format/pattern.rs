@@ -840,7 +840,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_tomcat_and_threads_of_apache_are_read() {
+    fn fields_of_tomcat_and_threads_are_parsed() {
         const TIME: &str = "[10/Oct/2025:13:00:36 -0700]";
         for (format, line) in [
             (
@@ -869,7 +869,7 @@ mod tests {
     }
 
     #[test]
-    fn units_that_other_servers_do_not_share_are_said() {
+    fn units_that_differ_between_servers_are_reported() {
         let assumed = |format: &str, unit, line: &str, durations: [&str; 2]| {
             let mut pattern = Pattern::new(format, Zone::default(), unit).expect("a format");
             for i in 0..20 {
@@ -910,7 +910,7 @@ mod tests {
     }
 
     #[test]
-    fn values_may_hold_what_ends_them() {
+    fn values_may_contain_their_terminator() {
         const T: Option<i64> = Some(1_760_126_436);
         let found =
             |ns: u64, request: &str, status| Some((T, Some(ns), request.to_string(), status));
@@ -997,7 +997,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_configuration_are_formats() {
+    fn configuration_lines_are_formats() {
         let line = r#"::1 - - [10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 200 5 250"#;
         let apache = r#"LogFormat "%h %l %u %t \"%r\" %>s %b %D" timed"#;
         assert_eq!(read(apache, line).and_then(|f| f.1), Some(250_000));
@@ -1007,7 +1007,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_that_cannot_be_read_say_why() {
+    fn invalid_formats_are_errors() {
         for format in [
             "%h %t",
             "%r%h",
@@ -1027,7 +1027,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_fits_nowhere_ends() {
+    fn the_search_in_a_line_that_never_matches_ends() {
         let mut pattern = pattern("$a $b $c $d $e $f $g \"$request\" $status");
         assert_eq!(pattern.parse(&b"x ".repeat(30_000)), None);
     }

@@ -816,7 +816,7 @@ mod tests {
     const T: i64 = 1_777_629_600;
 
     #[test]
-    fn statements_have_several_lines() {
+    fn statements_can_have_multiple_lines() {
         let log = "2026-05-01 10:00:00.123 UTC [77] me@db LOG:  duration: 12.345 ms  statement: SELECT *\n\tFROM t\n\
                    2026-05-01 10:00:01.000 UTC [77] me@db LOG:  duration: 0.5 ms  execute <unnamed>: UPDATE t SET a = $1\n\
                    2026-05-01 10:00:01.000 UTC [77] me@db DETAIL:  parameters: $1 = '5'\n\
@@ -884,7 +884,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_decide_what_failed() {
+    fn severities_decide_which_statements_failed() {
         let statement = "STATEMENT:  SELECT a";
         let log = [
             line(1, "LOG:  temporary file: path \"x\", size 1"),
@@ -917,7 +917,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_of_auto_explain_are_statements_once() {
+    fn statements_with_a_plan_count_once() {
         let text = "LOG:  duration: 35.651 ms  plan:\n\tQuery Text: SELECT a\n\tFROM t;\n\tAggregate  (cost=16.77..16.78 rows=1 width=0)\n\t  ->  Seq Scan";
         let json = "LOG:  duration: 35.651 ms  plan:\n\t{\n\t  \"Query Text\": \"SELECT \\\"a\\\"\\nFROM t;\",\n\t  \"Plan\": {}\n\t}";
         let yaml = "LOG:  duration: 35.651 ms  plan:\n\tQuery Text: \"SELECT \\\"a\\\"\\nFROM t;\"\n\tPlan: \n\t  Node Type: \"Result\"";
@@ -1039,7 +1039,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_that_is_cut_costs_one_record() {
+    fn truncated_csv_loses_one_record() {
         let record = csv(
             "LOG",
             "duration: 1 ms  statement: SELECT\n'a,\n2026-05-01 10:00:00 UTC,\"b\",,1,'",
@@ -1069,7 +1069,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_by_itself_and_within_that_of_a_container() {
+    fn json_is_parsed_alone_and_wrapped_by_a_container() {
         let log = r#"{"timestamp":"2026-05-01 10:00:00.049 UTC","pid":7,"session_id":"a1b2c3d4.7","error_severity":"LOG","message":"statement: SELECT \"a\"\nFROM t"}
 {"timestamp":"2026-05-01 10:00:01 UTC","pid":7,"session_id":"a1b2c3d4.7","error_severity":"LOG","message":"duration: 5 ms"}
 {"level":"info","msg":"record","record":{"log_time":"2026-05-01 10:00:02 UTC","process_id":"8","error_severity":"ERROR","message":"no","query":"SELECT b"}}
@@ -1089,7 +1089,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_json_are_read() {
+    fn lines_wrapped_in_json_are_parsed() {
         let docker = |text: &str| {
             serde_json::json!({"log": text, "stream": "stderr", "time": "2026-05-01T10:00:00Z"})
                 .to_string()
@@ -1110,7 +1110,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_syslog_are_put_together() {
+    fn syslog_pieces_are_joined() {
         let log = "Jan 13 11:04:00 h postgres[7]: [5-1] 2026-05-01 10:00:00 UTC [7] LOG:  duration: 5 ms  statement: SELECT a,\n\
                    Jan 13 11:04:00 h postgres[8]: [3-1] 2026-05-01 10:00:00 UTC [8] LOG:  duration: 6 ms  statement: SELECT b\n\
                    Jan 13 11:04:00 h postgres[7]: [5-2]  long\n\
@@ -1179,7 +1179,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_in_another_language_are_not_passed_over_silently() {
+    fn messages_in_another_language_are_reported() {
         for text in [
             "LOG:  Dauer: 12.345 ms  Anweisung: SELECT 1",
             "LOG:  durée : 12,345 ms",
@@ -1194,7 +1194,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_counted() {
+    fn malformed_lines_are_counted() {
         let (entries, _, problems) = read_with(
             text_log(),
             "nonsense\n2026-05-01 10:00:00 UTC [1] LOG:  duration: x ms\n",
@@ -1229,7 +1229,7 @@ mod tests {
 
         /// Every CSV record is parsed as it was written, whatever its text.
         #[test]
-        fn fields_of_csv_are_as_they_were(fields in proptest::collection::vec("[a\",\n'\u{e9}]{0,8}", 1..6)) {
+        fn csv_fields_round_trip(fields in proptest::collection::vec("[a\",\n'\u{e9}]{0,8}", 1..6)) {
             let quoted: Vec<String> = fields.iter().map(|f| format!("\"{}\"", f.replace('"', "\"\""))).collect();
             let read: Vec<Vec<u8>> = csv_fields(quoted.join(",").as_bytes()).into_iter().map(Cow::into_owned).collect();
             let fields: Vec<Vec<u8>> = fields.into_iter().map(String::into_bytes).collect();

@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn banners_are_in_no_statement() {
+    fn banners_belong_to_no_statement() {
         let event = "# Query_time: 1  Lock_time: 0\nselect 1;\n";
         for banner in [
             "/usr/sbin/mariadbd, Version: 10.8.3-MariaDB (MariaDB Server). started with:\nTcp port: 3306  Unix socket: /x\nTime\t\t    Id Command\tArgument\n",
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn the_general_log_is_none() {
+    fn the_general_log_is_not_a_slow_log() {
         let banner: &[u8] = b"/usr/sbin/mysqld, Version: 8.4.0 (Source). started with:";
         let command: &[u8] = b"2026-05-01T10:00:00.123456Z\t    8 Query\tSELECT 1";
         assert!(SlowLog::has_marks(&[banner]));
@@ -602,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_with_a_hash_are_within_statements() {
+    fn lines_with_a_hash_can_belong_to_statements() {
         let log = "# Query_time: 0.1  Lock_time: 0\nSET timestamp=1777629600;\n# report of the day\nSELECT count(*)\n\
                    # only the paid ones\nFROM invoices\n# Thread_id: 5\nWHERE note = 'a\n# Time: 260501 10:00:00\nb';\n\
                    # Query_time: 0.2  Lock_time: 0\nSELECT 1";
@@ -612,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_that_are_cut_lose_no_duration() {
+    fn truncated_logs_lose_no_duration() {
         let head =
             "# Time: 260501 10:00:00\n# User@Host: x[x] @  []\n# Query_time: 0.25  Lock_time: 0\n";
         let whole = format!("{head}SET timestamp=1777629600;\nSELECT a;\n");
@@ -638,7 +638,7 @@ mod tests {
     }
 
     #[test]
-    fn zones_are_said_only_where_they_are_missing() {
+    fn zones_are_reported_only_if_missing() {
         let event =
             |time: &str| format!("# Time: {time}\n# Query_time: 1  Lock_time: 0\nSELECT 1;\n");
         let guessed = |time: &str| {

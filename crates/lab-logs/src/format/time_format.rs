@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_c_and_java_write_them() {
+    fn times_of_c_and_java_are_parsed() {
         // `date -u -d '2025-10-10 20:00:36' +%s`
         const T: i64 = 1_760_126_436;
         for (format, text, offset) in [

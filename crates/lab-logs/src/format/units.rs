@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_beyond_the_span_excludes_a_unit() {
+    fn too_much_concurrency_excludes_a_unit() {
         // 2,000 requests within 2 s: at 20 s each, 20,000 would run concurrently.
         let crowded = evidence(&[20.0; 2_000], 0.001);
         assert_eq!(crowded.possible(&[1_000_000, 1_000_000_000]), [1_000_000]);
     }
 
     #[test]
-    fn arrivals_and_completions_tell_the_unit() {
+    fn arrivals_and_completions_determine_the_unit() {
         // Requests that arrived every second and took 1 ms or 9 s, in the order of their ends.
         let mut requests: Vec<(f64, f64)> = (0..60)
             .map(|i| (f64::from(i), if i % 5 == 0 { 9_000.0 } else { 1.0 }))

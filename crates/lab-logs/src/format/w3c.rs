@@ -375,7 +375,7 @@ mod tests {
     const T: i64 = 1_777_629_600;
 
     #[test]
-    fn fields_are_those_that_are_named() {
+    fn fields_follow_the_fields_line() {
         let log = "#Software: Microsoft Internet Information Services 10.0\n\
                    #Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\n\
                    2026-05-01 10:00:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(X) - 200 0 0 78\n\
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_in_quotation_marks_are_one_field() {
+    fn quoted_texts_are_one_field() {
         let log = "#Fields: date time cs-uri-stem cs(User-Agent) sc-status TimeTakenMS\n\
                    2026-05-01 10:00:00.190 /a \"Mozilla/5.0 (X) \"\"Y\"\"\" 500 2036\n\
                    2026-05-01 10:00:00 /b \"\" 200 1\n";
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_the_date_line_and_begin_at_midnight() {
+    fn days_follow_the_date_line_and_change_at_midnight() {
         let log = "#Software: IIS\n#Date: 2026-05-01 10:00:00\n#Fields: time cs-uri-stem sc-status time-taken\n\
                    10:00:01 /a 200 5\n23:59:59 /b 200 5\n00:00:01 /c 200 5\n23:59:58 /d 200 5\n14:00:00 /e 200 5\n13:59:59 /f 200 5\n";
         let (found, _) = read(log);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unit_of_one_file_is_that_of_the_next() {
+    fn the_unit_carries_over_to_the_next_file() {
         let fields = "#Fields: date time cs-uri-stem time-taken";
         let reader = |value: &str| {
             let line = format!("2026-05-01 10:00:00 /a {value}");
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_nothing_tells_is_said() {
+    fn an_unknown_unit_is_reported() {
         let read_all = |value: &str| {
             let log = format!(
                 "#Fields: date time cs-uri-stem time-taken\n{}",

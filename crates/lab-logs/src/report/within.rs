@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_joins_cover_is_said() {
+    fn the_coverage_of_joins_is_reported() {
         let within = QueryWithin {
             page: "/orders".into(),
             query: "SELECT ?".into(),

@@ -82,7 +82,7 @@ fn queries_are_counted_within_the_pages_of_their_requests() {
 }
 
 #[test]
-fn hours_and_peaks_are_those_of_pages_where_there_are_any() {
+fn hours_and_peaks_count_pages_if_there_are_any() {
     let (server, database) = logs();
     let times = |analysis: LogAnalysis| (analysis.hours, analysis.peak, analysis.peak_minute);
     let expected = times(analysis(&[&server]));
@@ -103,7 +103,7 @@ fn hours_and_peaks_are_those_of_pages_where_there_are_any() {
 }
 
 #[test]
-fn spans_have_their_queries_within_them() {
+fn spans_contain_their_queries() {
     let span = |trace: usize, kind: u8, ns: u64, attributes: &str| {
         format!(
             "{{\"traceId\":\"{trace:032x}\",\"spanId\":\"1\",\"name\":\"x\",\"kind\":{kind},\"startTimeUnixNano\":\"1777629600000000000\",\
@@ -208,7 +208,7 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
 
 /// The order of the logs and the number of machines make no difference.
 #[test]
-fn requests_that_share_an_id_are_counted_where_statements_have_it() {
+fn requests_that_share_an_id_with_statements_are_counted() {
     let request = |id: &str| {
         format!(
             "{{\"time\":\"2026-05-01T10:00:00Z\",\"method\":\"GET\",\"path\":\"/a\",\"status\":200,\"duration_ms\":66,\"trace_id\":\"{id}\"}}\n"
@@ -243,7 +243,7 @@ fn requests_that_share_an_id_are_counted_where_statements_have_it() {
 }
 
 #[test]
-fn pages_that_are_put_together_keep_their_joins() {
+fn merged_pages_keep_their_joins() {
     // More routes than are counted individually.
     const PAGES: usize = 101_000;
     let add = |server: &mut Tally, database: Option<&mut Tally>, i: usize| {

@@ -186,7 +186,7 @@ fn routes_are_learned_and_corrected() {
 }
 
 #[test]
-fn bots_and_checks_stand_apart() {
+fn bots_and_checks_are_separate() {
     let mut text = String::new();
     for i in 0..10 {
         text.push_str(&line(MONDAY + i, "GET / HTTP/1.1", 200, 1_000_000, BROWSER));
@@ -263,7 +263,7 @@ fn read_files(files: [(&str, &str); 2]) -> LogAnalysis {
 }
 
 #[test]
-fn a_log_that_goes_on_under_its_name_is_read_as_one() {
+fn a_log_that_continues_under_its_name_is_read_as_one() {
     let slow = "# Time: 2026-05-01T10:00:00.000000Z\n# Query_time: 0.25  Lock_time: 0\nSELECT a;\nFROM t;\n\
                 # Time: 2026-05-01T08:00:00.000000Z\n# Query_time: 0.5  Lock_time: 0\nSELECT\n2;\n";
     let days = "#Date: 2026-05-01 10:00:00\n#Fields: time cs-method cs-uri-stem sc-status time-taken\n\
@@ -369,7 +369,7 @@ fn hostile_lines_are_counted_and_do_no_harm() {
 }
 
 #[test]
-fn more_pages_than_there_is_room_for_are_one() {
+fn pages_beyond_the_limit_are_merged() {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
     let letters = |mut i: usize| {
@@ -508,7 +508,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bytes_break_a_reader(bytes in hostile()) {
+    fn no_bytes_crash_a_reader(bytes in hostile()) {
         if let Ok((analysis, lines)) = read_all(&bytes) {
             let is_line = lines.all > 0;
             if is_line {
@@ -519,26 +519,26 @@ proptest! {
     }
 
     #[test]
-    fn each_format_takes_hostile_lines(seed in prop::sample::select(vec![0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14]), bytes in hostile()) {
+    fn each_format_tolerates_hostile_lines(seed in prop::sample::select(vec![0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14]), bytes in hostile()) {
         let begin = SEEDS[seed].repeat(60);
         let all = [begin.as_bytes(), &bytes].concat();
         prop_assert!(read_all(&all).is_ok());
     }
 
     #[test]
-    fn configured_formats_take_hostile_lines(format in prop::sample::select(FORMATS.to_vec()), bytes in hostile()) {
+    fn configured_formats_tolerate_hostile_lines(format in prop::sample::select(FORMATS.to_vec()), bytes in hostile()) {
         let all = [SEEDS[0].as_bytes(), &bytes].concat();
         let read = read_with(&all, &with_format(format), Rules::default());
         prop_assert!(read.is_ok());
     }
 
     #[test]
-    fn any_text_is_a_format_or_is_refused(format in "([%$]|[%$][a-zA-Z]{1,8}|%\\{[a-zA-Z%:/ -]{0,12}\\}|[ \"\\[\\]\\\\{}<>!,^?.:é'-]){0,12}", bytes in hostile()) {
+    fn any_text_is_a_format_or_is_rejected(format in "([%$]|[%$][a-zA-Z]{1,8}|%\\{[a-zA-Z%:/ -]{0,12}\\}|[ \"\\[\\]\\\\{}<>!,^?.:é'-]){0,12}", bytes in hostile()) {
         let _ = read_with(&bytes, &with_format(&format), Rules::default());
     }
 
     #[test]
-    fn pieces_make_no_difference(bytes in hostile(), cuts in prop::collection::vec(1..50_usize, 1..20)) {
+    fn chunk_sizes_make_no_difference(bytes in hostile(), cuts in prop::collection::vec(1..50_usize, 1..20)) {
         let all = [SEEDS[0].repeat(100).as_bytes(), &bytes].concat();
         let whole = read_all(&all).expect("a combined log");
         let mut tally = Tally::new(Rules::default());

@@ -70,7 +70,7 @@ fn of_tally(tally: &mut Tally) -> Sums {
 ///
 /// Before the first merge, some pages had only requests with 404.
 #[test]
-fn records_add_up_although_pages_are_put_together_in_between() {
+fn records_add_up_although_pages_are_merged() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("requests");
     let mut tally = Tally::new(Rules::default());
@@ -105,7 +105,7 @@ fn records_add_up_although_pages_are_put_together_in_between() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_at_the_end() {
+fn write_errors_are_reported_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let mut tally = Tally::new(Rules::default());
     tally.keep_records(Records::create(folder.path()).unwrap());

@@ -45,7 +45,7 @@ fn spikes_are_found() {
 }
 
 #[test]
-fn every_tuesdays_spike_is_one() {
+fn a_spike_every_tuesday_is_one_weekly_spike() {
     let found = (0..50).filter(|seed| {
         let mut random = Random(*seed);
         let is_spike = |hour: usize| hour / 24 % 7 == 1 && hour % 24 == 9;
@@ -60,7 +60,7 @@ fn every_tuesdays_spike_is_one() {
 }
 
 #[test]
-fn few_weeks_tell_no_spikes() {
+fn too_few_weeks_show_no_spikes() {
     let found = spikes(&weeks(&mut Random(1), 3, 1_000.0, |hour| {
         if hour == 100 { 9.0 } else { 1.0 }
     }));
@@ -179,7 +179,7 @@ fn the_smallest_set_is_the_true_one_and_lies_in_its_interval() {
 }
 
 #[test]
-fn months_differ_where_they_do() {
+fn changes_between_months_are_found() {
     let mut random = Random(9);
     let mut month = |slower: f64| {
         let mut pages: Vec<LogPage> = (0..10)
