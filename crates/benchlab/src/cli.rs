@@ -3,7 +3,7 @@
 
 use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stage, time};
 use crate::options::formats;
-pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs};
+pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs, NamedLauncher};
 use crate::verbs::audit::args::AuditArgs;
 pub use crate::verbs::logs::args::LogsArgs;
 use crate::verbs::serve::args::ServeArgs;
@@ -432,8 +432,8 @@ pub struct LoadArgs {
     pub server_pid: Vec<i32>,
     /// The host of the servers, such as ssh:HOST: an agent there measures the CPU time, memory and threads of
     /// --server-pid, or of the process that listens on the URL's port
-    #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
-    pub server_host: Option<Arc<dyn Launcher>>,
+    #[arg(long, value_name = "WHERE", value_parser = NamedLauncher::parse)]
+    pub server_host: Option<NamedLauncher>,
     /// Exit with code 3 if this condition holds, such as 'p99>20ms' or 'errors>0.1%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Threshold>,
@@ -453,15 +453,6 @@ pub struct LoadArgs {
     /// The load's name in the history [default: host and port]
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
-    #[command(flatten)]
-    pub measuring: Measuring,
-    #[command(flatten)]
-    pub sending: Sending,
-}
-
-/// The requests of a load: their schedule, how they are sent, and the expected responses.
-#[derive(Args, Default)]
-pub struct Sending {
     /// Send this many requests per second when they are due, regardless of earlier requests (open loop)
     #[arg(long, value_name = "N", value_parser = rate, conflicts_with = "stages")]
     pub rate: Option<f64>,
@@ -490,7 +481,7 @@ pub struct Sending {
     /// The method [default: GET, or POST with a body]
     #[arg(long, short = 'X', value_name = "METHOD", conflicts_with = "requests")]
     pub method: Option<String>,
-    /// A header to send with every request; its value is never stored
+    /// A header to send with every request; its value is not stored, except for public headers such as Accept
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub header: Vec<String>,
     /// The body of every request
@@ -500,7 +491,7 @@ pub struct Sending {
     #[arg(long, value_name = "FILE", conflicts_with = "requests")]
     pub body_file: Option<PathBuf>,
     /// A file with requests in the .http format of editors; paths in the file refer to the URL's server
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "weights")]
     pub requests: Option<PathBuf>,
     /// Require one of these response statuses [default: 2xx,3xx]
     #[arg(long, value_name = "STATUS,…")]
@@ -528,6 +519,8 @@ pub struct Sending {
     pub hlog: Option<PathBuf>,
     #[command(flatten)]
     pub agents: AgentPlacement,
+    #[command(flatten)]
+    pub measuring: Measuring,
 }
 
 /// Address families, in the order of the command line.
@@ -698,6 +691,36 @@ pub struct ResumeArgs {
     /// Your own server, if the run used one: postgresql=URL or mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
     pub service: Vec<(TargetKind, String)>,
+    #[command(flatten)]
+    pub load: ResumedLoadArgs,
+}
+
+/// The options of `benchlab resume` for a load: its secrets, which the run file does not contain, and its outputs.
+#[derive(Args)]
+pub struct ResumedLoadArgs {
+    /// A header of the load again, with its secret value [default: the environment variable BENCHLAB_HEADER_NAME, such
+    /// as BENCHLAB_HEADER_AUTHORIZATION]
+    #[arg(long, short = 'H', value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+    /// The body of the load's requests again [default: the environment variable BENCHLAB_BODY]
+    #[arg(long, value_name = "TEXT", conflicts_with = "body_file")]
+    pub body: Option<String>,
+    /// A file with the body of the load's requests [default: the load's --body-file]
+    #[arg(long, value_name = "FILE")]
+    pub body_file: Option<PathBuf>,
+    /// User and password of the load's URLs again: once for all, or once for each URL that has them [default: the
+    /// environment variable BENCHLAB_USER]
+    #[arg(long, value_name = "NAME:PASSWORD")]
+    pub user: Vec<String>,
+    /// Also write a report of the load, like `benchlab load --export`
+    #[arg(long, value_name = "FILE")]
+    pub export: Vec<PathBuf>,
+    /// Also write the load's response and service times as an HdrHistogram log
+    #[arg(long, value_name = "FILE")]
+    pub hlog: Option<PathBuf>,
+    /// Exit with code 5 if a host of the load is unfit for measuring, and with code 1 as soon as an agent is lost
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// `benchlab report`
@@ -823,8 +846,7 @@ fn budget(text: &str) -> Result<Budget, String> {
 }
 
 fn families(text: &str) -> Result<Families, String> {
-    let families = IpFamily::parse(text).map_err(|e| e.to_string());
-    families.map(Families)
+    IpFamily::parse(text).map(Families)
 }
 
 fn connections() -> impl TypedValueParser<Value = u32> {

@@ -19,10 +19,29 @@ pub struct AgentPlacement {
     /// Hosts for agents, which do the work: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME
     /// (network namespaces), slurm:8, or k8s:8 (k8s:8,FILE uses an edited `benchlab manifest`). Agents are
     /// started for the run and removed after it
-    #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
-    pub on: Option<Arc<dyn Launcher>>,
+    #[arg(long, value_name = "WHERE", value_parser = NamedLauncher::parse)]
+    pub on: Option<NamedLauncher>,
     #[command(flatten)]
     pub lost: AgentLoss,
+}
+
+/// A launcher, and the text that selects it.
+#[derive(Clone)]
+pub struct NamedLauncher {
+    /// The text, such as `ssh:HOST`, which means the same in any directory.
+    pub words: String,
+    /// The launcher.
+    pub launcher: Arc<dyn Launcher>,
+}
+
+impl NamedLauncher {
+    /// Parses a launcher; see [`launcher::parse`].
+    pub fn parse(words: &str) -> Result<NamedLauncher, String> {
+        Ok(NamedLauncher {
+            launcher: launcher::parse(words)?,
+            words: launcher::absolute(words)?,
+        })
+    }
 }
 
 /// Options for lost agents.

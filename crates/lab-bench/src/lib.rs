@@ -34,8 +34,8 @@ pub use host::scratch::Scratch;
 pub use host::sys::{keep_to_part, monotonic_ns, pin, share_core, unix_seconds};
 pub use host::{interrupt, settings as host_settings};
 pub use load::{
-    Generator, Generators, LoadFault, LoadShare, LoadWorkload, LoadedServer, LoadedServers, Piece,
-    Watches, first_errors,
+    Generator, Generators, LoadFault, LoadWorkload, LoadedServers, LocalGenerators, Piece, Watches,
+    first_errors,
 };
 pub use servers::usage::{ServerWatch, Usage, Watch};
 pub use servers::{ServerWorkload, finds_peaks, generator_threads};

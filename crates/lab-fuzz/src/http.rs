@@ -131,7 +131,7 @@ pub fn load_argument(bytes: &[u8]) {
     }
     // Errors are shown, too.
     let _ = Header::parse(text).map_err(|error| error.to_string());
-    let _ = IpFamily::parse(text).map_err(|error| error.to_string());
+    let _ = IpFamily::parse(text);
     let _ = method(text).map_err(|error| error.to_string());
     if let Ok(value) = JsonValue::parse(text) {
         drop(value.to_string());

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expectations on a response beyond being well-formed: its status, its body, values in its JSON.
+//! Checks of responses: the status, the body, and values in JSON.
 
 use crate::content_coding::ContentCoding;
 use crate::error::{JobError, quoted};
-use serde::{Deserialize, Serialize};
+use lab_model::ExpectedResponse;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest body that is looked into, bytes.
+/// The maximum length of a checked body, in bytes.
 const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// A coding makes no body longer by more than so many bytes, and an eighth of it.
+/// A content coding adds at most this many bytes to a body, and an eighth of its length.
 const MAX_CODING_OVERHEAD: usize = 1024;
 
-/// The response that counts as served. Cheap to clone. By default: a status of 2xx or 3xx, with any body.
+/// The expected response. Cheap to clone. The default is a status of 2xx or 3xx, with any body.
 #[derive(Clone, Debug)]
 pub struct Expect {
     shared: Arc<Conditions>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 struct Conditions {
     statuses: Statuses,
     body: Option<Vec<u8>>,
@@ -28,7 +28,7 @@ struct Conditions {
 }
 
 impl Expect {
-    /// All of the given conditions must hold.
+    /// Creates an expected response. All conditions must hold.
     pub fn new(statuses: Statuses, body: Option<Vec<u8>>, json: Vec<JsonValue>) -> Expect {
         let shared = Conditions {
             statuses,
@@ -40,13 +40,28 @@ impl Expect {
         }
     }
 
-    /// True if an answer may have this status.
+    /// Parses an expected response. Returns an error if a status or a JSON value is invalid.
+    pub fn parse(text: &ExpectedResponse) -> Result<Expect, JobError> {
+        let statuses = text.statuses.as_deref().map(Statuses::parse);
+        let body = text.body.clone().map(String::into_bytes);
+        let json = text.json.iter().map(|value| JsonValue::parse(value));
+        let json = json.collect::<Result<_, _>>()?;
+        Ok(Expect::new(
+            statuses.transpose()?.unwrap_or_default(),
+            body,
+            json,
+        ))
+    }
+
+    /// True if the status is expected.
     pub fn status(&self, status: u16) -> bool {
         self.shared.statuses.has(status)
     }
 
-    /// How many bytes of a body [`Expect::body`] needs: more than the longest right body has in any coding, so that a longer
-    /// one is noticed; 0 where bodies are not checked.
+    /// Returns the number of bytes of a body that [`Expect::body`] needs.
+    ///
+    /// It is larger than the expected body in any coding, so that longer bodies are noticed. It is 0 if bodies are not
+    /// checked.
     pub fn body_capacity(&self) -> usize {
         match &self.shared.body {
             Some(exact) => exact.len() + exact.len() / 8 + MAX_CODING_OVERHEAD,
@@ -55,8 +70,10 @@ impl Expect {
         }
     }
 
-    /// Checks a body, which may be in a content coding. `body`: the whole body, or at least its first
-    /// [`Expect::body_capacity`] bytes. Error: it is not as expected, in words.
+    /// Checks a body, which may have a content coding.
+    ///
+    /// `body` is the whole body, or at least its first [`Expect::body_capacity`] bytes. Returns a description of the
+    /// body as an error if it is not the expected one.
     pub fn body(&self, coding: ContentCoding, body: &[u8]) -> Result<(), String> {
         let room = self.body_capacity();
         if room == 0 {
@@ -100,7 +117,7 @@ impl Expect {
             || serde_json::from_slice(body).is_ok_and(|found| json.iter().all(|j| j.holds(&found)))
     }
 
-    /// The expectations, for people: `status 200`, `body "OK"`, `JSON user.id = 7`.
+    /// Returns the conditions in words: `status 200`, `body "OK"`, `JSON user.id = 7`.
     pub fn words(&self) -> Vec<String> {
         let Conditions {
             statuses,
@@ -117,38 +134,25 @@ impl Expect {
     }
 }
 
-impl Serialize for Expect {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.shared.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Expect {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Expect, D::Error> {
-        let shared = Arc::new(Conditions::deserialize(deserializer)?);
-        Ok(Expect { shared })
-    }
-}
-
 impl Default for Expect {
     fn default() -> Self {
         Expect::new(Statuses::default(), None, Vec::new())
     }
 }
 
-/// A set of status codes. By default 2xx and 3xx.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A set of status codes. The default is 2xx and 3xx.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statuses {
-    /// Ascending, and none inside another.
+    /// Ascending ranges that do not overlap.
     spans: Vec<(u16, u16)>,
 }
 
 impl Statuses {
-    /// Reads codes and classes, such as `200,204,3xx`.
+    /// Parses codes and classes, such as `200,204,3xx`.
     ///
     /// # Errors
-    /// A word of it is neither a code from 200 to 599 nor a class from 2xx to 5xx. An answer of 1xx is not
-    /// the last one to a request (RFC 9110, 15.2).
+    /// An item is neither a code from 200 to 599 nor a class from 2xx to 5xx. 1xx is rejected because such a response
+    /// is never the last one to a request (RFC 9110, 15.2).
     pub fn parse(text: &str) -> Result<Statuses, JobError> {
         let spans = text.split(',').map(|word| {
             span(word.trim()).ok_or_else(|| {
@@ -176,7 +180,7 @@ impl Default for Statuses {
     }
 }
 
-/// Such as `200, 204 or 3xx`.
+/// Writes the set, such as `200, 204 or 3xx`.
 impl fmt::Display for Statuses {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let word = |(first, last): &(u16, u16)| match last - first {
@@ -203,21 +207,22 @@ fn span(word: &str) -> Option<(u16, u16)> {
     (200..=599).contains(&code).then_some((code, code))
 }
 
-/// A value at a path in a JSON document.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// An expected value at a path in a JSON document.
+#[derive(Clone, Debug, PartialEq)]
 pub struct JsonValue {
-    /// Keys of objects and indices of arrays, from the outside in.
+    /// Keys of objects and indexes of arrays, from the outside in.
     path: Vec<String>,
     value: Value,
 }
 
 impl JsonValue {
-    /// Reads `items.0.name=VALUE`: keys and indices from 0, separated by points, and a value in JSON; what
-    /// is not JSON is a string. A backslash takes the meaning from a point or an equals sign in a key. An
-    /// empty path is the whole document.
+    /// Parses `items.0.name=VALUE`: keys and indexes from 0, separated by dots, and a JSON value.
+    ///
+    /// A value that is not JSON is a string. A backslash escapes a dot or an equals sign in a key. An empty path means
+    /// the whole document.
     ///
     /// # Errors
-    /// It has no equals sign.
+    /// The text has no equals sign.
     pub fn parse(text: &str) -> Result<JsonValue, JobError> {
         let mut path = Vec::new();
         let mut key = String::new();
@@ -255,7 +260,7 @@ impl JsonValue {
     }
 }
 
-/// Such as `items.0.name = "x"`.
+/// Writes the condition, such as `items.0.name = "x"`.
 impl fmt::Display for JsonValue {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let escaped = |key: &String| {
@@ -273,7 +278,7 @@ impl fmt::Display for JsonValue {
     }
 }
 
-/// Numbers are equal by value: 1 is 1.0.
+/// Compares JSON values. Numbers are compared by value: 1 equals 1.0.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {

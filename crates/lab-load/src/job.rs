@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The job of a generator.
+//! The job of a generator: a load with the address of the server, the rendered requests, and the fraction of the load.
 
+use crate::error::JobError;
 use crate::expect::Expect;
-use crate::requests::Requests;
-use crate::tls::Tls;
-use lab_model::{Arrivals, Protocol};
+use crate::guard::LoadGuard;
+use crate::requests::{Request, Requests};
+use crate::target::Origin;
+use crate::tls::{Tls, without_file};
+use lab_model::{Arrivals, LoadSpec, Plan, PlannedBody, PointId, Protocol, Stage, SubjectId};
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,46 +16,167 @@ use std::time::Duration;
 /// The job of a generator.
 #[derive(Clone, Debug)]
 pub struct LoadJob {
-    /// Where the server listens.
+    /// The address of the server.
     pub address: SocketAddr,
-    /// The server's required identity, if TLS is spoken.
+    /// The TLS configuration, if the connections use TLS.
     pub tls: Option<Tls>,
     /// The requests.
     pub requests: Arc<Requests>,
     /// The expected response.
     pub expect: Arc<Expect>,
-    /// Connections kept open at once, over all threads: from 1.
+    /// The number of concurrent connections of all threads, at least 1.
     pub connections: usize,
-    /// Threads, from 1 to the number of connections.
+    /// The number of threads, from 1 to the number of connections.
     pub threads: usize,
     /// The protocol on a connection.
     pub protocol: Protocol,
-    /// A connection serves one request after the other; else each request opens one of its own.
+    /// True if connections are reused. Otherwise each request opens its own connection.
     pub keep_alive: bool,
-    /// Requests that a connection has under way at the most: from 1.
+    /// The maximum number of requests in flight on a connection, at least 1.
     pub pipeline: usize,
-    /// When requests are sent.
+    /// The schedule of the requests.
     pub arrivals: Arrivals,
-    /// The least time between two sendings of a thread of an open loop, ns.
+    /// The minimum time between two sends of a thread of an open loop, in ns.
     pub tick_ns: u64,
-    /// A request that takes longer has failed.
+    /// The time after which a request has failed.
     pub timeout: Duration,
-    /// Seed of the order of requests and of Poisson arrivals.
+    /// The seed of the order of requests and of Poisson arrivals.
     pub seed: u64,
 }
 
+/// The fraction of a load that one generator sends at a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadShare {
+    /// The number of connections, at least 1.
+    pub connections: usize,
+    /// The schedule of the requests.
+    pub arrivals: Arrivals,
+    /// The seed of random arrivals.
+    pub seed: u64,
+}
+
+impl LoadShare {
+    /// Returns the whole load of a plan at a point, with the arrivals of a block.
+    pub fn all(plan: &Plan, load: &LoadSpec, point: PointId, block: u32) -> LoadShare {
+        LoadShare {
+            connections: plan.connections(point),
+            arrivals: load.arrivals.clone(),
+            // The arrivals differ between blocks, and are the same for all servers.
+            seed: plan.seed.wrapping_add(u64::from(block) << 32),
+        }
+    }
+
+    /// Returns the fraction for one of multiple generators, which are numbered from 0. Each has its own arrivals.
+    pub fn of(&self, generator: usize, generators: usize) -> LoadShare {
+        let rest = usize::from(generator < self.connections % generators);
+        LoadShare {
+            connections: self.connections / generators + rest,
+            arrivals: self.arrivals.divided(generators),
+            // Multiplying by the bits of the golden ratio spreads the seeds of neighbors.
+            seed: self.seed ^ (generator as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+        }
+    }
+}
+
 impl LoadJob {
-    /// The same with the random arrivals of a run's block: others in each, the same for all servers.
+    /// Looks a load's server up from this machine, and renders its requests.
+    ///
+    /// The job has one connection in a closed loop, until [`LoadJob::with_share`] sets a fraction of the load.
+    /// `seed` is the seed of the order of requests.
+    ///
+    /// # Errors
+    /// The server is not found, loading it is not allowed, or its requests are invalid.
+    pub fn find(
+        load: &LoadSpec,
+        server: SubjectId,
+        requests: &[Request],
+        seed: u64,
+    ) -> Result<LoadJob, JobError> {
+        let origin = Origin::shared(requests.iter().map(|request| &request.link))?;
+        let trust = load.trust.clone().unwrap_or_default();
+        let tls = origin
+            .uses_tls()
+            .then(|| Tls::new(&origin, load.protocol, &trust));
+        let guard = LoadGuard::new(load.allowed_host.as_deref())?;
+        Ok(LoadJob {
+            tls: tls.transpose()?,
+            requests: Requests::new(requests, load.keep_alive, seed)?.into(),
+            address: origin.address(load.family(server), &guard)?,
+            expect: Expect::parse(&load.expect)?.into(),
+            connections: 1,
+            threads: load.threads as usize,
+            protocol: load.protocol,
+            keep_alive: load.keep_alive,
+            pipeline: load.pipeline as usize,
+            arrivals: Arrivals::Closed,
+            tick_ns: Arrivals::Closed.tick_ns(load.threads),
+            timeout: Duration::from_nanos(load.timeout_ns),
+            seed,
+        })
+    }
+
+    /// Returns the job for a generator that sends this fraction of the load.
+    pub fn with_share(&self, share: &LoadShare) -> LoadJob {
+        LoadJob {
+            connections: share.connections,
+            threads: self.threads.min(share.connections),
+            arrivals: share.arrivals.clone(),
+            tick_ns: share.arrivals.tick_ns(self.threads as u32),
+            seed: share.seed,
+            ..self.clone()
+        }
+    }
+
+    /// Returns a job that sends one request.
+    pub fn once(&self) -> LoadJob {
+        // The first request of an even open loop is due immediately, the second one a second later.
+        let once = Stage {
+            from: 1.0,
+            to: 1.0,
+            length_ns: 1_000_000_000,
+        };
+        LoadJob {
+            connections: 1,
+            threads: 1,
+            pipeline: 1,
+            arrivals: Arrivals::Open {
+                poisson: false,
+                stages: vec![once],
+            },
+            ..self.clone()
+        }
+    }
+
+    /// True if the server is reached over the loopback interface.
+    pub fn is_here(&self) -> bool {
+        self.address.ip().is_loopback()
+    }
+
+    /// Returns the job with the random arrivals of a block. They are the same for all servers.
     pub fn of_block(self, block: u32) -> LoadJob {
         let seed = self.seed.wrapping_add(u64::from(block) << 32);
         LoadJob { seed, ..self }
     }
 }
 
-/// Load from one time to another, ns, in slices.
+/// Returns a load that names no files of this machine, for generators on other machines.
+///
+/// # Errors
+/// The file of authorities cannot be read.
+pub fn load_without_files(load: &LoadSpec) -> Result<LoadSpec, JobError> {
+    let body = load.body.clone();
+    Ok(LoadSpec {
+        body: body.map(|body| PlannedBody { file: None, ..body }),
+        requests_file: None,
+        trust: load.trust.clone().map(without_file).transpose()?,
+        ..load.clone()
+    })
+}
+
+/// A period of load in slices.
 #[derive(Clone, Copy, Default)]
 pub struct LoadPeriod {
-    /// How many loads the generator has had with this one.
+    /// The number of the load on this generator, from 1.
     pub number: u64,
     pub begin_ns: u64,
     pub end_ns: u64,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests of a job: checked, rendered beforehand as the bytes that are sent, and put into an order
-//! in which each has its share.
+//! The requests of a job. They are checked, rendered to bytes before the load starts, and put into an order that
+//! respects their weights.
 
 use crate::error::{JobError, quoted};
 use crate::target::LoadUrl;
@@ -8,36 +8,36 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Method, Uri};
-use lab_model::PlannedRequest;
+use lab_model::{PlannedHeader, PlannedRequest};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest order of requests: the sum of all weights, divided by their greatest common divisor.
+/// The maximum length of an order of requests: the sum of all weights, divided by their greatest common divisor.
 const MAX_ORDER: u64 = 1_000_000;
 
 /// The value of the `User-Agent` header.
 const USER_AGENT: &str = concat!("benchlab/", env!("CARGO_PKG_VERSION"));
 
-/// A request as it is asked for.
+/// A request, with its secrets.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Where it is sent.
+    /// The URL.
     pub link: LoadUrl,
     /// The method, such as `GET`.
     pub method: Method,
-    /// In the order in which they are sent. One of a name that the generator sends itself (`User-Agent`,
-    /// `Accept`, `Host`, `Authorization`) is sent in its place.
+    /// The headers, in the order in which they are sent. They replace the generator's own `User-Agent`, `Accept`,
+    /// `Host` and `Authorization`.
     pub headers: Vec<Header>,
-    /// The body; empty if there is none.
+    /// The body. It is empty if the request has none.
     pub body: Bytes,
-    /// How often it is sent in proportion to the others, at least 1.
+    /// The number of times it is sent relative to the other requests, at least 1.
     pub weight: u32,
 }
 
 impl Request {
-    /// A GET without headers or body.
+    /// Creates a GET request without headers or body.
     pub fn new(link: LoadUrl) -> Request {
         Request {
             link,
@@ -48,7 +48,7 @@ impl Request {
         }
     }
 
-    /// Adds headers that all requests share. A request's own header of the same name replaces a shared one.
+    /// Adds headers that all requests have. A request's own header replaces a common one of the same name.
     pub fn add_common(&mut self, headers: &[Header]) {
         let count = self.headers.len();
         for header in headers {
@@ -64,10 +64,10 @@ impl Request {
     }
 }
 
-/// Reads a method, such as `PATCH`.
+/// Parses a method, such as `PATCH`.
 ///
 /// # Errors
-/// It is not a token (RFC 9110, 9.1), or asks for a tunnel.
+/// The text is not a token (RFC 9110, 9.1), or it is `CONNECT`, which requests a tunnel.
 pub fn method(text: &str) -> Result<Method, JobError> {
     match Method::from_bytes(text.as_bytes()) {
         Ok(Method::CONNECT) => Err(JobError::new(
@@ -75,27 +75,27 @@ pub fn method(text: &str) -> Result<Method, JobError> {
         )),
         Ok(method) => Ok(method),
         Err(_) => Err(JobError::new(format!(
-            "{} is no method; one is a word such as GET, POST or PURGE",
+            "{} is not a method; a method is a word such as GET, POST or PURGE",
             quoted(text)
         ))),
     }
 }
 
-/// A header of a request. What it says may be a secret, and is shown nowhere.
+/// A header of a request. Its value may be a secret and is never shown.
 #[derive(Clone)]
 pub struct Header {
-    /// The name as it was written: some servers care, against the standard.
+    /// The name, with its original upper and lower case: some servers care, against the standard.
     spelling: String,
     name: HeaderName,
     value: HeaderValue,
 }
 
 impl Header {
-    /// Reads `Name: value`.
+    /// Parses `Name: value`.
     ///
     /// # Errors
-    /// It has no colon, a character that no header has (RFC 9110, 5.5), or is one of those that the
-    /// generator alone writes, because they say where a request ends and what becomes of its connection.
+    /// The text has no colon or a character that is invalid in a header (RFC 9110, 5.5), or only the generator may
+    /// send the header, because it determines where a request ends or whether its connection is reused.
     pub fn parse(line: &str) -> Result<Header, JobError> {
         let (spelling, value) = line.split_once(':').ok_or_else(|| {
             JobError::new(format!(
@@ -103,8 +103,9 @@ impl Header {
                 quoted(line)
             ))
         })?;
-        let name = HeaderName::from_bytes(spelling.as_bytes())
-            .map_err(|_| JobError::new(format!("{} is no name of a header", quoted(spelling))))?;
+        let name = HeaderName::from_bytes(spelling.as_bytes()).map_err(|_| {
+            JobError::new(format!("{} is not a valid header name", quoted(spelling)))
+        })?;
         let value = HeaderValue::from_bytes(value.trim_matches([' ', '\t']).as_bytes());
         let value = value.map_err(|_| {
             let words = "has a control character in its value, such as the end of a line";
@@ -123,7 +124,20 @@ impl Header {
         })
     }
 
-    /// The header as [`Header::parse`] reads it.
+    /// Returns the header as a run file stores it.
+    pub fn planned(&self) -> PlannedHeader {
+        PlannedHeader::new(
+            &self.spelling,
+            &String::from_utf8_lossy(self.value.as_bytes()),
+        )
+    }
+
+    /// True if the header has this name, in upper or lower case.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.spelling.eq_ignore_ascii_case(name)
+    }
+
+    /// Returns the header in the form that [`Header::parse`] reads.
     pub(crate) fn line(&self) -> String {
         let value = String::from_utf8_lossy(self.value.as_bytes());
         format!("{}: {value}", self.spelling)
@@ -168,19 +182,19 @@ struct SharedRequests {
 pub struct RenderedRequest {
     /// Head and body for HTTP/1.1 (RFC 9112).
     pub bytes: Bytes,
-    /// Its answer has no body, whatever its header says.
+    /// True if the response has no body, even if its headers announce one.
     pub head: bool,
     /// The head for HTTP/2 (RFC 9113).
     pub parts: http::Request<()>,
-    /// The body for HTTP/2; the same bytes as in `bytes`.
+    /// The body for HTTP/2. It shares the memory of `bytes`.
     pub body: Bytes,
 }
 
 impl Requests {
-    /// Checks and renders them, and draws their order.
+    /// Checks and renders the requests, and draws their order.
     ///
     /// # Errors
-    /// There is none, a weight is 0, or the weights are too far apart for an order of a million.
+    /// There is no request, a weight is 0, or the order of these weights would have more than a million requests.
     pub fn new(list: &[Request], keep_alive: bool, seed: u64) -> Result<Requests, JobError> {
         if list.is_empty() {
             return Err(JobError::new("there is no request to send"));
@@ -198,7 +212,7 @@ impl Requests {
         })
     }
 
-    /// The request at a position, from 0; after the last of the order comes the first again.
+    /// Returns the request at a position, from 0. After the last request, the order starts again.
     pub fn get(&self, position: usize) -> &RenderedRequest {
         let SharedRequests {
             rendered, order, ..
@@ -206,12 +220,12 @@ impl Requests {
         &rendered[order[position % order.len()] as usize]
     }
 
-    /// After how many positions the order begins anew: at least 1.
+    /// Returns the length of the order, at least 1.
     pub fn period(&self) -> usize {
         self.shared.order.len()
     }
 
-    /// The requests, without secrets; those that look the same are one.
+    /// Returns the requests as a run file stores them, without secrets.
     pub fn planned(&self) -> &[PlannedRequest] {
         &self.shared.planned
     }
@@ -225,13 +239,23 @@ impl fmt::Debug for Requests {
     }
 }
 
-fn planned(list: &[Request]) -> Vec<PlannedRequest> {
+/// Returns the total length of the requests' own headers and bodies, in bytes.
+pub fn content_bytes(requests: &[Request]) -> u64 {
+    let headers = requests.iter().flat_map(|request| &request.headers);
+    let headers: usize = headers.map(|header| header.line().len()).sum();
+    let bodies: usize = requests.iter().map(|request| request.body.len()).sum();
+    (headers + bodies) as u64
+}
+
+/// Returns the requests as a run file stores them. Requests that differ only in headers and body are merged.
+pub(crate) fn planned(list: &[Request]) -> Vec<PlannedRequest> {
     let mut planned_requests: Vec<PlannedRequest> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for request in list {
         let (method, url) = (request.method.to_string(), request.link.to_string());
+        let user = request.link.authorization.clone();
         let place = *places
-            .entry((method.clone(), url.clone()))
+            .entry((method.clone(), url.clone(), user))
             .or_insert(planned_requests.len());
         match planned_requests.get_mut(place) {
             Some(same) => same.weight = same.weight.saturating_add(request.weight),
@@ -239,14 +263,15 @@ fn planned(list: &[Request]) -> Vec<PlannedRequest> {
                 method,
                 url,
                 weight: request.weight,
+                has_user: request.link.authorization.is_some(),
             }),
         }
     }
     planned_requests
 }
 
-/// The order of requests by their numbers: one of weight w has w turns, equally far apart, and where its
-/// first one is comes from the seed.
+/// Returns the order of requests by their indexes. A request of weight w occurs w times, at equal distances. The seed
+/// determines the position of the first occurrence.
 fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
     if weights.contains(&0) {
         return Err(JobError::new(
@@ -310,7 +335,7 @@ fn render(request: &Request, keep_alive: bool) -> Result<RenderedRequest, JobErr
     })
 }
 
-/// All header fields that both versions of HTTP have: all but the host and what becomes of the connection.
+/// Returns the header fields that are the same in both versions of HTTP: all except `Host` and `Connection`.
 fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
     let mut fields = Vec::new();
     for line in [&format!("User-Agent: {USER_AGENT}"), "Accept: */*"] {
@@ -325,7 +350,7 @@ fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
     }
     let other_headers = request.headers.iter().filter(|header| header.name != HOST);
     fields.extend(other_headers.cloned());
-    // RFC 9110, 8.6: a method that is defined to have a body says that there is none.
+    // RFC 9110, 8.6: a request whose method usually has a body sends a length of 0 if it has none.
     let with_body = [Method::POST, Method::PUT, Method::PATCH].contains(&request.method);
     if with_body || !request.body.is_empty() {
         fields.push(Header {

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where requests go: URLs taken apart, the one origin that they share, and the address that is
-//! connected to.
+//! The destination of requests: parsed URLs, their common origin, and the address of the server.
 
 use crate::error::{JobError, quoted};
 use crate::guard::LoadGuard;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::uri::{Authority, PathAndQuery};
+use lab_model::IpFamily;
 use percent_encoding::percent_decode_str;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 use url::{Host, Url};
 
-/// How long each of several addresses is given to take a connection when one is chosen.
+/// The time that each address of a host has to accept a connection, when one of multiple addresses is chosen.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A URL, taken apart. Its user and password are kept only as the header that is sent.
+/// A parsed URL. User and password are stored only as the header that is sent.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LoadUrl {
     /// Scheme, host and port.
@@ -28,11 +27,10 @@ pub struct LoadUrl {
 }
 
 impl LoadUrl {
-    /// Takes a URL such as `http://127.0.0.1:8080/list?page=2` apart. A fragment stays here, as it does
-    /// in a browser.
+    /// Parses a URL such as `http://127.0.0.1:8080/list?page=2`. A fragment is not sent, as in a browser.
     ///
     /// # Errors
-    /// It is not a URL of http or https, or has characters that no URL has.
+    /// The scheme is not http or https, or the URL is invalid.
     pub fn parse(text: &str) -> Result<LoadUrl, JobError> {
         let quoted_url = || quoted(&without_user(text));
         if text.chars().any(char::is_control) {
@@ -67,15 +65,24 @@ impl LoadUrl {
         })
     }
 
-    /// Path and query, percent-encoded, as a request line has them (RFC 9112, 3.2.1).
+    /// Returns the path and query, percent-encoded, as in a request line (RFC 9112, 3.2.1).
     pub fn path(&self) -> &str {
         self.path.as_str()
     }
 
-    /// Another path of the same origin, for the same user.
+    /// Returns the same URL for a user, given as `NAME:PASSWORD`, or `NAME` without a password.
+    pub(crate) fn with_user(self, user: &str) -> LoadUrl {
+        let colon = if user.contains(':') { "" } else { ":" };
+        LoadUrl {
+            authorization: Some(basic(format!("{user}{colon}").as_bytes())),
+            ..self
+        }
+    }
+
+    /// Returns the URL of another path of the same origin, for the same user.
     ///
     /// # Errors
-    /// The path does not begin with `/`, or has characters that no path has.
+    /// The path does not begin with `/`, or contains invalid characters.
     pub fn with_path(&self, path: &str) -> Result<LoadUrl, JobError> {
         if !path.starts_with('/') {
             let words = "neither begins with `/` nor is a URL of http or https";
@@ -89,7 +96,7 @@ impl LoadUrl {
     }
 }
 
-/// Without the user and password.
+/// Writes the URL without user and password.
 impl fmt::Display for LoadUrl {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}{}", self.origin, self.path)
@@ -102,7 +109,7 @@ impl fmt::Debug for LoadUrl {
     }
 }
 
-/// Scheme, host and port (RFC 6454): one server.
+/// The scheme, host and port of a server (RFC 6454).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     uses_tls: bool,
@@ -111,10 +118,10 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The one origin that all links share.
+    /// Returns the common origin of all URLs.
     ///
     /// # Errors
-    /// There is no link, or they lead to several servers.
+    /// There is no URL, or the URLs have different origins.
     pub fn shared<'a>(links: impl IntoIterator<Item = &'a LoadUrl>) -> Result<Origin, JobError> {
         let mut links = links.into_iter();
         let first = links.next().ok_or_else(|| {
@@ -129,12 +136,12 @@ impl Origin {
         }
     }
 
-    /// Requests go over TLS.
+    /// True if requests are sent over TLS.
     pub fn uses_tls(&self) -> bool {
         self.uses_tls
     }
 
-    /// The host's name or address, without brackets.
+    /// Returns the name or address of the host, without brackets.
     pub fn host(&self) -> String {
         match &self.host {
             Host::Domain(name) => name.clone(),
@@ -143,8 +150,8 @@ impl Origin {
         }
     }
 
-    /// Host and port as a `Host` header has them (RFC 9112, 3.2): an IPv6 address in brackets, the
-    /// scheme's own port left out.
+    /// Returns host and port for a `Host` header (RFC 9112, 3.2): an IPv6 address in brackets, without the default
+    /// port of the scheme.
     pub fn authority(&self) -> String {
         let usual = if self.uses_tls { 443 } else { 80 };
         match self.port {
@@ -153,21 +160,23 @@ impl Origin {
         }
     }
 
-    /// The port, the scheme's own if none is named.
+    /// Returns the port, or the default port of the scheme.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// `http` or `https`.
+    /// Returns `http` or `https`.
     pub fn scheme(&self) -> &'static str {
         if self.uses_tls { "https" } else { "http" }
     }
 
-    /// Looks the host up, once, and chooses the address to connect to: of the wanted family, and of several
-    /// the first that takes a connection, as `localhost` often has two and a server listens on one.
+    /// Looks the host up once, and chooses the address to connect to.
+    ///
+    /// Of multiple addresses of the requested family, it is the first that accepts a connection: `localhost` often has
+    /// two, and a server may listen only on one.
     ///
     /// # Errors
-    /// There is no such host, it has no address of that family, or the guard refuses one of them.
+    /// The host is unknown or has no address of this family, or the guard rejects one of its addresses.
     pub fn address(
         &self,
         family: Option<IpFamily>,
@@ -225,62 +234,14 @@ impl Origin {
     }
 }
 
-/// Such as `http://127.0.0.1:8080`.
+/// Writes the origin, such as `http://127.0.0.1:8080`.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}://{}", self.scheme(), self.authority())
     }
 }
 
-/// A family of addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum IpFamily {
-    /// IPv4.
-    V4,
-    /// IPv6.
-    V6,
-}
-
-impl IpFamily {
-    /// The family of an address.
-    pub fn of(address: &SocketAddr) -> IpFamily {
-        if address.is_ipv4() {
-            IpFamily::V4
-        } else {
-            IpFamily::V6
-        }
-    }
-
-    /// The families of `4`, `6` or `4,6`, in the order given.
-    ///
-    /// # Errors
-    /// It is anything else.
-    pub fn parse(text: &str) -> Result<Vec<IpFamily>, JobError> {
-        let family = |word: &str| match word.trim() {
-            "4" => Some(IpFamily::V4),
-            "6" => Some(IpFamily::V6),
-            _ => None,
-        };
-        let families: Option<Vec<IpFamily>> = text.split(',').map(family).collect();
-        match families {
-            Some(list) if list.len() == 1 || (list.len() == 2 && list[0] != list[1]) => Ok(list),
-            _ => Err(JobError::new(format!(
-                "{} is no address family: give 4 or 6, or 4,6 to compare both",
-                quoted(text)
-            ))),
-        }
-    }
-
-    /// `IPv4` or `IPv6`.
-    pub fn name(self) -> &'static str {
-        match self {
-            IpFamily::V4 => "IPv4",
-            IpFamily::V6 => "IPv6",
-        }
-    }
-}
-
-/// The zone of an IPv6 address that is none without it (RFC 4007), also as RFC 6874 wants it written.
+/// Returns the zone of an IPv6 address (RFC 4007), written as `%eth0` or, after RFC 6874, as `%25eth0`.
 fn zone(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -297,7 +258,12 @@ fn authorization(url: &Url) -> Option<String> {
     let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
     pair.push(b':');
     pair.extend(percent_decode_str(url.password().unwrap_or("")));
-    Some(format!("Basic {}", BASE64.encode(pair)))
+    Some(basic(&pair))
+}
+
+/// Returns the value of an `Authorization` header for `NAME:PASSWORD` (RFC 7617).
+fn basic(pair: &[u8]) -> String {
+    format!("Basic {}", BASE64.encode(pair))
 }
 
 fn not_http(text: &str) -> String {
@@ -324,7 +290,7 @@ fn scheme(text: &str) -> Option<&str> {
     scheme.chars().all(word).then_some(scheme)
 }
 
-/// Removes user and password from a text that should be a URL: an invalid password may contain any character.
+/// Removes user and password from a text that should be a URL. An invalid password may contain any character.
 fn without_user(text: &str) -> String {
     match (text.rsplit_once('@'), scheme(text)) {
         (None, _) => text.to_owned(),

@@ -1,75 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-//! TLS towards the server: whom to believe, which protocol to agree on.
+//! TLS connections to the server: verification of certificates, and negotiation of the protocol.
 
 use crate::certificates::{self, AnyCertificate, Authorities, CertificateFault};
 use crate::error::{JobError, quoted};
 use crate::target::Origin;
-use lab_model::Protocol;
+use lab_model::{Protocol, Trust};
 use rustls::client::Resumption;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{AlertDescription, CertificateError, ClientConfig, OtherError, RootCertStore};
-use serde::{Deserialize, Serialize};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The certificates that are accepted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Trust {
-    /// Those of the system's authorities.
-    #[default]
-    System,
-    /// Those of the authorities in this PEM file alone.
-    File(PathBuf),
-    /// Those of the authorities in this PEM text alone.
-    Authorities(String),
-    /// Any certificate.
-    Anybody,
-}
-
-impl Trust {
-    /// The note for reports; `None` where certificates are verified.
-    pub fn words(&self) -> Option<&'static str> {
-        match self {
-            Trust::Anybody => {
-                Some("WARNING: the server's certificate was not verified (--insecure)")
-            }
-            Trust::System | Trust::File(_) | Trust::Authorities(_) => None,
-        }
-    }
-
-    /// The same with the contents of the file in place of its name. Error: it cannot be read.
-    pub fn without_file(self) -> Result<Trust, JobError> {
-        let Trust::File(file) = self else {
-            return Ok(self);
-        };
-        let text = std::fs::read_to_string(&file);
-        let text = text.map_err(|error| JobError::new(format!("{}: {error}", file.display())))?;
-        Ok(Trust::Authorities(text))
-    }
+/// Replaces a file of authorities by its content. Returns an error if the file cannot be read.
+pub(crate) fn without_file(trust: Trust) -> Result<Trust, JobError> {
+    let Trust::File(file) = trust else {
+        return Ok(trust);
+    };
+    let text = std::fs::read_to_string(&file);
+    let text =
+        text.map_err(|error| JobError::new(format!("cannot read {}: {error}", file.display())))?;
+    Ok(Trust::Authorities(text))
 }
 
 /// The TLS configuration of a connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// Every connection makes a full handshake, as that of a new user does: none is resumed.
+    /// The configuration. Each connection does a full handshake, like that of a new user; no session is resumed.
     pub config: Arc<ClientConfig>,
-    /// The name that the server's certificate must have.
+    /// The required name in the server's certificate.
     pub name: ServerName<'static>,
 }
 
 impl Tls {
-    /// For an origin, over which a protocol is spoken (RFC 7301).
+    /// Creates the configuration for an origin and a protocol, which is negotiated with ALPN (RFC 7301).
     ///
     /// # Errors
-    /// The authorities cannot be read, there is none, or the host's name is none that a certificate has.
+    /// The authorities cannot be read, there are none, or the host's name is not valid in a certificate.
     pub fn new(origin: &Origin, protocol: Protocol, trust: &Trust) -> Result<Tls, JobError> {
         let host = origin.host();
         let name = ServerName::try_from(host.clone()).map_err(|_| {
-            let words = "is no name that a certificate can have; use another name or the address";
+            let words = "is not a valid name in a certificate; use another name or the address";
             JobError::new(format!("{} {words}", quoted(&host)))
         })?;
         let provider = Arc::new(ring::default_provider());
@@ -105,10 +78,10 @@ impl Tls {
     }
 }
 
-/// The beginning of the reason for a connection that failed in the TLS handshake.
+/// The start of the error message for a failed TLS handshake.
 pub const TLS_FAILURE: &str = "no TLS connection: ";
 
-/// An error of a handshake, in words; other errors stay as they are.
+/// Describes a TLS error of a handshake. Returns other errors unchanged.
 pub(crate) fn handshake_error(error: io::Error) -> io::Error {
     let inner = error.get_ref();
     let Some(reason) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {

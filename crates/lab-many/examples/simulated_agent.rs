@@ -72,8 +72,8 @@ fn report_work(report: &LoadReport, body: &[u8]) -> io::Result<()> {
 
 fn carry_out(work: AgentWork) -> io::Result<()> {
     match work {
-        AgentWork::Load(LoadOrder::Find { servers, .. }) => {
-            let (host, first) = (Host::default(), vec![Vec::new(); servers.len()]);
+        AgentWork::Load(LoadOrder::Find { requests, .. }) => {
+            let (host, first) = (Host::default(), vec![Vec::new(); requests.len()]);
             report_work(&LoadReport::Found { host, first }, &[])
         }
         AgentWork::Load(LoadOrder::Open { .. }) => report_work(&LoadReport::Opened, &[]),

@@ -13,6 +13,7 @@ pub mod host;
 mod ids;
 mod interval;
 pub mod load;
+mod load_request;
 pub mod log_analysis;
 mod log_finding;
 pub mod metric;
@@ -36,7 +37,10 @@ pub use counts::Counts;
 pub use host::{Disturbance, Host};
 pub use ids::{AgentId, PointId, SubjectId, SubjectPoint, TargetId};
 pub use interval::Interval;
-pub use load::{Arrivals, Load, PlannedRequest, Protocol, Stage};
+pub use load::{Arrivals, LoadSpec, Protocol, Stage};
+pub use load_request::{
+    ExpectedResponse, IpFamily, PlannedBody, PlannedHeader, PlannedRequest, RequestsFile, Trust,
+};
 pub use log_analysis::{
     JoinCoverage, LineCounts, LogAnalysis, LogCell, LogFile, LogHour, LogPage, PageKind,
     QueryWithin,

@@ -1,38 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load: what is sent to a server over HTTP.
+//! The specification of an HTTP load: requests, schedule, protocol and expected responses.
 
+use crate::{
+    ExpectedResponse, IpFamily, PlannedBody, PlannedHeader, PlannedRequest, RequestsFile,
+    SubjectId, Trust,
+};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// How load is put on servers. How much of it at which point, see [`crate::PointLoad`].
+/// The load on one or more servers: the requests, how they are sent, and the expected responses.
+///
+/// The amount of load at each point is in [`crate::PointLoad`]. Secrets are stored as references, without their
+/// values, and `benchlab resume` asks for them again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Load {
-    /// The requests of each subject, as people may see them: without secrets.
+pub struct LoadSpec {
+    /// The requests to each subject, without secrets.
     pub requests: Vec<Vec<PlannedRequest>>,
-    /// When requests are sent.
+    /// Headers that are added to every request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<PlannedHeader>,
+    /// The body of every request. `None` means no body, or the bodies in `requests_file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<PlannedBody>,
+    /// The file from which the requests were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_file: Option<RequestsFile>,
+    /// The schedule of the requests.
     pub arrivals: Arrivals,
     /// The protocol on a connection.
     pub protocol: Protocol,
-    /// A connection serves one request after the other; else each request opens one of its own.
+    /// True if connections are reused. Otherwise each request opens its own connection.
     pub keep_alive: bool,
-    /// Requests that a connection has under way at the most.
+    /// The maximum number of requests in flight on a connection.
     pub pipeline: u32,
-    /// Threads of the generator, one per core at the most.
+    /// The number of threads of the generator, at most one per core.
     pub threads: u32,
-    /// A request that takes longer has failed.
+    /// The time after which a request has failed, in ns.
     pub timeout_ns: u64,
-    /// Requirements on a response beyond being well-formed, in words, such as `status 200`.
+    /// The address families to connect to: one for all subjects, or one for each. Empty means any family.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub families: Vec<IpFamily>,
+    /// The certificates to accept. `None` where benchlab starts the server and knows its certificate, and in run files
+    /// of earlier versions, which did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
+    /// A host that may be loaded even if it is public.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_host: Option<String>,
+    /// The expected response.
+    #[serde(default)]
+    pub expect: ExpectedResponse,
+    /// The expected response in words, such as `status 200`.
     pub expected: Vec<String>,
-    /// How long a visit to a point lasts.
+    /// The conditions of `--fail-if`, such as `p99>20ms`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<String>,
+    /// The duration of a visit to a point, in ns.
     pub stretch_ns: u64,
-    /// The servers' processes by their numbers, where they were named: each once.
+    /// The launcher of the agents that generate the load, such as `ssh:gen1,gen2`. `None` means this process does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<String>,
+    /// The silence after which an agent is lost, in ns. `None` means the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_after_ns: Option<u64>,
+    /// The process IDs of the servers, if given: one for all subjects, or one for each.
     #[serde(default, rename = "server_pid", deserialize_with = "one_or_several")]
     pub server_pids: Vec<i32>,
-    /// The machine beside whose server an agent reads what that uses; `None`: it is this one, if it is known.
+    /// The machine on which an agent reads the servers' resource usage. `None` means this machine, or that the
+    /// usage is not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<String>,
+    /// The launcher of the agent on `server_host`, such as `ssh:web1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_agent: Option<String>,
 }
 
-/// Older files have one number at the most.
+/// Reads process IDs. Older run files have one number or null.
 fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -46,54 +89,100 @@ fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Err
     })
 }
 
-/// Within a tick an open loop sends what was due together: to wake for each request, and to wake the server for each,
-/// costs more than the requests.
+/// An open loop sends all requests that became due within a tick together. Waking up for each request, and waking
+/// the server for each, would cost more than the requests.
 const MAX_TICK_NS: u64 = 200_000;
 const MIN_TICK_NS: u64 = 50_000;
 
-impl Load {
-    /// The least time between two sendings of a thread of an open loop, ns: two requests at the highest rate that is
-    /// planned; the shortest, where rates come of what is measured. One for all servers and points.
+impl LoadSpec {
+    /// Returns the tick for all servers and points; see [`Arrivals::tick_ns`].
     pub fn tick_ns(&self) -> u64 {
-        let Arrivals::Open { stages, .. } = &self.arrivals else {
-            return MIN_TICK_NS;
-        };
-        let highest = stages.iter().map(|s| s.from.max(s.to)).fold(0.0, f64::max);
-        let two_ns = 2e9 * f64::from(self.threads.max(1)) / highest;
-        (two_ns as u64).clamp(MIN_TICK_NS, MAX_TICK_NS)
+        self.arrivals.tick_ns(self.threads)
+    }
+
+    /// Returns the scheme, host and port of a subject, or an empty string if it has no requests.
+    pub fn origin(&self, subject: SubjectId) -> &str {
+        let first = self
+            .requests
+            .get(subject)
+            .and_then(|requests| requests.first());
+        let url = first.map_or("", |request| request.url.as_str());
+        let path = url.match_indices('/').nth(2);
+        path.map_or(url, |(at, _)| &url[..at])
+    }
+
+    /// Returns the address family for a subject. `None` means any family.
+    pub fn family(&self, subject: SubjectId) -> Option<IpFamily> {
+        let of_subject = self.families.get(subject);
+        of_subject.or(self.families.first()).copied()
+    }
+
+    /// Returns the process ID of a subject, if it was given.
+    pub fn server_pid(&self, subject: SubjectId) -> Option<i32> {
+        let of_subject = self.server_pids.get(subject);
+        of_subject.or(self.server_pids.first()).copied()
     }
 }
 
-/// One request, and how often it is sent in proportion to the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedRequest {
-    /// The method, such as `GET`.
-    pub method: String,
-    /// Without user and password.
-    pub url: String,
-    /// At least 1.
-    pub weight: u32,
-}
-
-/// When requests are sent.
+/// The schedule of requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "loop", rename_all = "lowercase")]
 pub enum Arrivals {
-    /// As soon as the connection's last one is answered.
+    /// Closed loop: a connection sends its next request as soon as it has the response to the last one.
     #[default]
     Closed,
-    /// When they are due, whatever became of those before.
+    /// Open loop: each request is sent when it is due, even if earlier ones have no response yet.
     Open {
-        /// The times between two are exponentially distributed, as of many users that know nothing of
-        /// each other; else they are equal.
+        /// True if the times between requests are exponentially distributed, like those of many independent
+        /// users. Otherwise they are equal.
         poisson: bool,
-        /// One after the other, over and over again while the load lasts.
+        /// The rates over time. They start again from the first stage while the load lasts.
+        #[serde(deserialize_with = "limited_stages")]
         stages: Vec<Stage>,
     },
 }
 
+/// The maximum rate of a stage, in requests per second.
+const MAX_RATE: f64 = 1e9;
+
+/// The maximum duration of all stages together, in ns: ten years.
+const MAX_STAGES_NS: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
+
+/// Reads stages, and rejects rates and durations out of range, whose sums would overflow.
+fn limited_stages<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stage>, D::Error> {
+    let stages = Vec::<Stage>::deserialize(from)?;
+    let rates = stages.iter().flat_map(|stage| [stage.from, stage.to]);
+    if let Some(rate) = rates
+        .into_iter()
+        .find(|rate| !(0.0..=MAX_RATE).contains(rate))
+    {
+        return Err(D::Error::custom(format!(
+            "a rate of {rate} requests per second is not between 0 and {MAX_RATE}"
+        )));
+    }
+    let mut lengths = stages.iter().map(|stage| stage.length_ns);
+    let total = lengths.try_fold(0, u64::checked_add);
+    if total.is_none_or(|total| total > MAX_STAGES_NS) {
+        return Err(D::Error::custom("the stages take longer than ten years"));
+    }
+    Ok(stages)
+}
+
 impl Arrivals {
-    /// The share of one of several generators that share the requests equally.
+    /// Returns the minimum time between two sends of a thread of an open loop, in ns.
+    ///
+    /// In this time, two requests per thread are due at the highest planned rate. Where the rate is measured
+    /// first, it is the shortest tick.
+    pub fn tick_ns(&self, threads: u32) -> u64 {
+        let Arrivals::Open { stages, .. } = self else {
+            return MIN_TICK_NS;
+        };
+        let highest = stages.iter().map(|s| s.from.max(s.to)).fold(0.0, f64::max);
+        let two_ns = 2e9 * f64::from(threads.max(1)) / highest;
+        (two_ns as u64).clamp(MIN_TICK_NS, MAX_TICK_NS)
+    }
+
+    /// Returns the schedule of one of multiple generators, each of which sends an equal fraction of the requests.
     pub fn divided(&self, generators: usize) -> Arrivals {
         let Arrivals::Open { poisson, stages } = self else {
             return Arrivals::Closed;
@@ -110,7 +199,7 @@ impl Arrivals {
         }
     }
 
-    /// How many requests are due until so long after the beginning, on average; none in a closed loop.
+    /// Returns the expected number of requests due in the first `until_ns`. It is 0 in a closed loop.
     pub fn due(&self, until_ns: u64) -> f64 {
         let Arrivals::Open { stages, .. } = self else {
             return 0.0;
@@ -141,19 +230,19 @@ impl Arrivals {
     }
 }
 
-/// A part of the time in which the rate goes evenly from one value to another.
+/// A period in which the rate changes linearly from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// Requests per second at its beginning.
+    /// The rate at the start, in requests per second.
     pub from: f64,
-    /// Requests per second at its end.
+    /// The rate at the end, in requests per second.
     pub to: f64,
-    /// How long it lasts.
+    /// The duration in ns.
     pub length_ns: u64,
 }
 
 impl Stage {
-    /// How many requests are due in the first part of it, on average: the area under its rate.
+    /// Returns the expected number of requests due in the first `first_ns`: the area under the rate.
     fn due(&self, first_ns: u64) -> f64 {
         let part = first_ns as f64 / self.length_ns.max(1) as f64;
         let rate = self.from + (self.to - self.from) * part;
@@ -188,10 +277,10 @@ mod tests {
                 poisson: true,
                 stages: rates.iter().map(stage).collect(),
             };
-            let load = Load {
+            let load = LoadSpec {
                 arrivals,
                 threads,
-                ..Load::default()
+                ..LoadSpec::default()
             };
             load.tick_ns()
         };
@@ -199,7 +288,7 @@ mod tests {
         assert_eq!(tick_ns(&[100.0, 20_000.0], 1), 100_000);
         assert_eq!(tick_ns(&[20_000.0], 2), 200_000);
         assert_eq!(tick_ns(&[1e6], 1), 50_000);
-        assert_eq!(Load::default().tick_ns(), 50_000);
+        assert_eq!(LoadSpec::default().tick_ns(), 50_000);
     }
 
     fn ramp() -> Arrivals {

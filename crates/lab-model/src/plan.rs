@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
-use crate::{LINK, Load, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId};
+use crate::{
+    LINK, LoadSpec, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId,
+};
 use serde::{Deserialize, Serialize};
 
 /// The name of the parameter that selects the faults to inject.
@@ -46,7 +48,7 @@ pub enum Work {
     /// Whole commands, each batch of which is one process.
     Commands(Commands),
     /// Servers that were there, on which load is put.
-    Load(Load),
+    Load(LoadSpec),
     /// Servers that the lab starts and puts load on.
     Servers(Servers),
 }
@@ -55,7 +57,7 @@ pub enum Work {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Servers {
     /// How load is put on; at which points how much, the points say.
-    pub load: Load,
+    pub load: LoadSpec,
     /// The requests and the required responses.
     pub serving: Serving,
 }
@@ -445,8 +447,8 @@ impl Plan {
         }
     }
 
-    /// The load that is put on servers, if it is.
-    pub fn load(&self) -> Option<&Load> {
+    /// Returns the load on servers, if the plan has one.
+    pub fn load(&self) -> Option<&LoadSpec> {
         match &self.work {
             Work::Load(load) => Some(load),
             Work::Servers(servers) => Some(&servers.load),
@@ -454,12 +456,27 @@ impl Plan {
         }
     }
 
-    /// The load, to change it.
-    pub fn load_mut(&mut self) -> Option<&mut Load> {
+    /// Returns the load on servers for changes, if the plan has one.
+    pub fn load_mut(&mut self) -> Option<&mut LoadSpec> {
         match &mut self.work {
             Work::Load(load) => Some(load),
             Work::Servers(servers) => Some(&mut servers.load),
             Work::Batches | Work::Commands(_) => None,
+        }
+    }
+
+    /// True if the only server is loaded at the only point, without pauses.
+    pub fn is_one_stretch(&self) -> bool {
+        self.points.len() * self.subjects.len() == 1
+    }
+
+    /// True if a stopped run with this plan can be resumed, and its blocks measured again.
+    ///
+    /// Where the rate changes during a load without pauses, the rest of the load alone would be a different load.
+    pub fn can_resume(&self) -> bool {
+        match &self.work {
+            Work::Load(load) => !(self.is_one_stretch() && load.arrivals.changes()),
+            Work::Batches | Work::Commands(_) | Work::Servers(_) => true,
         }
     }
 

@@ -33,7 +33,7 @@ pub struct PointLoad {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {
-    /// As [`crate::Load::arrivals`] says.
+    /// As [`crate::LoadSpec::arrivals`] says.
     Planned,
     /// As soon as the previous response on the connection has arrived.
     Closed,

@@ -24,7 +24,7 @@ pub use case::{Case, Extent, Factor};
 pub use comparison::{CommandWords, Comparison, GivenCommand, filled};
 pub use error::{PlanError, nearest};
 pub use experiment::{Experiment, Recipe, Subject};
-pub use load::{Loading, PlannedServer};
+pub use load::Loading;
 pub use place::Project;
 pub use schedule::Schedule;
 pub use select::{FolderPlace, Selection};

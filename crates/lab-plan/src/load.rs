@@ -1,88 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load that was asked for on the command line -> the plan that puts it on.
+//! Turns a load that the command line requests into a plan.
 
 use crate::error::PlanError;
 use crate::name;
 use lab_model::point_load::CONNECTIONS;
-use lab_model::{
-    Arrivals, Case, Cores, Load, Measure, Plan, PlannedRequest, Point, Stage, Subject, Work,
-};
+use lab_model::{Arrivals, Case, Cores, LoadSpec, Measure, Plan, Point, Stage, Subject, Work};
 use std::time::Duration;
 
-/// The most connections of a point.
+/// The maximum number of connections at a point.
 const MAX_CONNECTIONS: u32 = 1_000_000;
 
-/// The least number of blocks: an interval for several quantiles at 95 % needs as many.
+/// The minimum number of blocks. A 95 % interval of multiple quantiles needs as many.
 const MIN_BLOCKS: u32 = 10;
 
-/// The length of a slice. It is shorter where the least number of blocks needs it, and longer with many agents.
+/// The default length of a slice. Slices are shorter if there would be fewer than [`MIN_BLOCKS`], and longer with many
+/// agents.
 const SLICE_LENGTH: Duration = Duration::from_secs(1);
 
-/// The most slices of agents in a run file, roughly: each takes about 15 kB.
+/// The approximate maximum number of slices of agents in a run file. Each takes about 15 kB.
 const MAX_AGENT_SLICES: u32 = 100_000;
 
-/// The usual length of a load at a point.
+/// The default duration of a load at a point.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 
-/// A load, as it was requested.
+/// A load, as requested.
 #[derive(Clone, Debug, Default)]
 pub struct Loading {
-    /// Its name; `None`: that of the first server's host.
+    /// The name in the history. `None` means the host and port of the first server.
     pub name: Option<String>,
-    /// The servers: one, or several that are compared with the first.
-    pub servers: Vec<PlannedServer>,
-    /// The number of agents that share the load; 0: the lab puts it on itself.
+    /// The names of the servers. The first is the baseline for the others.
+    pub servers: Vec<String>,
+    /// The number of agents among which the load is divided. 0 means that this process generates the load.
     pub agents: usize,
     /// The number of connections, without a sweep.
     pub connections: u32,
-    /// Parameters and their values; the only one is `connections`.
+    /// The swept parameters with their values. The only parameter is `connections`.
     pub sweeps: Vec<(String, Vec<String>)>,
-    /// How long each server is loaded at each point; `None`: the length of the stages, or the usual length.
+    /// The duration of the load on each server at each point. `None` means that of the stages, or the default.
     pub length: Option<Duration>,
-    /// Requests per second.
+    /// The rate in requests per second.
     pub rate: Option<f64>,
-    /// Changing rates, in place of `rate`.
+    /// Changing rates, instead of `rate`.
     pub stages: Vec<Stage>,
-    /// Requests are due at equal distances, not as those of many independent users.
+    /// True if requests are due at equal distances. Otherwise they arrive like those of many independent users.
     pub even: bool,
-    /// How requests are sent and what is expected. Requests, arrivals and lengths come from the other fields.
-    pub load: Load,
-    /// Ratios within 1 ± this count as equivalent.
+    /// The requests, how they are sent, and the expected responses. The plan takes schedule and duration from the other
+    /// fields.
+    pub load: LoadSpec,
+    /// The margin of equivalence: ratios within 1 ± `margin` are equivalent.
     pub margin: f64,
-    /// 1 - the level of all intervals.
+    /// 1 minus the confidence level of all intervals.
     pub alpha: f64,
-    /// The verdicts are for a gate.
+    /// True if the verdicts are for a gate.
     pub gate: bool,
-    /// How often a disturbed block or visit is measured again at the most.
+    /// The maximum number of times that a disturbed block or visit is measured again.
     pub redo: u32,
     /// The seed of the order of visits, of requests and of arrivals.
     pub seed: u64,
 }
 
-/// A server that is to be loaded.
-#[derive(Clone, Debug, Default)]
-pub struct PlannedServer {
-    /// The server's name.
-    pub name: String,
-    /// Its scheme, host and port.
-    pub origin: String,
-    /// The requests of the load.
-    pub asked: Vec<PlannedRequest>,
-}
-
 impl Loading {
-    /// The plan. Errors: wrong names or sweeps, or options that contradict each other.
+    /// Builds the plan. Returns an error for invalid names or sweeps, and for contradictory options.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         self.check()?;
         let connections = self.connections()?;
         let points = self.points(&connections);
         let times = self.times(points.len());
-        let first = &self.servers[0];
+        let origins = (0..self.servers.len()).map(|server| self.load.origin(server));
+        let mut origins: Vec<&str> = origins.collect();
         let name = match &self.name {
             Some(name) => name::checked(name)?,
-            None => name::made_of(&place(&first.origin), "load"),
+            None => name::made_of(&place(origins[0]), "load"),
         };
-        let mut origins: Vec<&str> = self.servers.iter().map(|s| s.origin.as_str()).collect();
         origins.dedup();
         let mut plan = Plan {
             experiment: name,
@@ -110,8 +99,7 @@ impl Loading {
                 ..Measure::default()
             },
             seed: self.seed,
-            work: Work::Load(Load {
-                requests: self.servers.iter().map(|s| s.asked.clone()).collect(),
+            work: Work::Load(LoadSpec {
                 arrivals: self.arrivals(times.stretch),
                 stretch_ns: times.stretch.as_nanos() as u64,
                 ..self.load.clone()
@@ -124,7 +112,7 @@ impl Loading {
 
     fn check(&self) -> Result<(), PlanError> {
         let wrong = |reason: &str| Err(PlanError::of_request(reason));
-        let Load {
+        let LoadSpec {
             keep_alive,
             pipeline,
             threads,
@@ -140,7 +128,7 @@ impl Loading {
         }
         if pipeline > 1 && !keep_alive {
             return wrong(
-                "--pipeline sends several requests over one connection, --no-keep-alive one: leave one of them out",
+                "--pipeline sends multiple requests over one connection, --no-keep-alive only one: leave one of them out",
             );
         }
         if self.sweeps.is_empty() && threads > self.connections {
@@ -153,7 +141,7 @@ impl Loading {
         }
     }
 
-    /// The numbers of connections, ascending.
+    /// Returns the numbers of connections in ascending order.
     fn connections(&self) -> Result<Vec<u32>, PlanError> {
         let wrong = |reason: String| Err(PlanError::of_request(reason));
         let (name, values) = match &self.sweeps[..] {
@@ -197,7 +185,7 @@ impl Loading {
     }
 
     fn subjects(&self) -> Result<Vec<Subject>, PlanError> {
-        let names: Vec<&str> = self.servers.iter().map(|s| s.name.as_str()).collect();
+        let names = &self.servers;
         if let Some(twice) = names
             .iter()
             .enumerate()
@@ -206,17 +194,17 @@ impl Loading {
             let message = format!("--name {}: two servers cannot have one name", twice.1);
             return Err(PlanError::of_request(message));
         }
-        let subject = |name: &&str| Subject {
-            name: (*name).to_owned(),
+        let subject = |name: &String| Subject {
+            name: name.clone(),
             ..Subject::default()
         };
         Ok(names.iter().map(subject).collect())
     }
 
-    /// The work in words, as far as it is the same for all servers.
+    /// Describes the work, if it is the same for all servers.
     fn work(&self) -> String {
-        match &self.servers[..] {
-            [PlannedServer { asked, .. }] => match &asked[..] {
+        match &self.load.requests[..] {
+            [requests] => match &requests[..] {
                 [one] => format!("{} {}", one.method, one.url),
                 several => format!("one of {} requests", several.len()),
             },
@@ -227,9 +215,9 @@ impl Loading {
     fn times(&self, points: usize) -> Times {
         let staged: Duration = self.stages.iter().map(length).sum();
         let places = points * self.servers.len();
-        // With several servers a block holds a pass and its mirror.
+        // With multiple servers, a block contains a pass and its mirror.
         let visits = if self.servers.len() > 1 { 2 } else { 1 };
-        // With many agents slices are longer, to limit the size of the run file.
+        // With many agents, slices are longer, to limit the size of the run file.
         let parts = self.agents.saturating_mul(places * visits as usize);
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
         let slice =
@@ -276,7 +264,7 @@ impl Loading {
     }
 }
 
-/// The lengths of a load's parts.
+/// The durations of the parts of a load.
 struct Times {
     /// The length of a visit.
     stretch: Duration,
@@ -287,7 +275,7 @@ struct Times {
 }
 
 impl Times {
-    /// One stretch in which each slice is a block.
+    /// Returns the durations of a load without pauses, in which each slice is a block.
     fn plain(length: Duration, slice: Duration) -> Times {
         let slice = slice.min(length / MIN_BLOCKS);
         Times {
@@ -297,9 +285,9 @@ impl Times {
         }
     }
 
-    /// Blocks with `visits` visits to every point, each of one slice.
+    /// Returns the durations of blocks with `visits` visits to every point. Each visit is one slice.
     fn turns(length: Duration, visits: u32, slice: Duration) -> Times {
-        // For several servers more blocks, so that enough are left if neighbours have to be merged.
+        // Multiple servers need more blocks, so that enough are left if neighbors have to be merged.
         let least = MIN_BLOCKS * visits;
         let visit = slice.min(length / least) / visits;
         Times {
@@ -310,7 +298,7 @@ impl Times {
     }
 }
 
-/// How often a time fits into another one.
+/// Returns how many times `time` fits into `length`.
 fn fitting(length: Duration, time: Duration) -> u32 {
     (length.as_nanos() / time.as_nanos().max(1)) as u32
 }
@@ -319,7 +307,7 @@ fn length(stage: &Stage) -> Duration {
     Duration::from_nanos(stage.length_ns)
 }
 
-/// Host and port of an origin, as they can stand in a file's name: `127.0.0.1-8080`.
+/// Returns host and port of an origin in a form that is valid in a file name, such as `127.0.0.1-8080`.
 fn place(origin: &str) -> String {
     let place = origin.rsplit("//").next().unwrap_or(origin);
     place.replace(':', "-")

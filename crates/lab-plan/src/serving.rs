@@ -7,7 +7,7 @@ use crate::error::ErrorAt;
 use crate::file::{self, File};
 use lab_model::point_load::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD, read_keep_alive};
 use lab_model::{
-    Cores, Example, Load, Metric, Plan, RequiredBody, ServedFile, Servers, Serving, Traffic,
+    Cores, Example, LoadSpec, Metric, Plan, RequiredBody, ServedFile, Servers, Serving, Traffic,
 };
 use std::io;
 use toml::Spanned;
@@ -88,13 +88,13 @@ pub fn understand(
 /// Returns the servers that are subjects, and the load on them.
 pub fn servers(serving: Serving) -> Servers {
     Servers {
-        load: Load {
+        load: LoadSpec {
             keep_alive: true,
             pipeline: 1,
             threads: 1,
             timeout_ns: TIMEOUT_NS,
             stretch_ns: VISIT_NS,
-            ..Load::default()
+            ..LoadSpec::default()
         },
         serving,
     }

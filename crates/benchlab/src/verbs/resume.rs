@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab resume`: continues a run that was stopped or killed.
 
-use crate::cli::{Budget, Cli, ResumeArgs, Verb};
+use crate::cli::{Budget, Cli, ResumeArgs, ResumedLoadArgs, Verb};
 use crate::exit::Exit;
 use crate::hosts;
 use crate::measuring;
 use crate::prepared::{Prepared, prepare};
 use crate::services;
-use crate::verbs::load::{self, Resumed};
+use crate::verbs::load;
 use crate::verbs::run::{self, Measurers};
 use crate::verbs::{compare, project};
+use clap::Parser;
 use lab_bench::{fingerprint, interrupt};
 use lab_model::{Content, Ending, Plan, Subject};
 use lab_plan::Experiment;
 use lab_store::RunWriter;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Goes on with a run. Errors: it is complete or has no plan, or its subjects have changed.
@@ -39,6 +41,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if plan.load().is_some() && plan.serving().is_none() {
         return resume_load(plan, earlier.agents.len(), args);
     }
+    only_for_loads(&args.load)?;
     if plan.serving().is_some() && earlier.pilots.iter().any(|pilot| pilot.ages.is_empty()) {
         return Err(Exit::wrong(format!(
             "{file} was begun by a version that did not warm servers up to their steady level: start a new run"
@@ -68,7 +71,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let experiment = Experiment::read(&project, &plan.experiment)?;
     let prepared = same_subjects(&project, &experiment, &plan, args)?;
     if !earlier.agents.is_empty() {
-        let Cli { verb, .. } = load::original_command(&args.file)?;
+        let Cli { verb, .. } = original_command(&args.file)?;
         let Verb::Run(run) = verb else {
             return Err(Exit::wrong(format!("{file} was not begun by `run`")));
         };
@@ -100,21 +103,55 @@ fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Res
     Ok(())
 }
 
-/// Puts on the rest of a load.
+/// Resumes a load.
 fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if args.budget.is_some() {
         return Err(Exit::wrong(
-            "--budget is not for a load, which lasts as long as it was asked for",
+            "--budget is not for a load, whose length is in its plan: leave it out",
         ));
     }
-    let (resumed, command) = Resumed::new(&args.file, plan, agents)?;
-    match &command.verb {
-        Verb::Load(args) => load::load_or_resume(&command, args, Some(resumed)),
-        _ => Err(Exit::wrong(format!(
-            "{} was not begun by `load`",
-            args.file.display()
+    load::resume_load(&args.file, plan, agents, &args.load)
+}
+
+/// Returns an error if an option for loads was given for a run of another kind.
+fn only_for_loads(args: &ResumedLoadArgs) -> Result<(), Exit> {
+    let ResumedLoadArgs {
+        header,
+        body,
+        body_file,
+        user,
+        export,
+        hlog,
+        strict,
+    } = args;
+    let given = [
+        ("--header", !header.is_empty()),
+        ("--body", body.is_some()),
+        ("--body-file", body_file.is_some()),
+        ("--user", !user.is_empty()),
+        ("--export", !export.is_empty()),
+        ("--hlog", hlog.is_some()),
+        ("--strict", *strict),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Exit::wrong(format!(
+            "{option} is only for loads, and this run is not a load: leave it out"
         ))),
+        None => Ok(()),
     }
+}
+
+/// Returns the command that began a run. Returns an error if its command line is not stored.
+fn original_command(file: &Path) -> Result<Cli, Exit> {
+    let words = lab_store::command_line(file)?
+        .ok_or_else(|| Exit::wrong(format!("{} does not say how it was begun", file.display())))?;
+    let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
+    cli.map_err(|e| {
+        let file = file.display();
+        Exit::wrong(format!(
+            "{file} was begun by another version of the lab: {e}"
+        ))
+    })
 }
 
 /// The subjects, made ready. Error: a program has changed, so that samples would be of two programs.

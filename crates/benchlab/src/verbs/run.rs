@@ -11,7 +11,6 @@ use crate::output::say;
 use crate::places;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
-use crate::verbs::load::command_line;
 use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
     BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload,
@@ -122,7 +121,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     writer.host(&host)?;
     writer.plan(&plan)?;
     if launcher.is_some() {
-        writer.command_line(&command_line())?;
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        writer.command_line(&words)?;
     }
     hashes
         .iter()

@@ -1,70 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on running servers as a workload: every slice is in the run file before the next one is looked
-//! at. Several servers or points take turns; one server at one point is loaded without a pause, and each slice
-//! is a block.
+//! Load on running servers as a workload.
+//!
+//! Each slice is written to the run file before the next one is handled. Multiple servers or points take turns. A single
+//! server at a single point is loaded without pauses, and each slice is a block.
 
 mod generator;
 mod running_load;
 mod server;
 
 pub use generator::{Generator, Generators, LoadFault, Piece, first_errors};
-pub use server::{LoadShare, LoadedServer, LoadedServers};
+pub use server::{LoadedServers, LocalGenerators};
 
 use crate::driver::context::{BlockContext, Progress, Stop, TurnRecord};
 use crate::driver::workload::{Done, Turn, TurnResult, Workload};
 use crate::host::interrupt;
 use crate::servers::usage::{ServerWatch, Usage, with_server};
 use crate::subject::fault::Fault;
-use lab_model::{AgentId, Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
+use lab_model::{
+    AgentId, Block, ErrorKind, LoadSpec, LogLine, Plan, PointId, Run, Slice, SubjectId,
+};
 use lab_store::StoreError;
 use running_load::RunningLoad;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// For each server what reads the usage of its processes, if they are known.
+/// For each server, the reader of its processes' resource usage, if the processes are known.
 pub type Watches<'a> = Vec<Option<Box<dyn ServerWatch + 'a>>>;
 
-/// The servers of a run, and what puts load on them.
+/// The servers of a run and their load generators.
 pub struct LoadWorkload<'a> {
     plan: &'a Plan,
-    load: &'a Load,
+    load: &'a LoadSpec,
     generators: &'a dyn Generators,
-    /// Generators that were started for a point; they stay connected until another point is visited.
+    /// The generators for the current point. They stay connected until another point is visited.
     connected: HashMap<SubjectId, Box<dyn Generator>>,
     current_point: PointId,
-    /// The load without pauses on the only server.
+    /// The load without pauses on a single server.
     stretch: Option<RunningLoad>,
     usage: ServerUsage<'a>,
     local_parts: LocalParts,
-    /// The kinds of errors of which the first was reported.
+    /// The kinds of errors that were reported. Only the first error of a kind is.
     reported: HashSet<(SubjectId, ErrorKind)>,
-    /// Slices that were written.
+    /// The number of slices that were written.
     done: u32,
-    /// Slices that will be, if nothing fails and nothing is redone.
+    /// The number of slices in total, if nothing fails and nothing is measured again.
     of: u32,
-    resumable: bool,
 }
 
 /// The parts of a load that are on this machine.
 struct LocalParts {
     is_any: bool,
     agents: Vec<AgentId>,
-    /// True if the server is, or may be.
+    /// True if a server is, or may be, on this machine.
     server: bool,
 }
 
-/// The usage of the servers' processes, where they are known.
+/// The resource usage of the servers' processes, where they are known.
 struct ServerUsage<'a> {
     watches: Watches<'a>,
     last: HashMap<SubjectId, Usage>,
 }
 
 impl<'a> LoadWorkload<'a> {
-    /// Creates the workload of a plan with a load, for a run that is begun or resumed. `watches` holds for
-    /// each subject the reader of its server's CPU time and memory.
+    /// Creates the workload of a plan with a load, for a new or a resumed run. For each subject, `watches` contains the
+    /// reader of its server's CPU time and memory.
     pub fn new(
         plan: &'a Plan,
-        load: &'a Load,
+        load: &'a LoadSpec,
         run: &Run,
         generators: &'a dyn Generators,
         watches: Watches<'a>,
@@ -88,7 +90,6 @@ impl<'a> LoadWorkload<'a> {
             reported: HashSet::new(),
             done: 0,
             of: 0,
-            resumable: true,
         };
         let complete = run.complete_blocks().count() as u32;
         let blocks = plan.measure.max_blocks.saturating_sub(complete);
@@ -96,18 +97,8 @@ impl<'a> LoadWorkload<'a> {
         workload
     }
 
-    /// The same workload, with whether a stopped run can be resumed.
-    pub fn resumable(self, resumable: bool) -> LoadWorkload<'a> {
-        LoadWorkload { resumable, ..self }
-    }
-
-    /// True if nobody takes turns: the load goes on without a pause.
-    fn is_one_stretch(&self) -> bool {
-        self.plan.points.len() * self.plan.subjects.len() == 1
-    }
-
     fn slices_of_a_block(&self) -> u32 {
-        if self.is_one_stretch() {
+        if self.plan.is_one_stretch() {
             return 1;
         }
         let subjects: Vec<SubjectId> = (0..self.plan.subjects.len()).collect();
@@ -116,7 +107,7 @@ impl<'a> LoadWorkload<'a> {
         visits * self.load.stretch_ns.div_ceil(turn_ns) as u32
     }
 
-    /// The generator of a server at a point, in a block.
+    /// Returns the generator for a server at a point in a block, and starts it if necessary.
     fn generator(
         &mut self,
         (subject, point): (SubjectId, PointId),
@@ -135,8 +126,10 @@ impl<'a> LoadWorkload<'a> {
         })
     }
 
-    /// The next slice of a load without pauses. Slices that are still missing when it ends, because some were redone or
-    /// the run was resumed, are measured in another stretch.
+    /// Returns the next slice of a load without pauses.
+    ///
+    /// If slices are still missing when the load ends, because some were measured again or the run was resumed, another
+    /// stretch of load measures them.
     fn next_slice(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Slice> {
         loop {
             let mut stretch = match self.stretch.take() {
@@ -175,7 +168,8 @@ impl<'a> LoadWorkload<'a> {
         ))
     }
 
-    /// Accepts what a generator reports: a slice of a turn, if it is one, with what the server used in it.
+    /// Handles a report of a generator. Returns the slice of a turn, if the report has one, with the server's resource
+    /// usage.
     fn accept(
         &mut self,
         block: &mut BlockContext,
@@ -202,7 +196,7 @@ impl<'a> LoadWorkload<'a> {
         Ok(slice)
     }
 
-    /// One server's turn. Each slice is written at once.
+    /// Measures the turn of one server. Each slice is written immediately.
     fn visit(&mut self, block: &mut BlockContext, turn: Turn) -> Done<()> {
         let subject = turn.subject;
         let mut generator = self.generator((subject, turn.point), block.block.number)?;
@@ -237,7 +231,7 @@ impl<'a> LoadWorkload<'a> {
         Ok(())
     }
 
-    /// Reports and logs the first error of each kind, in words.
+    /// Reports and logs the first error of each kind.
     fn report(
         &mut self,
         block: &mut BlockContext,
@@ -264,18 +258,17 @@ impl<'a> LoadWorkload<'a> {
 }
 
 impl Workload for LoadWorkload<'_> {
-    /// The generator's threads run wherever the system puts them.
+    /// The operating system chooses the cores of the generator's threads.
     fn cores(&self) -> &[usize] {
         &[0]
     }
 
     fn can_resume(&self) -> bool {
-        self.resumable
+        self.plan.can_resume()
     }
 
-    /// Where the rate changes over time, a repetition would be another load.
     fn can_redo_blocks(&self) -> bool {
-        !(self.is_one_stretch() && self.load.arrivals.changes())
+        self.plan.can_resume()
     }
 
     fn is_local(&self) -> bool {
@@ -309,7 +302,7 @@ impl Workload for LoadWorkload<'_> {
     }
 
     fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
-        if self.is_one_stretch() {
+        if self.plan.is_one_stretch() {
             let slice = self.next_slice(block, turn)?;
             self.keep(block, slice)?;
         } else {
@@ -334,14 +327,14 @@ impl Workload for LoadWorkload<'_> {
 }
 
 impl ServerUsage<'_> {
-    /// Begins to count what a server uses.
+    /// Starts to measure the resource usage of a server.
     fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) -> Result<(), StoreError> {
         let now = self.read(subject, block)?;
         self.last.extend(now.map(|now| (subject, now)));
         Ok(())
     }
 
-    /// Adds to a slice that has just ended what its server used in it.
+    /// Adds the server's resource usage to a slice that has just ended.
     fn with_usage(&mut self, slice: Slice, block: &mut BlockContext) -> Result<Slice, StoreError> {
         let subject = slice.subject;
         let before = self.last.remove(&subject);
@@ -350,7 +343,7 @@ impl ServerUsage<'_> {
         Ok(with_server(slice, before, now))
     }
 
-    /// Reads the usage of the server's processes. That they have exited is reported once.
+    /// Reads the resource usage of the server's processes. Reports once if they have exited.
     fn read(
         &mut self,
         subject: SubjectId,

@@ -6,10 +6,10 @@ use lab_bench::{
     BenchError, Generator, Generators, LoadFault, LoadWorkload, Piece, Progress, Workload,
 };
 use lab_model::{
-    Agent, AgentSlice, Block, BlockState, Ending, Host, Load, Plan, PointId, Run, Slice, Stage,
+    Agent, AgentSlice, Block, BlockState, Ending, Host, LoadSpec, Plan, PointId, Run, Slice, Stage,
     SubjectId,
 };
-use lab_plan::{Loading, PlannedServer};
+use lab_plan::Loading;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -68,21 +68,16 @@ impl Generator for Fake {
 }
 
 fn loading(servers: usize) -> Loading {
-    let server = |i| PlannedServer {
-        name: format!("s{i}"),
-        origin: format!("http://127.0.0.1:{}", 8080 + i),
-        asked: Vec::new(),
-    };
     Loading {
         redo: 2,
-        servers: (0..servers).map(server).collect(),
+        servers: (0..servers).map(|i| format!("s{i}")).collect(),
         connections: 4,
         length: Some(Duration::from_secs(12)),
-        load: Load {
+        load: LoadSpec {
             keep_alive: true,
             pipeline: 1,
             threads: 1,
-            ..Load::default()
+            ..LoadSpec::default()
         },
         alpha: 0.05,
         margin: 0.02,

@@ -78,7 +78,19 @@ pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
     }
 }
 
-/// The most agents.
+/// Makes the path of a manifest in the text of a launcher absolute, so that the text means the same in any directory.
+/// Returns an error if the current directory is missing.
+pub fn absolute(text: &str) -> Result<String, String> {
+    let Some((agents, manifest)) = text.split_once(',').filter(|_| text.starts_with("k8s:")) else {
+        return Ok(text.to_owned());
+    };
+    let path = std::path::absolute(manifest).map_err(|e| format!("{manifest}: {e}"))?;
+    let path = path.to_str();
+    let path = path.ok_or_else(|| format!("{manifest}: the directory's name is not UTF-8"))?;
+    Ok(format!("{agents},{path}"))
+}
+
+/// The maximum number of agents.
 const MAX_AGENTS: usize = 10_000;
 
 fn number(text: &str) -> Result<usize, String> {
@@ -176,6 +188,16 @@ mod tests {
             "k8s:job.yaml",
         ] {
             assert!(places(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_manifest_becomes_absolute() {
+        let manifest = absolute("k8s:2,job.yaml").unwrap();
+        let path = manifest.strip_prefix("k8s:2,").unwrap();
+        assert!(path.starts_with('/') && path.ends_with("/job.yaml"));
+        for same in ["k8s:2", "k8s:2,/a/job.yaml", "ssh:a,b"] {
+            assert_eq!(absolute(same).unwrap(), same);
         }
     }
 

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's end of a load: lab-load's engine, which begins at the coordinator's time.
+//! The agent's side of a load: the engine of `lab-load`, which starts at the coordinator's time.
 
 use super::{LoadOrder, LoadReport, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
 use crate::clock::ClockReading;
-use lab_bench::{LoadShare, LoadedServer, first_errors};
-use lab_load::{Engine, ServerRequests, SliceRecord};
+use lab_bench::{LoadedServers, first_errors};
+use lab_load::{Engine, SliceRecord};
 use lab_model::{ErrorKind, Host, SubjectId};
 use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// The longest sleep before it checks whether the load is still requested.
+/// The maximum sleep before the agent checks if the load was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The servers that an agent loads, and the generators that are connected to them.
 pub struct LoadAgent {
     inspect: fn(usize) -> Host,
-    servers: Vec<LoadedServer>,
+    /// `None` until the coordinator sends the load.
+    servers: Option<LoadedServers>,
     engines: HashMap<SubjectId, Engine>,
 }
 
@@ -30,23 +31,40 @@ struct RequestedLoad {
 }
 
 impl LoadAgent {
-    /// An agent whose host `inspect` describes.
+    /// Creates an agent. `inspect` describes its host.
     pub fn new(inspect: fn(usize) -> Host) -> LoadAgent {
         LoadAgent {
             inspect,
-            servers: Vec::new(),
+            servers: None,
             engines: HashMap::new(),
         }
     }
 
-    /// Does what an order requests. Error: it cannot be done, in words for people.
+    /// Executes an order. Returns a message for the user as an error if that fails.
     pub fn carry_out(&mut self, order: LoadOrder, coordinator: &Coordinator) -> Result<(), String> {
         match order {
-            LoadOrder::Find { servers, share } => self.find(&servers, &share, coordinator),
+            LoadOrder::Find {
+                load,
+                requests,
+                seed,
+            } => {
+                let servers = LoadedServers::find(&load, &requests, seed);
+                let servers = self.servers.insert(servers.map_err(|e| e.to_string())?);
+                let answers = (0..servers.count()).map(|server| servers.ask(server));
+                let first = answers.map(|answer| answer.map(|record| errors(&record)));
+                let first = first.collect::<Result<_, _>>()?;
+                // The generator needs one core.
+                let host = (self.inspect)(1);
+                coordinator.say(&LoadReport::Found { host, first }, &[])
+            }
             LoadOrder::Open { server, share } => {
-                // Earlier connections are closed first: a server may accept only so many.
+                // Earlier connections are closed first, because a server may limit their number.
                 self.engines.remove(&server);
-                let mut engine = self.server(server)?.engine(&share)?;
+                let servers = self
+                    .servers
+                    .as_ref()
+                    .ok_or("connections were requested before the load was sent")?;
+                let mut engine = servers.open(server, &share)?;
                 engine.stop_when(is_stopped);
                 self.engines.insert(server, engine);
                 coordinator.say(&LoadReport::Opened, &[])
@@ -71,29 +89,6 @@ impl LoadAgent {
                 Ok(())
             }
         }
-    }
-
-    fn server(&self, server: SubjectId) -> Result<&LoadedServer, String> {
-        let known_server = self.servers.get(server);
-        known_server.ok_or_else(|| format!("there is no server {server}"))
-    }
-
-    fn find(
-        &mut self,
-        servers: &[ServerRequests],
-        share: &LoadShare,
-        coordinator: &Coordinator,
-    ) -> Result<(), String> {
-        let servers = servers.iter().map(LoadedServer::find);
-        self.servers = servers
-            .collect::<Result<_, _>>()
-            .map_err(|e| e.to_string())?;
-        let answers = self.servers.iter().map(|server| server.ask(share));
-        let first = answers.map(|answer| answer.map(|record| errors(&record)));
-        let first = first.collect::<Result<_, _>>()?;
-        // One core: the generator's.
-        let host = (self.inspect)(1);
-        coordinator.say(&LoadReport::Found { host, first }, &[])
     }
 
     fn load(
@@ -122,7 +117,7 @@ impl LoadAgent {
     }
 }
 
-/// Waits until that time of CLOCK_MONOTONIC, ns, or until the work is stopped.
+/// Waits until a time of CLOCK_MONOTONIC, in ns, or until the work is stopped.
 fn wait_until(begin_ns: i64) {
     loop {
         let left_ns = begin_ns - ClockReading::now().monotonic_ns;
@@ -151,7 +146,7 @@ fn send_slice(
     coordinator.say(&report, &body)
 }
 
-/// The kinds of errors that happened, with a description of the first of each.
+/// Returns the kinds of errors that occurred, with a description of the first of each.
 fn errors(record: &SliceRecord) -> Vec<(ErrorKind, Option<String>)> {
     let kinds = ErrorKind::ALL.into_iter();
     let occurred = kinds.filter(|kind| record.errors[*kind as usize] > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's end of a load: a generator that consists of many.
+//! The coordinator's side of a load: a generator that consists of agents.
 
 use super::gather::Gather;
 use super::{LoadOrder, LoadReport, bytes};
@@ -7,24 +7,26 @@ use crate::agents::{AgentStart, Agents, StartError};
 use crate::clock::ClockReading;
 use crate::link::AgentEvent;
 use crate::work::AgentWork;
-use lab_bench::{Generator, Generators, LoadFault, LoadShare, Piece, interrupt};
-use lab_load::ServerRequests;
-use lab_model::{Agent, AgentId, Arrivals, ClockOffset, ErrorKind, Load, Plan, PointId, SubjectId};
+use lab_bench::{Generator, Generators, LoadFault, Piece, interrupt};
+use lab_load::{LoadShare, Request};
+use lab_model::{
+    Agent, AgentId, Arrivals, ClockOffset, ErrorKind, LoadSpec, Plan, PointId, SubjectId,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long before its begin a load is announced to all agents, ns, without the time on the way.
+/// The time between the announcement of a load to the agents and its start, in ns, without network latency.
 const LEAD_NS: i64 = 50_000_000;
 
-/// How long it listens at a time, before it checks whether to stop.
+/// The maximum wait for a message before the coordinator checks if it was interrupted.
 const LISTEN: Duration = Duration::from_millis(100);
 
-/// Agents that put a run's load on.
+/// The agents that generate the load of a run.
 pub struct LoadAgents<'a> {
     plan: &'a Plan,
-    load: &'a Load,
+    load: &'a LoadSpec,
     shared: Arc<Mutex<LoadState>>,
-    /// The agents as the run file keeps them.
+    /// The agents as the run file stores them.
     described: Vec<Agent>,
     /// For each agent, the errors of its first request to each server.
     first: Vec<Vec<FirstAnswer>>,
@@ -33,15 +35,17 @@ pub struct LoadAgents<'a> {
 /// The errors of one request, in words.
 pub type FirstAnswer = Vec<(ErrorKind, Option<String>)>;
 
-/// How to start a load's agents.
+/// The parameters for starting the agents of a load.
 pub struct LoadStart<'a> {
     /// The plan, with a load.
     pub plan: &'a Plan,
-    /// Their launcher, and how long they may be silent.
+    /// The plan's load, without names of files on this machine.
+    pub load: LoadSpec,
+    /// The launcher of the agents, and the silence after which one is lost.
     pub starting: AgentStart,
-    /// The requests to each of the plan's subjects.
-    pub servers: Vec<ServerRequests>,
-    /// How many agents of earlier sessions are in the run file.
+    /// The requests to each subject of the plan, with secrets.
+    pub requests: Vec<Vec<Request>>,
+    /// The number of agents of earlier sessions in the run file.
     pub earlier: usize,
     /// True if the loss of an agent ends the load.
     pub strict: bool,
@@ -58,8 +62,10 @@ struct LoadState {
 }
 
 impl<'a> LoadAgents<'a> {
-    /// Starts the agents and has each send one request to every server. Errors: fewer connections than agents; one
-    /// cannot be started, or does not find a server.
+    /// Starts the agents, each of which sends one request to every server.
+    ///
+    /// # Errors
+    /// There are fewer connections than agents, an agent cannot be started, or an agent does not find a server.
     pub fn start(start: LoadStart<'a>) -> Result<LoadAgents<'a>, StartError> {
         let (plan, load) = (start.plan, start.plan.load().expect("a plan with a load"));
         let places = start.starting.launcher.places().len();
@@ -74,17 +80,11 @@ impl<'a> LoadAgents<'a> {
         }
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
-        let share = LoadShare::all(plan, load, 0, 0);
-        let orders = (0..agents.len()).map(|agent| {
-            let servers = start.servers.iter().map(|server| ServerRequests {
-                // Agents do not send the same requests in step.
-                seed: server.seed.wrapping_add(agent as u64),
-                ..server.clone()
-            });
-            LoadOrder::Find {
-                servers: servers.collect(),
-                share: share.of(agent, places),
-            }
+        let orders = (0..agents.len()).map(|agent| LoadOrder::Find {
+            load: Box::new(start.load.clone()),
+            requests: start.requests.clone(),
+            // With different seeds, agents do not send the same requests at the same time.
+            seed: plan.seed.wrapping_add(agent as u64),
         });
         let orders: Vec<LoadOrder> = orders.collect();
         for (agent, order) in orders.into_iter().enumerate() {
@@ -121,20 +121,20 @@ impl<'a> LoadAgents<'a> {
         })
     }
 
-    /// The agents' entries in the run file, with their indexes in it.
+    /// Returns the agents' entries in the run file, with their indexes.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let earlier = lock(&self.shared).earlier;
         let described = self.described.iter().enumerate();
         described.map(move |(agent, described)| (earlier + agent, described))
     }
 
-    /// For each agent, its name and its first answers.
+    /// Returns the name of each agent and the errors of its first requests.
     pub fn first_answers(&self) -> impl Iterator<Item = (&str, &[FirstAnswer])> {
         let names = self.described.iter().map(|agent| agent.name.as_str());
         names.zip(self.first.iter().map(Vec::as_slice))
     }
 
-    /// How many agents were lost by now, and how many there were.
+    /// Returns the number of agents that were lost, and the number of all agents.
     pub fn lost(&self) -> (usize, usize) {
         let shared = lock(&self.shared);
         let count = shared.agents.len();
@@ -230,7 +230,7 @@ impl Generator for AgentsGenerator {
 }
 
 impl AgentsGenerator {
-    /// Has all agents begin at the same moment. Returns the load's number.
+    /// Tells all agents to start the load at the same time. Returns the load's number.
     fn begin(&self, shared: &mut LoadState, length_ns: u64, slice_ns: u64) -> u64 {
         let clocks = shared.agents.compare_clocks();
         shared.loads += 1;
@@ -257,7 +257,8 @@ impl AgentsGenerator {
         number
     }
 
-    /// The delay of an agent's begin, ns: where requests are due at equal distances, those of the agents alternate.
+    /// Returns the delay of an agent's start, in ns. Where requests are due at equal distances, those of the agents
+    /// alternate.
     fn after_ns(&self, agent: AgentId) -> i64 {
         match &self.total_arrivals {
             Arrivals::Open {
@@ -272,7 +273,7 @@ impl AgentsGenerator {
     }
 }
 
-/// Has the agents close their connections.
+/// Tells the agents to close their connections.
 impl Drop for AgentsGenerator {
     fn drop(&mut self) {
         let shared = lock(&self.shared);
@@ -286,7 +287,10 @@ impl Drop for AgentsGenerator {
 }
 
 impl LoadState {
-    /// An answer of each present agent. Errors: one cannot do it, or was lost where none may be.
+    /// Waits for a report of each connected agent.
+    ///
+    /// # Errors
+    /// An agent failed, or an agent was lost before the first load or with `--strict`.
     fn answers(&mut self) -> Result<Vec<(AgentId, LoadReport)>, StartError> {
         let refusal = |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
         let mut pending = self.agents.present();
@@ -321,7 +325,7 @@ impl LoadState {
         Ok(answers)
     }
 
-    /// The fault that ends the load: lost agents, or else `message`.
+    /// Returns the fault that ends the load: lost agents, or otherwise `message`.
     fn fault(&self, message: String) -> LoadFault {
         let (total, present) = (self.agents.len(), self.agents.present().len());
         let reason = if message.is_empty() {
@@ -336,7 +340,7 @@ impl LoadState {
             lost if lost > 0 && self.strict => LoadFault::AgentsLost(format!(
                 "{lost} of {total} agents lost, and --strict was given: {reason}"
             )),
-            // Before the first load there is nothing to go on with.
+            // Before the first load there are no results to keep.
             lost if lost > 0 && self.loads == 0 => {
                 LoadFault::AgentsLost(format!("{lost} of {total} agents lost: {reason}"))
             }
@@ -346,10 +350,10 @@ impl LoadState {
 
     fn unexpected_report(&self, agent: AgentId) -> StartError {
         let name = self.agents.name(agent);
-        StartError::Refused(format!("{name}: the agent's words are not understood"))
+        StartError::Refused(format!("{name}: the agent sent an unexpected message"))
     }
 
-    /// Handles an event during a load. Error: the load is to end.
+    /// Handles an event during a load. An error ends the load.
     fn handle_event(
         &mut self,
         agent: AgentId,
@@ -410,7 +414,7 @@ impl LoadState {
         !self.notes.is_empty() || !self.lost.is_empty()
     }
 
-    /// Adds notes and losses to a piece, and turns its agents into their indexes in the run file.
+    /// Adds notes and lost agents to a report, and replaces the indexes of agents by those in the run file.
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {

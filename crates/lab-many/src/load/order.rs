@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Messages between the coordinator and the agents of a load.
 
-use lab_bench::LoadShare;
-use lab_load::ServerRequests;
-use lab_model::{ErrorKind, Host, Slice, SubjectId};
+use lab_load::{LoadShare, Request};
+use lab_model::{ErrorKind, Host, LoadSpec, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// An agent's order.
+/// An order for an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LoadOrder {
-    /// Find the servers, and ask each once.
+    /// Look the servers up, and send one request to each.
     Find {
-        /// The servers, in the order of the plan's subjects.
-        servers: Vec<ServerRequests>,
-        /// Its share of the load, for the one request.
-        share: LoadShare,
+        /// The load, without names of files on the coordinator's machine.
+        load: Box<LoadSpec>,
+        /// The requests to each subject of the plan, with secrets.
+        requests: Vec<Vec<Request>>,
+        /// The seed of the order of the requests.
+        seed: u64,
     },
     /// Open the connections to a server.
     Open {
         /// The server.
         server: SubjectId,
-        /// The agent's share of the load.
+        /// The agent's fraction of the load.
         share: LoadShare,
     },
-    /// Put load on a server whose connections are open.
+    /// Generate load on a server whose connections are open.
     Load {
-        /// The load's number, from 1, ascending.
+        /// The number of the load, counted from 1.
         number: u64,
         /// The server.
         server: SubjectId,
-        /// When it begins, ns, by the agent's CLOCK_MONOTONIC.
+        /// The start in ns of the agent's CLOCK_MONOTONIC.
         begin_ns: i64,
-        /// How long it lasts, ns.
+        /// The duration in ns.
         length_ns: u64,
-        /// The length of its slices, ns.
+        /// The length of the slices in ns.
         slice_ns: u64,
     },
     /// Close the connections to a server.
@@ -50,16 +51,16 @@ pub enum LoadReport {
     Found {
         /// The agent's host.
         host: Host,
-        /// For each server the errors of the one request, in words.
+        /// For each server, the errors of the first request.
         first: Vec<Vec<(ErrorKind, Option<String>)>>,
     },
-    /// The connections are open; failed ones are tried again later.
+    /// The connections are open. Failed connections are retried later.
     Opened,
-    /// A slice of load; its distributions are the body.
+    /// A slice of load. Its distributions are the body of the message.
     Slice {
         /// The load's number.
         number: u64,
-        /// How much later than planned the load began, ns.
+        /// The delay of the start of the load, in ns.
         late_ns: u64,
         /// The slice without its distributions.
         slice: Box<Slice>,

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Plans of loads: their blocks, visits and rates.
 
-use lab_model::{Load, Measure, Plan, PlannedRequest, Stage};
-use lab_plan::{Loading, PlannedServer};
+use lab_model::{LoadSpec, Measure, Plan, PlannedRequest, Stage};
+use lab_plan::Loading;
 use std::time::Duration;
 
 fn loading(servers: usize) -> Loading {
-    let server = |i: usize| PlannedServer {
-        name: format!("s{i}"),
-        origin: format!("http://127.0.0.1:{}", 8080 + i),
-        asked: vec![PlannedRequest {
-            method: "GET".into(),
-            url: format!("http://127.0.0.1:{}/", 8080 + i),
-            weight: 1,
-        }],
+    let request = |i: usize| PlannedRequest {
+        method: "GET".into(),
+        url: format!("http://127.0.0.1:{}/", 8080 + i),
+        weight: 1,
+        has_user: false,
     };
     Loading {
-        servers: (0..servers).map(server).collect(),
+        servers: (0..servers).map(|i| format!("s{i}")).collect(),
         connections: 50,
-        load: Load {
+        load: LoadSpec {
+            requests: (0..servers).map(|i| vec![request(i)]).collect(),
             keep_alive: true,
             pipeline: 1,
             threads: 1,
-            ..Load::default()
+            ..LoadSpec::default()
         },
         ..Loading::default()
     }
@@ -136,7 +134,7 @@ fn what_does_not_go_together_is_refused() {
     let base = || loading(1);
     let even = true;
     refused(Loading { even, ..base() }, "give --rate or --stages too");
-    let load = |change: fn(&mut Load)| {
+    let load = |change: fn(&mut LoadSpec)| {
         let mut loading_with = base();
         change(&mut loading_with.load);
         loading_with
@@ -155,6 +153,6 @@ fn what_does_not_go_together_is_refused() {
     refused(swept("connections", &["0"]), "`0` is not a number from 1");
     refused(swept("connections", &["2", "2"]), "2 is given twice");
     let mut same = loading(2);
-    same.servers[1].name = "s0".into();
+    same.servers[1] = "s0".into();
     refused(same, "cannot have one name");
 }

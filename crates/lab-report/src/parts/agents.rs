@@ -5,7 +5,7 @@ use super::cell;
 use super::scope::Scope;
 use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
-use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
+use lab_model::{Agent, Host, LoadSpec, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
 
 /// Builds the section on the agents. It is empty if this process generated the load.
@@ -56,7 +56,7 @@ pub fn connections(scope: &Scope, point: PointId) -> String {
 }
 
 /// Describes the load generator, such as `3 agents with 1 thread each`.
-pub fn generator(scope: &Scope, load: &Load) -> String {
+pub fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let threads = say::count(load.threads as usize, "thread");
     let all = scope.run.load_agents().len();
     let agents = say::count(all, "agent");

@@ -6,7 +6,7 @@ use super::scope::Scope;
 use lab_document::say::{self, count, list};
 use lab_document::{Column, Item, Quantity, Section, Table};
 use lab_model::{
-    Arrivals, Example, Load, Metric, PlannedRequest, PointId, Protocol, RequiredBody, Serving,
+    Arrivals, Example, LoadSpec, Metric, PlannedRequest, PointId, Protocol, RequiredBody, Serving,
     Stage, Unit,
 };
 use lab_stats::load::peaks::calibrating_blocks;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Builds the section on the settings of the load that were fixed before it began.
 ///
 /// For servers that benchlab starts, the section includes the verified responses.
-pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section {
+pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Section {
     let mut section = Section::new("What was done");
     let generator = agents::generator(scope, load);
     let timeout = say::time(load.timeout_ns);
@@ -55,10 +55,12 @@ pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section
 }
 
 /// Describes the server's processes and where their resource usage was read; empty if none were named.
-fn server(load: &Load) -> String {
-    let named = load.server_pids.iter().map(|pid| format!("process {pid}"));
+fn server(load: &LoadSpec) -> String {
+    let mut pids = load.server_pids.clone();
+    pids.dedup();
+    let named = pids.iter().map(|pid| format!("process {pid}"));
     let named = list(&named.collect::<Vec<_>>());
-    match (load.server_pids.len(), &load.server_host) {
+    match (pids.len(), &load.server_host) {
         (0, None) => String::new(),
         (_, None) => format!("{named} on this machine"),
         (1.., Some(host)) => {
@@ -71,7 +73,7 @@ fn server(load: &Load) -> String {
 }
 
 /// Describes the requests briefly. Returns `None` if a server has more than one.
-fn requests(scope: &Scope, load: &Load) -> Option<String> {
+fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
     let only_request = |(subject, planned): (usize, &Vec<PlannedRequest>)| {
         let [only] = planned.as_slice() else {
             return None;
@@ -87,7 +89,7 @@ fn requests(scope: &Scope, load: &Load) -> Option<String> {
 }
 
 /// Builds the table of the requests of all servers, if any server has more than one.
-fn request_table(scope: &Scope, load: &Load) -> Table {
+fn request_table(scope: &Scope, load: &LoadSpec) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
     let mut table = Table::new("The requests", columns).captioned("What was asked, and how often.");
@@ -107,7 +109,7 @@ fn request_table(scope: &Scope, load: &Load) -> Table {
 }
 
 /// Describes the schedule of the requests.
-fn arrivals(scope: &Scope, load: &Load) -> String {
+fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
     let parts = parts(scope).into_iter().map(say::percent);
     let parts: Vec<String> = parts.collect();
     let rates = rates(scope).into_iter();
@@ -151,7 +153,7 @@ fn arrivals(scope: &Scope, load: &Load) -> String {
 }
 
 /// Describes the fraction of the rate that the included agents sent; empty if no agent is excluded.
-fn part(scope: &Scope, load: &Load) -> String {
+fn part(scope: &Scope, load: &LoadSpec) -> String {
     let (all, out) = (scope.run.load_agents().len(), scope.run.left_out().len());
     match (all, out, &load.arrivals) {
         (0, ..) | (_, 0, _) | (.., Arrivals::Closed) => String::new(),
@@ -199,7 +201,7 @@ fn per_second(rate: f64) -> String {
     }
 }
 
-fn connections(scope: &Scope, load: &Load) -> String {
+fn connections(scope: &Scope, load: &LoadSpec) -> String {
     let plan = scope.plan;
     let kinds = [(true, "kept open"), (false, "a new one for each request")];
     let kinds = kinds.into_iter().filter_map(|(alive, words)| {
@@ -218,7 +220,7 @@ fn connections(scope: &Scope, load: &Load) -> String {
     kinds.join("; ") + &pipeline
 }
 
-fn protocol(load: &Load) -> String {
+fn protocol(load: &LoadSpec) -> String {
     let name = match load.protocol {
         Protocol::Http1 => "HTTP/1.1",
         Protocol::Http2 => "HTTP/2",
@@ -238,7 +240,7 @@ fn expected(expected: &[String]) -> String {
     }
 }
 
-fn time(scope: &Scope, load: &Load) -> String {
+fn time(scope: &Scope, load: &LoadSpec) -> String {
     let stretch = say::time(load.stretch_ns);
     let blocks = count(scope.results.blocks as usize, "block");
     let (points, servers) = (scope.plan.points.len(), load.requests.len());
@@ -323,7 +325,7 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
 }
 
 /// Describes the method of the measurement in sentences.
-pub fn method(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String> {
+pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<String> {
     let mut text = Vec::new();
     if serving.is_some() {
         text.push(turns(scope, load));
@@ -365,7 +367,7 @@ pub fn method(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<Stri
     text
 }
 
-fn turns(scope: &Scope, load: &Load) -> String {
+fn turns(scope: &Scope, load: &LoadSpec) -> String {
     format!(
         "In each of {}, fresh processes of all servers were started and warmed up, and the points came in random order. \
          At each, all servers took turns of {}, in a random order and back again, {} for each server, of which the \
@@ -393,7 +395,7 @@ fn redone(scope: &Scope) -> Option<String> {
 }
 
 /// Describes the generator's own cost of a request, from the cheapest case to the most expensive one.
-fn generator(scope: &Scope, load: &Load) -> String {
+fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let points = scope.points().into_iter();
     let closed: Vec<usize> = points.filter(|&p| !scope.plan.is_open(p)).collect();
     let mut costs: Vec<f64> = Vec::new();

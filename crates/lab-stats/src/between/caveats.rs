@@ -11,7 +11,6 @@ use crate::family;
 use crate::results::judge::candidates;
 use crate::results::warning::Unfinished;
 use crate::results::{Results, Warning, WarningKind, results};
-use lab_model::Work;
 use std::collections::BTreeSet;
 
 /// Returns all caveats, most serious first.
@@ -153,8 +152,7 @@ fn unfinished(side: &RunSide) -> Option<Caveat> {
     Some(Caveat::Unfinished {
         run: side.run.name.clone(),
         state: Unfinished::new(side.run)?,
-        // Not every load can be resumed.
-        can_resume: !matches!(side.plan.work, Work::Load(_)),
+        can_resume: side.plan.can_resume(),
     })
 }
 

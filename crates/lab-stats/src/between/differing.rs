@@ -6,7 +6,9 @@
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use super::side::{RunSide, Sides};
-use lab_model::{BlockState, Ending, Host, Load, Plan, Protocol, Run, Service, Subject, SubjectId};
+use lab_model::{
+    BlockState, Ending, Host, LoadSpec, Plan, Protocol, Run, Service, Subject, SubjectId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Combines the differences on each target with those that do not depend on the target.
@@ -72,7 +74,7 @@ pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
 }
 
 /// Returns facts about how a load was generated.
-fn putting_on(load: &Load) -> Facts {
+fn putting_on(load: &LoadSpec) -> Facts {
     let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
     let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
     let origins: BTreeSet<String> = urls.map(origin).collect();

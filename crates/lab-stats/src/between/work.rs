@@ -2,7 +2,7 @@
 //! Checks whether the subjects of two runs had the same work.
 
 use super::facts::{Differing, Facts, seconds, unequal};
-use lab_model::{Arrivals, Case, Load, Plan, PlannedRequest, PointId, Stage, Target};
+use lab_model::{Arrivals, Case, LoadSpec, Plan, PlannedRequest, PointId, Stage, Target};
 use std::collections::BTreeSet;
 
 /// Returns differences in the work that applies to all subjects.
@@ -34,7 +34,7 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
 }
 
 /// Returns the requests of a load and its rates, without the addresses of the servers.
-fn load_facts(load: &Load) -> Facts {
+fn load_facts(load: &LoadSpec) -> Facts {
     let path = |url: &str| match url.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_string(),
         None => url.to_string(),

@@ -2,7 +2,7 @@
 //! Limits beyond which the load generator or failed requests hide what a server does.
 
 use crate::analysis::Verdict;
-use lab_model::{Load, Metric, Protocol};
+use lab_model::{LoadSpec, Metric, Protocol};
 
 /// The generator is the bottleneck if its busiest thread spends more than this fraction of the time
 /// on a core.
@@ -25,7 +25,7 @@ pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
 ///
 /// Its latency is the send delay, plus one tick if the kernel does not timestamp responses. A
 /// closed loop has no send delay.
-pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool {
+pub(crate) fn is_generators(load: &LoadSpec, response_ns: f64, lag_ns: f64) -> bool {
     let mut urls = load.requests.iter().flatten();
     let is_stamped =
         load.protocol == Protocol::Http1 && !urls.any(|request| request.url.starts_with("https:"));

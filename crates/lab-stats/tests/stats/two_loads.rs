@@ -17,6 +17,7 @@ fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mu
         method: "GET".into(),
         url: format!("http://{name}:80/a?b"),
         weight: 1,
+        has_user: false,
     };
     run.plan_mut().unwrap().load_mut().unwrap().requests = vec![vec![request]];
     let mut random = Random(seed);
@@ -183,7 +184,7 @@ fn what_a_run_does_not_have_is_not_compared() {
 #[test]
 fn loads_that_asked_for_something_else_are_refused() {
     let first = loaded("a", 1, 1e6, 12, |_| ());
-    let other = |change: &dyn Fn(&mut Load)| {
+    let other = |change: &dyn Fn(&mut LoadSpec)| {
         let mut second = loaded("a", 2, 1e6, 12, |_| ());
         change(second.plan_mut().unwrap().load_mut().unwrap());
         compared(&first, &second)

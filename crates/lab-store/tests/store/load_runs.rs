@@ -27,7 +27,7 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
         subjects: subjects.iter().map(subject).collect(),
         cases: vec![Case::default()],
         points: connections.iter().map(point).collect(),
-        work: Work::Load(Load::default()),
+        work: Work::Load(LoadSpec::default()),
         ..Plan::default()
     }
 }
@@ -35,11 +35,33 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
 /// Older files have one process or none.
 #[test]
 fn the_servers_processes_are_read_from_older_files() {
-    let mut load = serde_json::to_value(Load::default()).unwrap();
+    let mut load = serde_json::to_value(LoadSpec::default()).unwrap();
     for (stored, pids) in [("5", vec![5]), ("null", vec![]), ("[5,6]", vec![5, 6])] {
         load["server_pid"] = serde_json::from_str(stored).unwrap();
-        let read: Load = serde_json::from_value(load.clone()).unwrap();
+        let read: LoadSpec = serde_json::from_value(load.clone()).unwrap();
         assert_eq!(read.server_pids, pids);
+    }
+}
+
+/// What a run file says of a load's rates is summed up later, where an overflow would end the program.
+#[test]
+fn stages_beyond_all_limits_are_refused() {
+    let read = |stages: serde_json::Value| {
+        let mut load = serde_json::to_value(LoadSpec::default()).unwrap();
+        load["arrivals"] = serde_json::json!({"loop": "open", "poisson": true, "stages": stages});
+        serde_json::from_value::<LoadSpec>(load).map_err(|e| e.to_string())
+    };
+    let stage = |from: f64, length_ns: u64| serde_json::json!({"from": from, "to": 1.0, "length_ns": length_ns});
+    assert!(read(serde_json::json!([stage(0.0, 1_000_000_000)])).is_ok());
+    for wrong in [
+        serde_json::json!([stage(1.0, u64::MAX), stage(1.0, u64::MAX)]),
+        serde_json::json!([stage(1.0, u64::MAX / 2)]),
+    ] {
+        assert!(read(wrong).unwrap_err().contains("longer than ten years"));
+    }
+    for wrong in [-1.0, 1e12] {
+        let refused = read(serde_json::json!([stage(wrong, 1)])).unwrap_err();
+        assert!(refused.contains("requests per second"), "{refused}");
     }
 }
 

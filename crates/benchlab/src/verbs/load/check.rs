@@ -16,7 +16,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     for (id, subject) in plan.subjects.iter().enumerate() {
         let name = &subject.name;
         let record = servers
-            .ask(id, 0)
+            .ask(id)
             .map_err(|reason| Exit::failed(format!("{name}: {reason}")))?;
         let kinds = ErrorKind::ALL.into_iter();
         let kinds = kinds.filter(|kind| record.errors[*kind as usize] > 0);

@@ -2,11 +2,11 @@
 //! The generators of a load, in this process or in agents, and the watches of the servers' resource usage.
 
 use super::check;
-use super::command::LoadCommand;
+use super::session::LoadSession;
 use crate::exit::Exit;
 use crate::measuring;
-use lab_bench::{Generators, LoadedServer, LoadedServers, ServerWatch, Watch, Watches};
-use lab_load::{Ports, ServerRequests};
+use lab_bench::{Generators, LoadedServers, LocalGenerators, ServerWatch, Watch, Watches};
+use lab_load::{Origin, Ports, load_without_files};
 use lab_many::agent::machine_id;
 use lab_many::load::{LoadAgents, LoadStart};
 use lab_many::usage::{RemoteWatch, UsageOrder};
@@ -16,42 +16,41 @@ use std::time::Duration;
 
 /// The generators of a plan's load.
 pub enum LoadGenerators<'a> {
-    Local(LoadedServers<'a>),
+    Local(LocalGenerators<'a>),
     Agents(Box<LoadAgents<'a>>),
 }
 
 impl<'a> LoadGenerators<'a> {
-    /// Starts them, and sends one request to each server. Errors: an agent cannot be started, a server may not be
-    /// loaded or does not answer.
-    pub fn start(command: &LoadCommand, plan: &'a Plan) -> Result<LoadGenerators<'a>, Exit> {
-        let requests = command.servers.iter().map(|server| &server.requests);
-        let agents = &command.sending.agents;
-        let Some(launcher) = &agents.on else {
-            let servers = requests.map(LoadedServer::find);
-            let servers: Vec<LoadedServer> = servers.collect::<Result<_, _>>()?;
-            report_port_shortage(plan, servers.iter().all(LoadedServer::is_here));
-            let servers = LoadedServers::new(plan, servers);
+    /// Starts the generators, and sends one request to each server.
+    ///
+    /// # Errors
+    /// An agent cannot be started, loading a server is not allowed, or a server does not respond.
+    pub fn start(session: &'a LoadSession) -> Result<LoadGenerators<'a>, Exit> {
+        let (plan, load) = (&session.plan, session.load());
+        let Some(launcher) = session.agents()? else {
+            let servers = LoadedServers::find(load, &session.requests, plan.seed)?;
+            report_port_shortage(plan, servers.are_here());
             check::check(plan, &servers)?;
-            return Ok(LoadGenerators::Local(servers));
+            return Ok(LoadGenerators::Local(LocalGenerators {
+                plan,
+                load,
+                servers,
+            }));
         };
-        let servers = requests.cloned().map(ServerRequests::without_files);
-        let earlier = command
-            .resumed
-            .as_ref()
-            .map_or(0, |resumed| resumed.agents());
         let agents = LoadAgents::start(LoadStart {
             plan,
-            starting: agents.lost.starting(launcher),
-            servers: servers.collect::<Result<_, _>>()?,
-            earlier,
-            strict: command.strict,
+            load: load_without_files(load)?,
+            starting: session.agent_loss().starting(&launcher),
+            requests: session.requests.clone(),
+            earlier: session.earlier_agents(),
+            strict: session.strict,
         });
         let agents = agents?;
         check::check_agents(plan, &agents)?;
         Ok(LoadGenerators::Agents(Box::new(agents)))
     }
 
-    /// For the workload.
+    /// Returns the generators for the workload.
     pub fn all(&self) -> &dyn Generators {
         match self {
             LoadGenerators::Local(servers) => servers,
@@ -69,7 +68,7 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Reports what makes the load's machines unfit, once for each machine. Error: one is unfit, and `strict`.
+    /// Reports the unfit machines of the load, each once. With `strict`, an unfit machine is an error.
     pub fn report_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
         let agents = match self {
             LoadGenerators::Local(_) => Vec::new(),
@@ -90,8 +89,7 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// The reason why the load has failed: all agents were lost, or with `strict` at least one. `None`: it
-    /// has not.
+    /// Returns the reason why the load failed: all agents were lost, or with `strict` at least one.
     pub fn failed(&self, strict: bool) -> Option<String> {
         let LoadGenerators::Agents(agents) = self else {
             return None;
@@ -106,28 +104,33 @@ impl<'a> LoadGenerators<'a> {
     }
 }
 
-/// Watches that read CPU time, memory and threads of the servers. Adds their machine to the facts of the
-/// host. Errors: the agent on that machine cannot be started, or does not find a process.
-pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>, Exit> {
+/// Starts watches that read the CPU time, memory and threads of the servers, and adds the servers' machine to the
+/// facts of the host.
+///
+/// # Errors
+/// The agent on that machine cannot be started, or does not find a process.
+pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>, Exit> {
     let own_id = machine_id().map(|id| (Host::MACHINE_ID.to_owned(), id));
     host.facts.extend(own_id);
-    let Some(launcher) = &command.server_host else {
-        let watch = |pid: &Option<i32>| -> Option<Box<dyn ServerWatch + 'a>> {
-            Some(Box::new(Watch::new((*pid)?)))
+    let load = session.load();
+    let processes = (0..session.plan.subjects.len()).map(|server| load.server_pid(server));
+    let Some(launcher) = session.server_agent()? else {
+        let watch = |pid: Option<i32>| -> Option<Box<dyn ServerWatch + 'a>> {
+            Some(Box::new(Watch::new(pid?)))
         };
-        return Ok(command.processes.iter().map(watch).collect());
+        return Ok(processes.map(watch).collect());
     };
     if launcher.places().len() != 1 {
         return Err(Exit::wrong(
             "--server-host names one machine, such as ssh:HOST or local:1",
         ));
     }
-    let starting = command.sending.agents.lost.starting(launcher);
+    let starting = session.agent_loss().starting(&launcher);
     let mut watches: Watches = Vec::new();
-    for (server, pid) in command.servers.iter().zip(&command.processes) {
+    for (requests, pid) in session.requests.iter().zip(processes) {
         let order = match pid {
-            Some(pid) => UsageOrder::Process(*pid),
-            None => UsageOrder::Port(server.origin.port()),
+            Some(pid) => UsageOrder::Process(pid),
+            None => UsageOrder::Port(Origin::shared(requests.iter().map(|r| &r.link))?.port()),
         };
         let watch = RemoteWatch::start(&starting, order).map_err(|e| {
             let Exit { code, message } = e.into();
@@ -143,7 +146,7 @@ pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>
     Ok(watches)
 }
 
-/// With a connection per request ports may run short: says so before the load, and what helps.
+/// Warns before a load with a connection per request that may run out of ports, and says what helps.
 fn report_port_shortage(plan: &Plan, loopback: bool) {
     let load = plan.load().expect("a plan with a load");
     if load.keep_alive {

@@ -2,170 +2,193 @@
 //! `benchlab load`: plan, send one request, put load on, report, judge.
 
 mod check;
-mod command;
 mod follow;
 mod generators;
 mod requested;
-mod resumed;
 mod servers;
+mod session;
 mod view;
 mod words;
 
-use crate::cli::{Cli, LoadArgs, Sending};
+use crate::cli::{Cli, LoadArgs, ResumedLoadArgs};
 use crate::exit::Exit;
 use crate::exports::exports;
 use crate::gate::{GateResult, load_gate};
 use crate::measuring;
 use crate::options::sweeps;
 use crate::verbs::{report, runs_folder};
-use command::LoadCommand;
 use follow::LoadFollower;
 use generators::LoadGenerators;
 use lab_audit::host;
 use lab_bench::{BenchError, LoadWorkload, Session, interrupt, unix_seconds};
+use lab_load::{Header, Secrets, Trust, restored_requests};
 use lab_model::host::HostFinding;
-use lab_model::{Ending, Host, Metric, Plan, Run};
+use lab_model::{Ending, Host, LoadSpec, Metric, Plan, Run};
 use lab_plan::Loading;
 use lab_report::{Report, wording};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
-pub use resumed::{Resumed, command_line, original_command};
-use resumed::{can_keep_command_line, has_one_changing_load, seed};
-use servers::{planned, processes, servers};
+use requested::{RequestedLoad, read_body, requested_load};
+use servers::{check_processes, names};
+use session::{LoadSession, SessionFile};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Puts load on one server, or on multiple servers in turns.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
-    load_or_resume(cli, args, None)
-}
-
-/// Puts on a load, in a new run or in one that was stopped.
-pub fn load_or_resume(
-    cli: &Cli,
-    args: &LoadArgs,
-    resumed: Option<Resumed>,
-) -> Result<ExitCode, Exit> {
-    let sending = &args.sending;
     let exports = exports(&args.export)?;
-    let seed = seed(args.measuring.seed, resumed.as_ref());
-    let servers = servers(args, seed)?;
-    if args.gate && servers.len() == 1 {
+    let seed = measuring::seed(args.measuring.seed);
+    let RequestedLoad {
+        spec,
+        origins,
+        requests,
+    } = requested_load(args, seed)?;
+    if args.gate && requests.len() == 1 {
         return Err(Exit::wrong(
             "--gate is for servers that are compared: --fail-if judges one, such as --fail-if 'p99>20ms'",
         ));
     }
+    let servers = names(args, &origins)?;
+    check_processes(args, &origins)?;
+    let on = args.agents.on.as_ref();
     let loading = Loading {
         name: args.title.clone(),
-        servers: planned(args, &servers)?,
-        agents: sending.agents.on.as_ref().map_or(0, |on| on.places().len()),
+        servers,
+        agents: on.map_or(0, |on| on.launcher.places().len()),
         connections: args.connections,
         sweeps: sweeps(&args.sweep)?,
         length: args.length,
-        rate: sending.rate,
-        stages: sending.stages.clone(),
-        even: sending.even,
-        load: sending.load()?,
+        rate: args.rate,
+        stages: args.stages.clone(),
+        even: args.even,
+        load: spec,
         margin: args.margin,
         alpha: measuring::ALPHA,
         gate: args.gate,
         redo: args.measuring.redo,
         seed,
     };
-    let command = LoadCommand {
-        loading,
-        sending,
-        processes: processes(args, &servers)?,
-        server_host: args.server_host.clone(),
-        servers,
+    let session = LoadSession {
+        plan: loading.plan()?,
+        requests,
+        file: SessionFile::New(runs_folder(cli, args.measuring.runs.as_deref())?),
         exports,
-        runs: runs_folder(cli, args.measuring.runs.as_deref())?,
+        hlog: args.hlog.as_deref(),
         strict: args.measuring.strict,
-        keeps_command_line: can_keep_command_line(sending, &args.urls),
-        resumed,
     };
-    command.carry_out(|report| {
-        let found = judge_conditions(report, &args.fail_if);
-        if args.gate {
-            found.max(load_gate(&report.results))
-        } else {
-            found
+    carry_out(&session)
+}
+
+/// Resumes a load. `plan` and the number of agents are those of its run file.
+///
+/// # Errors
+/// A secret is missing, the load cannot be resumed, or it fails like a new load.
+pub fn resume_load(
+    file: &Path,
+    plan: Plan,
+    agents: usize,
+    args: &ResumedLoadArgs,
+) -> Result<ExitCode, Exit> {
+    let load = plan.load().expect("a plan with a load");
+    let name = file.display();
+    let cannot = |reason: &str| {
+        Err(Exit::wrong(format!(
+            "{name} contains a load that cannot be resumed: {reason}. `benchlab report {name}` shows what was measured; \
+             start the load again for more"
+        )))
+    };
+    if !plan.can_resume() {
+        return cannot("its rate changes over time");
+    }
+    if load.trust.is_none() {
+        return cannot("an earlier version of benchlab began it, and did not store all options");
+    }
+    let headers = args.header.iter().map(|line| Header::parse(line));
+    let body = match (&args.body, &args.body_file) {
+        (Some(text), _) => Some(text.clone().into_bytes()),
+        (None, Some(file)) => Some(read_body(file)?),
+        (None, None) => None,
+    };
+    let secrets = Secrets {
+        headers: headers.collect::<Result<_, _>>()?,
+        body,
+        users: args.user.clone(),
+        environment: &|name| std::env::var(name).ok(),
+    };
+    let session = LoadSession {
+        requests: restored_requests(load, &secrets)?,
+        plan,
+        file: SessionFile::Resumed {
+            file: file.to_path_buf(),
+            agents,
+        },
+        exports: exports(&args.export)?,
+        hlog: args.hlog.as_deref(),
+        strict: args.strict,
+    };
+    carry_out(&session)
+}
+
+/// Runs the load, reports, and judges a run in which requests were served.
+fn carry_out(session: &LoadSession) -> Result<ExitCode, Exit> {
+    let (plan, load) = (&session.plan, session.load());
+    let conditions = load.fail_if.iter().map(|text| text.parse());
+    let conditions: Vec<Threshold> = conditions.collect::<Result<_, _>>().map_err(Exit::wrong)?;
+    interrupt::watch().map_err(Exit::failed)?;
+    let generators = LoadGenerators::start(session)?;
+    // One core: the generator's.
+    let mut host = with_trust(host::inspect(1), load);
+    let watches = generators::watches(session, &mut host)?;
+    generators.report_unfit(plan, &host, session.strict)?;
+    let writer = match &session.file {
+        SessionFile::Resumed { file, .. } => RunWriter::resume(file)?,
+        SessionFile::New(runs) => {
+            let path = measuring::new_file(runs, &plan.experiment)?;
+            let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
+            writer.host(&host)?;
+            writer.plan(plan)?;
+            writer
         }
+    };
+    generators.describe(&writer)?;
+    let path = writer.path().to_path_buf();
+    // The run file of a resumed load has the host of its first session. The machine's ID changes with a restart.
+    let run = Run {
+        host,
+        ..writer.load()?
+    };
+    let workload = LoadWorkload::new(plan, load, &run, generators.all(), watches);
+    let ending = measure(plan, writer, run, workload)?;
+    let failed = generators.failed(session.strict);
+    // The agents exit before the report is made.
+    drop(generators);
+    report::with_report(&path, &[], |report| {
+        let document = lab_kinds::document(report);
+        report::show(&document, &path)?;
+        report::export(&document, &session.exports)?;
+        write_log(report, session.hlog)?;
+        let resumable = plan.can_resume().then_some(path.as_path());
+        match ending {
+            Ok(ending) => check_ending(report, ending, resumable)?,
+            Err(lost) => return Err(Exit::failed(lost + &resume_hint(resumable))),
+        }
+        if let Some(reason) = failed {
+            return Err(Exit::failed(reason));
+        }
+        let found = judge_conditions(report, &conditions);
+        let gate = plan.measure.gate.then(|| load_gate(&report.results));
+        Ok(gate.map_or(found, |gate| found.max(gate)).into())
     })
 }
 
-impl LoadCommand<'_> {
-    /// Puts the load on, reports, and judges a run in which requests were served.
-    pub fn carry_out(
-        mut self,
-        judge: impl FnOnce(&Report) -> GateResult,
-    ) -> Result<ExitCode, Exit> {
-        let pids = self.processes.iter().flatten();
-        let mut pids: Vec<i32> = pids.copied().collect();
-        pids.dedup();
-        self.loading.load.server_pids = pids;
-        let place = self.server_host.as_ref().and_then(|on| on.places().first());
-        self.loading.load.server_host = place.cloned();
-        let plan = self.loading.plan()?;
-        interrupt::watch().map_err(Exit::failed)?;
-        let generators = LoadGenerators::start(&self, &plan)?;
-        // One core: the generator's.
-        let mut host = with_trust(host::inspect(1), self.sending);
-        let watches = generators::watches(&self, &mut host)?;
-        generators.report_unfit(&plan, &host, self.strict)?;
-        let resumable = self.keeps_command_line && !has_one_changing_load(&plan);
-        let writer = match &self.resumed {
-            Some(resumed) => resumed.writer(&plan)?,
-            None => {
-                let path = measuring::new_file(&self.runs, &plan.experiment)?;
-                let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
-                writer.host(&host)?;
-                writer.plan(&plan)?;
-                if resumable {
-                    writer.command_line(&command_line())?;
-                }
-                writer
-            }
-        };
-        generators.describe(&writer)?;
-        let path = writer.path().to_path_buf();
-        // A resumed run has its first host, of which a restart has changed the machine's id.
-        let run = Run {
-            host,
-            ..writer.load()?
-        };
-        let load = plan.load().expect("a plan with a load");
-        let workload = LoadWorkload::new(&plan, load, &run, generators.all(), watches);
-        let ending = measure(&plan, writer, run, workload.resumable(resumable))?;
-        let failed = generators.failed(self.strict);
-        // Agents are gone when the report is made.
-        drop(generators);
-        report::with_report(&path, &[], |report| {
-            let document = lab_kinds::document(report);
-            report::show(&document, &path)?;
-            report::export(&document, &self.exports)?;
-            write_log(report, self.sending.hlog.as_deref())?;
-            let resumable = resumable.then_some(path.as_path());
-            match ending {
-                Ok(ending) => check_ending(report, ending, resumable)?,
-                Err(lost) => return Err(Exit::failed(lost + &resume_hint(resumable))),
-            }
-            match failed {
-                Some(reason) => Err(Exit::failed(reason)),
-                None => Ok(judge(report).into()),
-            }
-        })
-    }
-}
-
-/// How to go on with a run, to follow the reason why it ended.
+/// Returns the advice to resume a run, which follows the reason why it ended.
 fn resume_hint(resumable: Option<&Path>) -> String {
     resumable.map_or(String::new(), |file| {
         format!("; continue with `benchlab resume {}`", file.display())
     })
 }
 
-/// Puts on the load that is missing in a run file: how it ended, or a sentence that says that all agents were lost.
+/// Measures the missing part of a load. Returns how it ended, or a message if all agents were lost.
 fn measure(
     plan: &Plan,
     writer: RunWriter,
@@ -190,7 +213,7 @@ fn write_log(report: &Report, hlog: Option<&Path>) -> Result<(), Exit> {
     std::fs::write(file, log).map_err(|e| failed(e.to_string()))
 }
 
-/// Errors: the run was stopped, or no request was served.
+/// Returns an error if the run was stopped, or no request was served.
 fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Result<(), Exit> {
     if ending == Ending::Interrupted {
         let message = format!(
@@ -207,7 +230,7 @@ fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Re
     }
 }
 
-/// Prints which conditions of `--fail-if` hold or are inconclusive.
+/// Prints the conditions of `--fail-if` that hold or are inconclusive.
 fn judge_conditions(report: &Report, conditions: &[Threshold]) -> GateResult {
     let Some(plan) = report.run.plan() else {
         return GateResult::Passed;
@@ -238,9 +261,9 @@ fn judge_conditions(report: &Report, conditions: &[Threshold]) -> GateResult {
     }
 }
 
-/// The host, with a finding if the servers' certificates are not verified.
-fn with_trust(mut host: Host, sending: &Sending) -> Host {
-    if sending.trust().words().is_some() {
+/// Adds a finding to the host if the servers' certificates are not verified.
+fn with_trust(mut host: Host, load: &LoadSpec) -> Host {
+    if load.trust.as_ref().and_then(Trust::words).is_some() {
         host.findings.push(HostFinding {
             unfit: false,
             what: "the server's certificate was not verified (--insecure)".into(),

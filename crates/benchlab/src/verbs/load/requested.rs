@@ -1,160 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns the options of a load into servers, requests and expected responses.
+//! Turns the options of a load into its stored specification and the requests to each server.
 
-use crate::cli::Sending;
+use super::servers::{ServerUrls, families, server_urls};
+use crate::cli::LoadArgs;
 use crate::exit::Exit;
 use lab_load::{
-    Expect, Header, IpFamily, JobError, JsonValue, LoadUrl, Origin, Request, ServerRequests,
-    Statuses, Trust, method, read_requests,
+    Expect, Header, LoadUrl, Origin, Request, Requests, Trust, content_bytes, method, read_requests,
 };
-use lab_model::{Load, PlannedRequest, Protocol};
+use lab_model::{ExpectedResponse, LoadSpec, PlannedBody, PlannedRequest, Protocol, RequestsFile};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The default of `--timeout`.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A server that the command line names.
-pub struct RequestedServer {
-    /// Its scheme, host and port.
-    pub origin: Origin,
-    /// The requests, without secrets.
-    pub planned: Vec<PlannedRequest>,
-    /// The requests, with secrets.
-    pub requests: ServerRequests,
+/// A load that the command line requests.
+pub struct RequestedLoad {
+    /// The specification, without secrets.
+    pub spec: LoadSpec,
+    /// The scheme, host and port of each server.
+    pub origins: Vec<Origin>,
+    /// The requests to each server, with secrets.
+    pub requests: Vec<Vec<Request>>,
 }
 
-impl Sending {
-    /// The server of all these URLs and of the requests in a file, once for each address family of `--family`.
-    /// Errors: a URL, header, file, expectation, name or certificate is wrong, or the server may not be loaded.
-    pub fn servers(
-        &self,
-        urls: &[String],
-        weights: &[u32],
-        seed: u64,
-    ) -> Result<Vec<RequestedServer>, Exit> {
-        let links = urls.iter().map(|url| LoadUrl::parse(url));
-        let links: Vec<LoadUrl> = links.collect::<Result<_, _>>()?;
-        let list = self.request_list(&links, weights)?;
-        // The URL of `--requests` names the server, and is not itself a request.
-        let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
-        let families = self.families().iter().copied().map(Some);
-        let families: Vec<Option<IpFamily>> = if self.families().is_empty() {
-            vec![None]
-        } else {
-            families.collect()
-        };
-        let expect = self.expect()?;
-        if expect.body_capacity() > 0 && list.iter().any(|r| r.method.as_str() == "HEAD") {
-            return Err(Exit::wrong(
-                "the answer to HEAD has no body that --expect-body or --expect-json could look at: ask with GET, \
-                 or leave them out",
-            ));
+/// Reads the options of a load.
+///
+/// # Errors
+/// A URL, weight, header, file or expected response is invalid, or `--family 4,6` is given for more than one server.
+pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit> {
+    let families = families(args);
+    let groups = server_urls(args)?;
+    if groups.len() > 1 && families.len() > 1 {
+        return Err(Exit::wrong(
+            "--family 4,6 compares two ways to one server: give the URLs of one",
+        ));
+    }
+    let headers = args.header.iter().map(|line| Header::parse(line));
+    let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
+    let body = body(args)?;
+    let (mut origins, mut requests) = (Vec::new(), Vec::new());
+    let mut requests_file = None;
+    // Each address family is a server of its own.
+    let copies = families.len().max(1);
+    for group in &groups {
+        let (origin, mut list) = request_list(args, group, body.as_deref())?;
+        if let Some(file) = &args.requests {
+            requests_file = Some(RequestsFile {
+                path: stored_path(file)?,
+                content_bytes: content_bytes(&list),
+            });
         }
-        let server = |family| {
-            let requests = ServerRequests {
-                requests: list.clone(),
-                keep_alive: !self.no_keep_alive,
-                seed,
-                protocol: self.protocol(),
-                family,
-                trust: self.trust(),
-                expect: expect.clone(),
-                i_may_load: self.i_may_load.clone(),
-            };
-            Ok(RequestedServer {
-                origin: origin.clone(),
-                planned: requests.rendered()?.planned().to_vec(),
-                requests,
-            })
-        };
-        families.into_iter().map(server).collect()
+        list.iter_mut().for_each(|r| r.add_common(&headers));
+        origins.extend(std::iter::repeat_n(origin, copies));
+        requests.extend(std::iter::repeat_n(list, copies));
     }
-
-    /// The protocol, threads, timeout and expected responses, for a plan.
-    pub fn load(&self) -> Result<Load, Exit> {
-        Ok(Load {
-            protocol: self.protocol(),
-            keep_alive: !self.no_keep_alive,
-            pipeline: self.pipeline.unwrap_or(1),
-            threads: self.threads.unwrap_or(1),
-            timeout_ns: self.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
-            expected: self.expect()?.words(),
-            ..Load::default()
-        })
+    let expect = ExpectedResponse {
+        statuses: args.expect_status.clone(),
+        body: args.expect_body.clone(),
+        json: args.expect_json.clone(),
+    };
+    let expected = Expect::parse(&expect)?;
+    let mut methods = requests.iter().flatten().map(|r| r.method.as_str());
+    if expected.body_capacity() > 0 && methods.any(|method| method == "HEAD") {
+        return Err(Exit::wrong(
+            "the response to HEAD has no body that --expect-body or --expect-json could check: send GET, or leave them \
+             out",
+        ));
     }
-
-    /// The address families of `--family`; empty without it.
-    pub fn families(&self) -> &[IpFamily] {
-        self.family.as_ref().map_or(&[], |families| &families.0)
-    }
-
-    /// The certificates that are accepted from servers.
-    pub fn trust(&self) -> Trust {
-        match &self.ca {
-            Some(file) => Trust::File(file.clone()),
-            None if self.insecure => Trust::Anybody,
-            None => Trust::System,
-        }
-    }
-
-    fn protocol(&self) -> Protocol {
-        if self.http2 {
+    let planned = |list: &Vec<Request>| -> Result<Vec<PlannedRequest>, Exit> {
+        Ok(Requests::new(list, !args.no_keep_alive, seed)?
+            .planned()
+            .to_vec())
+    };
+    let stored_body = match (&body, &args.body_file) {
+        (None, _) => None,
+        (Some(body), file) => Some(PlannedBody {
+            bytes: body.len() as u64,
+            file: file.as_deref().map(stored_path).transpose()?,
+        }),
+    };
+    let server_host = args.server_host.as_ref();
+    let server_place = server_host.and_then(|on| on.launcher.places().first());
+    let spec = LoadSpec {
+        requests: requests.iter().map(planned).collect::<Result<_, _>>()?,
+        headers: headers.iter().map(Header::planned).collect(),
+        body: stored_body,
+        requests_file,
+        protocol: if args.http2 {
             Protocol::Http2
         } else {
             Protocol::Http1
-        }
-    }
+        },
+        keep_alive: !args.no_keep_alive,
+        pipeline: args.pipeline.unwrap_or(1),
+        threads: args.threads.unwrap_or(1),
+        timeout_ns: args.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
+        families: families.to_vec(),
+        trust: Some(match &args.ca {
+            Some(file) => Trust::File(stored_path(file)?),
+            None if args.insecure => Trust::Anybody,
+            None => Trust::System,
+        }),
+        allowed_host: args.i_may_load.clone(),
+        expect,
+        expected: expected.words(),
+        fail_if: args.fail_if.iter().map(ToString::to_string).collect(),
+        agents: args.agents.on.as_ref().map(|on| on.words.clone()),
+        lost_after_ns: args.agents.lost.lost_after.map(|d| d.as_nanos() as u64),
+        server_pids: one_for_all(&args.server_pid),
+        server_host: server_place.cloned(),
+        server_agent: server_host.map(|on| on.words.clone()),
+        ..LoadSpec::default()
+    };
+    Ok(RequestedLoad {
+        spec,
+        origins,
+        requests,
+    })
+}
 
-    fn request_list(&self, links: &[LoadUrl], weights: &[u32]) -> Result<Vec<Request>, Exit> {
-        let headers = self.header.iter().map(|line| Header::parse(line));
-        let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
-        let mut list = match &self.requests {
-            Some(_) if links.len() > 1 || !weights.is_empty() => {
-                return Err(Exit::wrong(
-                    "--requests takes one URL, of whose server its paths are, and no --weights: the file \
-                     has them, as `# @weight 3`",
-                ));
-            }
-            Some(file) => read_requests(file, links.first())?,
-            None => self.requests_to(links, weights)?,
-        };
-        for request in &mut list {
-            request.add_common(&headers);
-        }
-        Ok(list)
-    }
+/// Returns a server and the requests to it. With `--requests`, the URL only names the server and is not requested.
+fn request_list(
+    args: &LoadArgs,
+    group: &ServerUrls,
+    body: Option<&[u8]>,
+) -> Result<(Origin, Vec<Request>), Exit> {
+    let links = group.urls.iter().map(|url| LoadUrl::parse(url));
+    let links: Vec<LoadUrl> = links.collect::<Result<_, _>>()?;
+    let list = match &args.requests {
+        Some(file) => read_requests(file, links.first())?,
+        None => requests_to(args, &links, &group.weights, body)?,
+    };
+    let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
+    Ok((origin, list))
+}
 
-    /// One request to each URL.
-    fn requests_to(&self, links: &[LoadUrl], weights: &[u32]) -> Result<Vec<Request>, Exit> {
-        let body = match (&self.body, &self.body_file) {
-            (Some(text), _) => text.clone().into_bytes(),
-            (None, Some(file)) => std::fs::read(file)
-                .map_err(|e| Exit::wrong(format!("--body-file {}: {e}", file.display())))?,
-            (None, None) => Vec::new(),
-        };
-        let with_body = self.body.is_some() || self.body_file.is_some();
-        let usual = if with_body { "POST" } else { "GET" };
-        let method = method(self.method.as_deref().unwrap_or(usual))?;
-        let request = |(i, link): (usize, &LoadUrl)| Request {
-            method: method.clone(),
-            body: body.clone().into(),
-            weight: weights.get(i).copied().unwrap_or(1),
-            ..Request::new(link.clone())
-        };
-        Ok(links.iter().enumerate().map(request).collect())
-    }
+/// Returns one request to each URL.
+fn requests_to(
+    args: &LoadArgs,
+    links: &[LoadUrl],
+    weights: &[u32],
+    body: Option<&[u8]>,
+) -> Result<Vec<Request>, Exit> {
+    let default_method = if body.is_some() { "POST" } else { "GET" };
+    let method = method(args.method.as_deref().unwrap_or(default_method))?;
+    let request = |(i, link): (usize, &LoadUrl)| Request {
+        method: method.clone(),
+        body: body.unwrap_or_default().to_vec().into(),
+        weight: weights.get(i).copied().unwrap_or(1),
+        ..Request::new(link.clone())
+    };
+    Ok(links.iter().enumerate().map(request).collect())
+}
 
-    fn expect(&self) -> Result<Expect, JobError> {
-        let statuses = self.expect_status.as_deref().map(Statuses::parse);
-        let body = self
-            .expect_body
-            .as_ref()
-            .map(|text| text.clone().into_bytes());
-        let json = self.expect_json.iter().map(|text| JsonValue::parse(text));
-        Ok(Expect::new(
-            statuses.transpose()?.unwrap_or_default(),
-            body,
-            json.collect::<Result<_, _>>()?,
-        ))
+/// Returns the body of `--body` or `--body-file`.
+fn body(args: &LoadArgs) -> Result<Option<Vec<u8>>, Exit> {
+    match (&args.body, &args.body_file) {
+        (Some(text), _) => Ok(Some(text.clone().into_bytes())),
+        (None, Some(file)) => read_body(file).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Reads the file of `--body-file`.
+pub fn read_body(file: &Path) -> Result<Vec<u8>, Exit> {
+    std::fs::read(file).map_err(|e| Exit::wrong(format!("--body-file {}: {e}", file.display())))
+}
+
+/// Returns the absolute path of a file, so that `resume` finds it from any directory.
+///
+/// # Errors
+/// The path is not UTF-8, which JSON in the run file requires.
+fn stored_path(file: &Path) -> Result<PathBuf, Exit> {
+    let path = std::path::absolute(file).map_err(Exit::wrong)?;
+    match path.to_str() {
+        Some(_) => Ok(path),
+        None => Err(Exit::wrong(format!(
+            "cannot store the name of {}, which is not UTF-8: rename the file",
+            file.display()
+        ))),
+    }
+}
+
+/// Replaces equal process IDs by one, which is for all servers.
+fn one_for_all(pids: &[i32]) -> Vec<i32> {
+    match pids {
+        [first, others @ ..] if others.iter().all(|pid| pid == first) => vec![*first],
+        all => all.to_vec(),
     }
 }

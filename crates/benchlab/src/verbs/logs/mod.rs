@@ -85,8 +85,8 @@ fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
 impl LogsCommand<'_> {
     /// Reads all logs according to the options, and reports those that cannot be read to the end.
     fn read(&mut self) -> Result<(), Exit> {
-        if let Some(launcher) = &self.args.agents.on {
-            remote::read(self, &self.args.agents.lost.starting(launcher))?;
+        if let Some(on) = &self.args.agents.on {
+            remote::read(self, &self.args.agents.lost.starting(&on.launcher))?;
         } else {
             let sources = LogSources::new(&self.args.logs, self.args.rotated);
             let sources = sources.map_err(Exit::wrong)?;

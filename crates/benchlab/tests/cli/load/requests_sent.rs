@@ -27,7 +27,7 @@ fn options_that_are_wrong_say_what_is_right() {
         ),
         (&["--threads", "5"], "a thread needs a connection"),
         (&["--family", "5"], "4 or 6"),
-        (&["--method", "G T"], "is no method"),
+        (&["--method", "G T"], "is not a method"),
         (&["--header", "no-colon"], "has no colon"),
         (
             &["--header", "Content-Length: 5"],
@@ -37,12 +37,9 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--expect-json", "a.b"], "has no `=`"),
         (
             &["--method", "HEAD", "--expect-body", "x"],
-            "the answer to HEAD has no body that --expect-body",
+            "the response to HEAD has no body that --expect-body",
         ),
-        (
-            &["--method", "HEAD", "--expect-json", "a=1"],
-            "ask with GET",
-        ),
+        (&["--method", "HEAD", "--expect-json", "a=1"], "send GET"),
         (
             &["--fail-if", "p98>1ms"],
             "`p98` is not known; known are p50",

@@ -4,7 +4,7 @@
 use super::{Manner, Place, Web, sums};
 use crate::progress::{at_terminal, screen};
 use crate::project::{outcome, send_signal, wait_until};
-use lab_model::{Ending, ErrorKind};
+use lab_model::{Ending, ErrorKind, Run};
 use nix::sys::signal::Signal;
 use std::io::Write;
 use std::process::Child;
@@ -81,22 +81,163 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
         .says(&["is complete"]);
 }
 
+/// The secrets of a load, as sent.
+const SECRETS: [&str; 3] = ["hunter2", "sesame", "c0ffee"];
+
+/// Checks that neither these texts nor the files in the directory of the run contain a secret.
+#[track_caller]
+fn holds_no_secret(place: &Place, texts: &[&str]) {
+    let folder = place.0.file().parent().unwrap().to_path_buf();
+    let files = std::fs::read_dir(folder).unwrap();
+    let contents = files.map(|file| {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let contents: Vec<String> = contents.collect();
+    let texts = texts.iter().map(|text| (*text).to_owned());
+    let all: Vec<String> = contents.into_iter().chain(texts).collect();
+    // The last one is me:hunter2 in Base64.
+    for secret in SECRETS.into_iter().chain(["bWU6aHVudGVyMg"]) {
+        assert!(all.iter().all(|text| !text.contains(secret)), "{secret}");
+    }
+}
+
+/// Returns true if no request failed. Requests in flight when a load was killed are not counted as errors.
+fn has_no_errors(run: &Run) -> bool {
+    let mut slices = run.complete_blocks().flat_map(|block| &block.slices);
+    slices.all(|slice| slice.errors.is_empty())
+}
+
 #[test]
-fn a_load_whose_requests_are_kept_nowhere_cannot_be_resumed() {
+fn a_killed_load_asks_for_its_secrets_again() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = start_load(&place, &[&web.url("/"), "-H", "Authorization: secret"]);
-    send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = outcome(lab.wait_with_output().unwrap());
-    stopped.expect(130);
-    assert!(!stopped.stderr.contains("benchlab resume"), "{stopped:?}");
+    let url = format!("http://me:hunter2@{}/", web.address);
+    let options = [
+        &url,
+        "--for=4s",
+        "-c=2",
+        "--redo=0",
+        "--header=X-Token: sesame",
+        "--header=Accept: text/plain",
+        "--body=key=c0ffee",
+    ];
+    let mut lab = place.0.start(&[&["load"], &options[..]].concat());
+    wait_until("two slices", || place.0.has_blocks(2));
+    send_signal(lab.id() as i32, Signal::SIGKILL);
+    lab.wait().unwrap();
+    holds_no_secret(&place, &[]);
+    let blocks_before = place.0.load().complete_blocks().count();
+    let file = place.0.file();
+    let file = file.to_str().unwrap();
+    let asks = place.0.call(&["resume", file]);
+    asks.expect(2).says(&[
+        "--header 'X-Token: …', or BENCHLAB_HEADER_X_TOKEN in the environment",
+        "--body or --body-file with its 10 bytes, or BENCHLAB_BODY in the environment",
+        "--user NAME:PASSWORD",
+        "or BENCHLAB_USER in the environment",
+    ]);
+    assert_eq!(place.0.load().complete_blocks().count(), blocks_before);
+    let resume = ["resume", file, "--header=X-Token: sesame"];
+    place
+        .0
+        .call(&[&resume[..], &["--user=me:hunter2", "--body=c0ffee"]].concat())
+        .expect(2)
+        .says(&["the body has 6 bytes, and had 10 when the load began"]);
+    place
+        .0
+        .call(&[&resume[..], &["--header=X-Other: x"]].concat())
+        .expect(2)
+        .says(&["the load has no header `X-Other`"]);
+    let sent_before = web.received();
+    // One secret comes from an option, the others from the environment.
+    let resumed = place
+        .0
+        .command(&resume)
+        .env("BENCHLAB_BODY", "key=c0ffee")
+        .env("BENCHLAB_USER", "me:hunter2")
+        .output();
+    let resumed = outcome(resumed.unwrap());
+    resumed.expect(0);
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    let blocks = run.plan().unwrap().measure.max_blocks as usize;
+    assert_eq!(run.complete_blocks().count(), blocks);
+    assert!((2..blocks).contains(&blocks_before));
+    assert!(has_no_errors(&run));
+    let first = &sent_before[0];
+    for part in [
+        "POST / HTTP/1.1\r\n",
+        "Authorization: Basic bWU6aHVudGVyMg==\r\n",
+        "X-Token: sesame\r\n",
+        "Accept: text/plain\r\n",
+        "\r\n\r\nkey=c0ffee",
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    assert!(web.last().is_some_and(|last| last == *first));
+    holds_no_secret(&place, &[&asks.stderr, &resumed.stdout, &resumed.stderr]);
+}
+
+#[test]
+fn a_load_with_files_reads_them_again() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (requests, body) = (place.0.join("requests.http"), place.0.join("body"));
+    let text = "GET /one\nX-Token: sesame\n\n###\nPUT /two\n\nkey=c0ffee\n";
+    std::fs::write(&requests, text).unwrap();
+    std::fs::write(&body, "c0ffee").unwrap();
+    let options = [
+        ["--requests", requests.to_str().unwrap()],
+        ["--body-file", body.to_str().unwrap()],
+    ];
+    for (option, changed) in options
+        .iter()
+        .zip([text.replace("/two", "/three"), "c0ffe".into()])
+    {
+        let place = Place::new();
+        let url = format!("http://me:hunter2@{}/", web.address);
+        let load = [&["load", &url, "--for=3s", "-c=2", "--redo=0"], &option[..]].concat();
+        let mut lab = place.0.start(&load);
+        wait_until("two slices", || place.0.has_blocks(2));
+        send_signal(lab.id() as i32, Signal::SIGKILL);
+        lab.wait().unwrap();
+        let file = place.0.file();
+        let resume = ["resume", file.to_str().unwrap(), "--user=me:hunter2"];
+        place
+            .0
+            .call(&resume[..2])
+            .expect(2)
+            .says(&["--user NAME:PASSWORD"]);
+        let original = std::fs::read(option[1]).unwrap();
+        std::fs::write(option[1], changed).unwrap();
+        place.0.call(&resume).expect(2).says(&["the load began"]);
+        std::fs::write(option[1], original).unwrap();
+        place.0.call(&resume).expect(0);
+        let run = place.0.load();
+        assert_eq!(run.ending, Some(Ending::Blocks));
+        assert!(has_no_errors(&run));
+        holds_no_secret(&place, &[]);
+    }
+    let received = web.received();
+    assert!(
+        received
+            .iter()
+            .all(|sent| sent.contains("Authorization: Basic bWU6aHVudGVyMg==\r\n")),
+        "{received:?}"
+    );
+}
+
+#[test]
+fn a_load_whose_rate_changes_cannot_be_resumed() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let mut lab = start_load(&place, &[&web.url("/"), "--stages=10:90:60s"]);
+    send_signal(lab.id() as i32, Signal::SIGKILL);
+    lab.wait().unwrap();
     let file = place.0.file();
     let resumed = place.0.call(&["resume", file.to_str().unwrap()]);
-    resumed
-        .expect(2)
-        .says(&["cannot be resumed", "a header", "start the load again"]);
-    assert_eq!(place.0.load().ending, Some(Ending::Interrupted));
-    let bytes = std::fs::read(&file).unwrap();
-    assert!(!bytes.windows(6).any(|word| word == b"secret"));
+    resumed.expect(2).says(&[
+        "cannot be resumed: its rate changes over time",
+        "start the load again",
+    ]);
 }
 
 /// The keys go to the terminal, and the view leaves it as it was.

@@ -48,6 +48,7 @@ struct Shared {
     manner: Manner,
     requests: AtomicUsize,
     received: Mutex<Vec<String>>,
+    last: Mutex<Option<String>>,
     gone: AtomicBool,
     open: Mutex<Vec<TcpStream>>,
 }
@@ -72,6 +73,7 @@ impl Web {
             manner,
             requests: AtomicUsize::new(0),
             received: Mutex::default(),
+            last: Mutex::default(),
             gone: AtomicBool::new(false),
             open: Mutex::default(),
         });
@@ -87,6 +89,11 @@ impl Web {
     /// Returns the number of requests that the server has read.
     pub fn requests(&self) -> usize {
         self.shared.requests.load(Ordering::SeqCst)
+    }
+
+    /// Head and body of the latest request.
+    pub fn last(&self) -> Option<String> {
+        self.shared.last.lock().unwrap().clone()
     }
 
     /// The heads and bodies of the first hundred requests.
@@ -129,6 +136,7 @@ impl Shared {
         let mut stream = stream;
         while let Some(request) = request(&mut reader) {
             let number = self.requests.fetch_add(1, Ordering::SeqCst);
+            *self.last.lock().unwrap() = Some(request.clone());
             if number < 100 {
                 self.received.lock().unwrap().push(request);
             }

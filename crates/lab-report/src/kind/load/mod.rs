@@ -12,7 +12,7 @@ use lab_document::format::quantity;
 use lab_document::say::{self, count};
 use lab_document::{Chart, Finding, Section, Table};
 use lab_model::{
-    Arrivals, Cores, Load, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit, add_statuses,
+    Arrivals, Cores, LoadSpec, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit, add_statuses,
 };
 use lab_stats::results::Over;
 
@@ -50,7 +50,7 @@ static COSTS: [Metric; 7] = [
 ];
 
 /// True if requests are due at times of their own.
-fn is_open(load: &Load) -> bool {
+fn is_open(load: &LoadSpec) -> bool {
     load.arrivals != Arrivals::Closed
 }
 
@@ -69,7 +69,7 @@ static TRAITS: KindTraits = KindTraits {
     compared_on_hosts: "Typical time",
 };
 
-impl WorkKind for Load {
+impl WorkKind for LoadSpec {
     fn traits(&self) -> &'static KindTraits {
         &TRAITS
     }
@@ -86,7 +86,7 @@ impl WorkKind for Load {
     }
 }
 
-fn parts(scope: &Scope, load: &Load) -> DocumentParts {
+fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
     // Metrics without an interval come last.
     let is_known = |metric: &&Metric| {
         let mut all = scope.results.comparisons.iter();
@@ -145,7 +145,7 @@ fn chart(scope: &Scope) -> Option<Chart> {
 
 /// A server's throughput where it was highest, with its response times there: `A serves 41,200/s over 64
 /// connections: half are answered within …`
-fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
+fn level(scope: &Scope, load: &LoadSpec, subject: SubjectId) -> Option<Finding> {
     let points = scope.points();
     let name = scope.name(subject);
     let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
@@ -224,7 +224,7 @@ fn other_statuses(scope: &Scope) -> Vec<Finding> {
         .collect()
 }
 
-fn times(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
+fn times(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Section {
     let mut section = Section::new("Response time");
     let response = table::figures(scope, "Response time", places, &RESPONSE_TIMES);
     let from = if is_open(load) {
@@ -253,7 +253,7 @@ fn times(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
     section
 }
 
-fn requests(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
+fn requests(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Section {
     let mut section = Section::new("Requests");
     let metrics = if is_open(load) { &RATES } else { &RATES[1..] };
     let rates = table::figures(scope, "Offered and served", places, metrics);
@@ -278,7 +278,7 @@ fn many(scope: &Scope) -> Section {
 }
 
 /// The cost of a request for the server and for the generator.
-fn costs(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Table {
+fn costs(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Table {
     let metrics = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", places, metrics);
     let is_watched = !load.server_pids.is_empty() || load.server_host.is_some();

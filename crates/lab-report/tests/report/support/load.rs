@@ -142,6 +142,7 @@ pub fn hostile() -> Run {
         method: "<b>".into(),
         url: format!("http://h/{}", "y".repeat(300)),
         weight: 3,
+        has_user: false,
     });
     load.expected = vec!["body equal to </dd><script>\x07".into()];
     run.failures.push(Failure {
@@ -167,6 +168,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             method: "GET".into(),
             url: format!("{origin}/items?page=1"),
             weight: 1,
+            has_user: false,
         }]
     };
     let subject = |name: &&str| Subject {
@@ -202,7 +204,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             ..Measure::default()
         },
         seed: 7,
-        work: Work::Load(Load {
+        work: Work::Load(LoadSpec {
             requests: servers.iter().map(requests).collect(),
             arrivals,
             protocol: Protocol::Http1,
@@ -213,7 +215,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             expected: vec!["status 200".into()],
             stretch_ns: 1_000_000_000,
             server_pids: vec![4711],
-            server_host: None,
+            ..LoadSpec::default()
         }),
         ..Plan::default()
     };

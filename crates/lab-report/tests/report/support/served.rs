@@ -401,13 +401,13 @@ fn plan(size: &RunSize, servers: &[Server]) -> Plan {
         },
         seed: 7,
         work: Work::Servers(Servers {
-            load: Load {
+            load: LoadSpec {
                 keep_alive: true,
                 pipeline: 1,
                 threads: 1,
                 timeout_ns: 10_000_000_000,
                 stretch_ns: VISIT_NS,
-                ..Load::default()
+                ..LoadSpec::default()
             },
             serving: Serving {
                 workers: 8,

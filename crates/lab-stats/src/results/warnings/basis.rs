@@ -9,9 +9,7 @@ use crate::results::compare::Pair;
 use crate::results::judge::Basis;
 use crate::results::warning::{FailedAt, Place, Replicate, TailWithoutInterval, Unfinished};
 use crate::results::{Cell, Control, ServerAge, Warning, WarningFact};
-use lab_model::{
-    BlockState, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SubjectId, Work,
-};
+use lab_model::{BlockState, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SubjectId};
 use std::collections::BTreeSet;
 
 /// The data from which warnings are derived.
@@ -49,8 +47,7 @@ pub(super) fn interrupted(run: &Run, plan: &Plan) -> Option<Warning> {
     Some(Warning::new(WarningFact::Interrupted {
         run: run.name.clone(),
         state: Unfinished::new(run)?,
-        // Not every load can be resumed.
-        can_resume: !matches!(plan.work, Work::Load(_)),
+        can_resume: plan.can_resume(),
     }))
 }
 

@@ -10,7 +10,7 @@ use super::server::{Loaded, ServerCells, of_servers, warning};
 use super::servers;
 use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
-use lab_model::{AgentId, Arrivals, Block, Host, Load, LogLine, Metric, Slice};
+use lab_model::{AgentId, Arrivals, Block, Host, LoadSpec, LogLine, Metric, Slice};
 
 /// The minimum fraction of responses for a warning that they were timed when they were read.
 const MANY_READ_SHARE: f64 = 0.01;
@@ -209,7 +209,7 @@ impl Loaded<'_> {
         has_figures.then(|| Warning::new(WarningFact::RateChanges))
     }
 
-    fn closed_loop(&self, load: &Load) -> Option<Warning> {
+    fn closed_loop(&self, load: &LoadSpec) -> Option<Warning> {
         let timed = self.cells(|cell| cell.number(&Metric::RESPONSES) > 0.0);
         let is_closed = load.arrivals == Arrivals::Closed;
         (is_closed && !timed.is_empty()).then(|| Warning::new(WarningFact::ClosedLoop))

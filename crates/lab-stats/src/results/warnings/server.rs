@@ -6,7 +6,7 @@ use crate::load::visits::per_10_000;
 use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, hidden, is_generators};
 use crate::results::warning::{BusyAt, ErrorsAt, LateAt, OverloadAt, OwnLatency, Place, StarvedAt};
 use crate::results::{Cell, Value, Warning, WarningFact};
-use lab_model::{Load, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{LoadSpec, Metric, Plan, PointId, Run, SubjectId};
 
 /// A connection that waits less than this for its response is not starved, in ns.
 const STARVED_NS: f64 = 1e9;
@@ -194,7 +194,7 @@ impl ServerCells<'_> {
     }
 
     /// Returns the percentiles that the generator's own latency affects, with that latency.
-    pub fn of_generator(&self, load: &Load) -> impl Iterator<Item = (&'static Metric, f64)> {
+    pub fn of_generator(&self, load: &LoadSpec) -> impl Iterator<Item = (&'static Metric, f64)> {
         OWN_LATENCY.iter().filter_map(|(response, lag)| {
             let response_ns = self.value(response)?.value();
             let lag_ns = self.value(lag)?.value();

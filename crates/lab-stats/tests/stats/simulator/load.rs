@@ -19,7 +19,7 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     plan.cases[0].name = "load".to_string();
     plan.cases[0].sweep = (connections.len() > 1).then(|| "connections".to_string());
     plan.measure.looks = Vec::new();
-    plan.work = Work::Load(Load::default());
+    plan.work = Work::Load(LoadSpec::default());
     plan.read_loads().expect("points of load");
     run.ending = Some(Ending::Blocks);
     run

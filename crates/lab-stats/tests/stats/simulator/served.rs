@@ -53,9 +53,9 @@ impl World {
         plan.cases = ["json", "echo"].map(case).into();
         plan.measure.looks = Vec::new();
         plan.work = Work::Servers(Servers {
-            load: Load {
+            load: LoadSpec {
                 keep_alive: true,
-                ..Load::default()
+                ..LoadSpec::default()
             },
             serving: Serving::default(),
         });

@@ -5,7 +5,7 @@ use super::work_kind::WorkKind;
 use crate::results::Results;
 use crate::results::load;
 use crate::results::load_traits::LoadTraits;
-use lab_model::{Load, Metric, Run};
+use lab_model::{LoadSpec, Metric, Run};
 
 /// The metrics in which servers are compared in an open loop.
 static OPEN: [Metric; 6] = [
@@ -31,7 +31,7 @@ static TRAITS: LoadTraits = LoadTraits {
     add: |_, _, _, _| {},
 };
 
-impl WorkKind for Load {
+impl WorkKind for LoadSpec {
     fn results(&self, run: &Run, _share: f64) -> Results {
         load::results(run, &TRAITS)
     }
