@@ -198,7 +198,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
     /// Compare servers after each process has served this many requests, such as 10000, rather than in their
-    /// steady state
+    /// steady level
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..))]
     pub age: Option<u64>,
     /// Mirrored pairs of passes per block [default: as many as fit into the block's time, at most 40; --quick:

@@ -42,21 +42,21 @@ pub struct Plan {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Work {
-    /// Programs that speak the subject protocol and do batches.
+    /// Programs that implement the subject protocol and run batches.
     #[default]
     Batches,
-    /// Whole commands, each batch of which is one process.
+    /// Whole commands; each batch is one process.
     Commands(Commands),
-    /// Servers that were there, on which load is put.
+    /// Running servers that benchlab loads.
     Load(LoadSpec),
-    /// Servers that the lab starts and puts load on.
+    /// Servers that benchlab starts and loads.
     Servers(Servers),
 }
 
-/// Servers that the lab starts, and the load that it puts on them.
+/// Servers that benchlab starts, and the load on them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Servers {
-    /// How load is put on; at which points how much, the points say.
+    /// The settings of the load; its amount is defined per point.
     pub load: LoadSpec,
     /// The requests and the required responses.
     pub serving: Serving,
@@ -416,7 +416,7 @@ pub struct Measure {
     #[serde(default)]
     pub max_process_sets: Option<u32>,
     /// The number of requests after which servers are compared, steady or not; `None` compares them in their
-    /// steady state.
+    /// steady level.
     #[serde(default)]
     pub age: Option<u64>,
 }
@@ -439,7 +439,7 @@ pub struct Proof {
 }
 
 impl Plan {
-    /// How whole commands are run, if the subjects are such.
+    /// Returns the settings for running whole commands, if the subjects are commands.
     pub fn commands(&self) -> Option<&Commands> {
         match &self.work {
             Work::Commands(commands) => Some(commands),
@@ -465,14 +465,14 @@ impl Plan {
         }
     }
 
-    /// True if the only server is loaded at the only point, without pauses.
+    /// Returns true if the only server is loaded at the only point, without pauses.
     pub fn is_one_stretch(&self) -> bool {
         self.points.len() * self.subjects.len() == 1
     }
 
-    /// True if a stopped run with this plan can be resumed, and its blocks measured again.
+    /// Returns true if a stopped run with this plan can be resumed, and its blocks measured again.
     ///
-    /// Where the rate changes during a load without pauses, the rest of the load alone would be a different load.
+    /// If the rate changes during a load without pauses, the rest of the load alone would be a different load.
     pub fn can_resume(&self) -> bool {
         match &self.work {
             Work::Load(load) => !(self.is_one_stretch() && load.arrivals.changes()),
@@ -480,7 +480,7 @@ impl Plan {
         }
     }
 
-    /// The requests and responses, if the lab starts the subjects as servers.
+    /// Returns the requests and responses, if benchlab starts the subjects as servers.
     pub fn serving(&self) -> Option<&Serving> {
         match &self.work {
             Work::Servers(servers) => Some(&servers.serving),
@@ -488,7 +488,7 @@ impl Plan {
         }
     }
 
-    /// The target of each point.
+    /// Returns the target of each point.
     pub fn point_targets(&self) -> Vec<TargetId> {
         self.points.iter().map(|p| p.target).collect()
     }

@@ -18,16 +18,19 @@ use lab_store::RunWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Goes on with a run. Errors: it is complete or has no plan, or its subjects have changed.
+/// Continues a run.
+///
+/// # Errors
+/// Returns an error if the run is complete or has no plan, or if its subjects have changed.
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;
-    // The blocks keep the file open.
+    // The blocks keep the file open, so they are dropped.
     drop(earlier.blocks);
     let file = args.file.display();
     let Content::Measured(content) = earlier.content else {
         return Err(Exit::wrong(format!(
-            "{file} holds no plan: there is nothing to go on with"
+            "{file} contains no plan: there is nothing to continue"
         )));
     };
     let mut plan = content.plan;
@@ -44,7 +47,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     only_for_loads(&args.load)?;
     if plan.serving().is_some() && earlier.pilots.iter().any(|pilot| pilot.ages.is_empty()) {
         return Err(Exit::wrong(format!(
-            "{file} was begun by a version that did not warm servers up to their steady level: start a new run"
+            "{file} was started by a version that did not warm servers up to their steady level: start a new run"
         )));
     }
     set_budget(&mut plan, args, earlier.ending)?;
@@ -52,15 +55,15 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
         if earlier.ending == Some(Ending::Budget) {
-            // Continuing after a result was shown makes that an interim analysis, for which the intervals are
-            // made wider.
+            // Continuing after a result was shown turns that result into an interim analysis, for which the
+            // intervals are widened.
             writer.look(earlier_blocks)?;
         }
         Ok(writer)
     };
     if plan.of_revisions() {
         return Err(Exit::wrong(format!(
-            "{file} compared revisions, whose worktrees are gone: compare them again"
+            "{file} compared revisions, whose worktrees have been removed: compare them again"
         )));
     }
     if plan.commands().is_some() {
@@ -73,7 +76,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if !earlier.agents.is_empty() {
         let Cli { verb, .. } = original_command(&args.file)?;
         let Verb::Run(run) = verb else {
-            return Err(Exit::wrong(format!("{file} was not begun by `run`")));
+            return Err(Exit::wrong(format!("{file} was not started by `run`")));
         };
         let prepared = Prepared {
             failures: earlier.failures,
@@ -88,13 +91,16 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     run::carry_out(&project, &plan, open_writer()?, measurers)
 }
 
-/// Sets the time that `--budget` gives. Error: the run used up its time, and gets no more.
+/// Sets the time limit of `--budget`.
+///
+/// # Errors
+/// Returns an error if the run has reached its time limit and gets no more time.
 fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Result<(), Exit> {
     match (args.budget, ending) {
         (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
         (None, Some(Ending::Budget)) => {
             return Err(Exit::wrong(format!(
-                "{} used up its time; give it more with --budget, such as --budget 10m",
+                "{} has reached its time limit; increase it with --budget, such as --budget 10m",
                 args.file.display()
             )));
         }
@@ -141,20 +147,30 @@ fn only_for_loads(args: &ResumedLoadArgs) -> Result<(), Exit> {
     }
 }
 
-/// Returns the command that began a run. Returns an error if its command line is not stored.
+/// Returns the command that started a run.
+///
+/// # Errors
+/// Returns an error if its command line is not stored.
 fn original_command(file: &Path) -> Result<Cli, Exit> {
-    let words = lab_store::command_line(file)?
-        .ok_or_else(|| Exit::wrong(format!("{} does not say how it was begun", file.display())))?;
+    let words = lab_store::command_line(file)?.ok_or_else(|| {
+        Exit::wrong(format!(
+            "{} does not contain the command that started it",
+            file.display()
+        ))
+    })?;
     let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
     cli.map_err(|e| {
         let file = file.display();
         Exit::wrong(format!(
-            "{file} was begun by another version of the lab: {e}"
+            "{file} was started by another version of benchlab: {e}"
         ))
     })
 }
 
-/// The subjects, made ready. Error: a program has changed, so that samples would be of two programs.
+/// Prepares the subjects.
+///
+/// # Errors
+/// Returns an error if a program has changed, because the samples would then come from two programs.
 fn same_subjects(
     project: &lab_plan::Project,
     experiment: &Experiment,
@@ -164,7 +180,7 @@ fn same_subjects(
     let recorded = lab_store::recorded_hashes(&args.file)?;
     if let Some(subject) = hosts::changed_subject(experiment, plan) {
         return Err(Exit::wrong(format!(
-            "`{}` is not what it was when the run began: start a new run",
+            "`{}` has changed since the run started: start a new run",
             subject.name
         )));
     }
@@ -193,6 +209,6 @@ fn same_commands(plan: &Plan, args: &ResumeArgs) -> Result<(), Exit> {
 
 fn changed_since_begin(part: &str, name: &str) -> Exit {
     Exit::wrong(format!(
-        "{part} `{name}` changed since the run began: start a new run, or take the change back"
+        "{part} `{name}` changed since the run started: start a new run, or revert the change"
     ))
 }

@@ -736,7 +736,7 @@ fn commands_that_changed_are_not_gone_on_with() {
     place.script("prog", "exit 0 # another");
     resume(&place)
         .expect(2)
-        .says(&["the program or a file of `A` changed since the run began: start a new run"]);
+        .says(&["the program or a file of `A` changed since the run started: start a new run"]);
 }
 
 /// Creates a repository with two commits in the directory; the second commit's `prog` takes longer.

@@ -416,7 +416,7 @@ fn what_cannot_be_resumed_says_why() {
     let resume = || project.call(&["resume", file.to_str().expect("UTF-8")]);
     fs::write(project.join("source"), "two").unwrap();
     resume().expect(2).says(&[
-        "the sources of `third` changed since the run began: start a new run, or take the change back",
+        "the sources of `third` changed since the run started: start a new run, or revert the change",
     ]);
     let experiment = project.join("experiments/t/experiment.toml");
     let text = fs::read_to_string(&experiment).unwrap();
@@ -427,7 +427,7 @@ fn what_cannot_be_resumed_says_why() {
     .unwrap();
     resume()
         .expect(2)
-        .says(&["`third` is not what it was when the run began: start a new run"]);
+        .says(&["`third` has changed since the run started: start a new run"]);
     fs::remove_dir_all(project.join("experiments/t")).unwrap();
     resume().expect(2).says(&["there is no experiment `t`"]);
 }
@@ -442,7 +442,7 @@ fn figures_of_others_cannot_be_resumed() {
     project
         .call(&["resume", file.to_str().expect("UTF-8")])
         .expect(2)
-        .says(&["imported.lab holds no plan: there is nothing to go on with"]);
+        .says(&["imported.lab contains no plan: there is nothing to continue"]);
 }
 
 /// Asserts that benchlab exited as interrupted, printed how to resume, and left no process; returns the

@@ -43,7 +43,7 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
         &second,
         "UPDATE sample SET wall_ns = 100 * (SELECT max(wall_ns) FROM sample) WHERE subject = 1",
     );
-    // Its pilot would show that such turns are not in the steady state.
+    // Its pilot would show that such turns are not at the steady level.
     change(&second, "DELETE FROM pilot_batch WHERE subject = 1");
     let before = [&first, &second].map(|file| fs::read(file).unwrap());
     let plots = project.join("plots");

@@ -122,7 +122,7 @@ pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>
     };
     if launcher.places().len() != 1 {
         return Err(Exit::wrong(
-            "--server-host names one machine, such as ssh:HOST or local:1",
+            "--server-host takes one machine, such as ssh:HOST or local:1",
         ));
     }
     let starting = session.agent_loss().starting(&launcher);

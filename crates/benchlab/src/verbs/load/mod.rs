@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab load`: plan, send one request, put load on, report, judge.
+//! `benchlab load`: plans a load, sends one request, generates the load, reports the result, and judges it.
 
 mod check;
 mod follow;
@@ -34,7 +34,7 @@ use session::{LoadSession, SessionFile};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Puts load on one server, or on multiple servers in turns.
+/// Loads one server, or multiple servers in turns.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let seed = measuring::seed(args.measuring.seed);
@@ -79,10 +79,10 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     carry_out(&session)
 }
 
-/// Resumes a load. `plan` and the number of agents are those of its run file.
+/// Resumes a load. `plan` and the number of agents come from its run file.
 ///
 /// # Errors
-/// A secret is missing, the load cannot be resumed, or it fails like a new load.
+/// Returns an error if a secret is missing, if the load cannot be resumed, or if it fails like a new load.
 pub fn resume_load(
     file: &Path,
     plan: Plan,
@@ -101,7 +101,9 @@ pub fn resume_load(
         return cannot("its rate changes over time");
     }
     if load.trust.is_none() {
-        return cannot("an earlier version of benchlab began it, and did not store all options");
+        return cannot(
+            "it was started by an earlier version of benchlab, which did not store all options",
+        );
     }
     let headers = args.header.iter().map(|line| Header::parse(line));
     let body = match (&args.body, &args.body_file) {
@@ -129,14 +131,14 @@ pub fn resume_load(
     carry_out(&session)
 }
 
-/// Runs the load, reports, and judges a run in which requests were served.
+/// Runs the load, reports it, and judges the result if requests were served.
 fn carry_out(session: &LoadSession) -> Result<ExitCode, Exit> {
     let (plan, load) = (&session.plan, session.load());
     let conditions = load.fail_if.iter().map(|text| text.parse());
     let conditions: Vec<Threshold> = conditions.collect::<Result<_, _>>().map_err(Exit::wrong)?;
     interrupt::watch().map_err(Exit::failed)?;
     let generators = LoadGenerators::start(session)?;
-    // One core: the generator's.
+    // One core, for the generator.
     let mut host = with_trust(host::inspect(1), load);
     let watches = generators::watches(session, &mut host)?;
     generators.report_unfit(plan, &host, session.strict)?;
@@ -188,7 +190,9 @@ fn resume_hint(resumable: Option<&Path>) -> String {
     })
 }
 
-/// Measures the missing part of a load. Returns how it ended, or a message if all agents were lost.
+/// Measures the missing part of a load.
+///
+/// Returns the reason why it ended, or a message if all agents were lost.
 fn measure(
     plan: &Plan,
     writer: RunWriter,
@@ -217,7 +221,7 @@ fn write_log(report: &Report, hlog: Option<&Path>) -> Result<(), Exit> {
 fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Result<(), Exit> {
     if ending == Ending::Interrupted {
         let message = format!(
-            "stopped; what was measured until then is kept and shown{}",
+            "stopped; the results so far are saved and shown{}",
             resume_hint(resumable)
         );
         return Err(Exit::interrupted(message));
@@ -267,7 +271,7 @@ fn with_trust(mut host: Host, load: &LoadSpec) -> Host {
         host.findings.push(HostFinding {
             unfit: false,
             what: "the server's certificate was not verified (--insecure)".into(),
-            advice: "name its authority with --ca".into(),
+            advice: "specify its authority with --ca".into(),
         });
     }
     host

@@ -33,7 +33,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
     let groups = server_urls(args)?;
     if groups.len() > 1 && families.len() > 1 {
         return Err(Exit::wrong(
-            "--family 4,6 compares two ways to one server: give the URLs of one",
+            "--family 4,6 compares two ways to one server: specify the URLs of only one server",
         ));
     }
     let headers = args.header.iter().map(|line| Header::parse(line));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The servers that the URLs of the command line name, their labels and their processes.
+//! The servers of the URLs on the command line, with their names and processes.
 
 use crate::cli::LoadArgs;
 use crate::exit::Exit;
@@ -24,18 +24,18 @@ pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
     let each_is_a_server = args.in_turns || args.requests.is_some();
     if args.in_turns && urls.len() > 1 && !weights.is_empty() {
         return Err(Exit::wrong(
-            "--weights is for URLs that are requested of one server in a mix: leave out --in-turns",
+            "--weights is for URLs of one server that are requested in a mix: omit --in-turns",
         ));
     }
     if !weights.is_empty() && weights.len() != urls.len() {
         return Err(Exit::wrong(format!(
-            "--weights has {} numbers for {} URLs: give one for each, in their order",
+            "--weights has {} numbers for {} URLs: specify one for each, in order",
             weights.len(),
             urls.len()
         )));
     }
     if urls.is_empty() {
-        // The file of requests has whole URLs.
+        // The file of requests contains whole URLs.
         return Ok(vec![ServerUrls::default()]);
     }
     let mut origins = Vec::new();
@@ -56,8 +56,11 @@ pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
 
 /// Returns the names of the servers.
 ///
-/// They are those of `--name`, the address families of `--family 4,6`, or the origins. If an origin occurs twice, they
-/// are the URLs. Returns an error if there are more names than servers.
+/// The names come from `--name`, the address families of `--family 4,6`, or the origins. If an origin occurs
+/// twice, the URLs are used.
+///
+/// # Errors
+/// Returns an error if there are more names than servers.
 pub fn names(args: &LoadArgs, origins: &[Origin]) -> Result<Vec<String>, Exit> {
     let servers = origins.len();
     if args.name.len() > servers {
@@ -84,25 +87,25 @@ pub fn names(args: &LoadArgs, origins: &[Origin]) -> Result<Vec<String>, Exit> {
 /// Checks `--server-pid` and `--server-host`.
 ///
 /// # Errors
-/// The number of processes is neither that of the servers nor one for a single origin, or `--server-host` is given
-/// for servers on different hosts.
+/// Returns an error if the number of processes is neither the number of servers nor one for a single origin, or
+/// if `--server-host` is given for servers on different hosts.
 pub fn check_processes(args: &LoadArgs, origins: &[Origin]) -> Result<(), Exit> {
     let servers = origins.len();
     let hosts = distinct(origins.iter().map(Origin::host));
     if args.server_host.is_some() && args.server_pid.is_empty() && hosts > 1 {
         return Err(Exit::wrong(
-            "--server-host names one machine, and the servers have different hosts: load each in a run of its own, or, if all \
-             of them run on that machine, name the process of each with --server-pid",
+            "--server-host specifies one machine, but the servers have different hosts: load them in separate runs, or, if all \
+             of them run on that machine, specify the process of each with --server-pid",
         ));
     }
     match &args.server_pid[..] {
         [one] if distinct(origins.iter().map(Origin::to_string)) > 1 => Err(Exit::wrong(format!(
-            "--server-pid has 1 process for {servers} servers: give one for each, in their order, as in --server-pid {one},PID"
+            "--server-pid has 1 process for {servers} servers: specify one for each, in order, as in --server-pid {one},PID"
         ))),
         [] | [_] => Ok(()),
         all if all.len() == servers => Ok(()),
         all => Err(Exit::wrong(format!(
-            "--server-pid has {} processes for {servers} server{}: give one for each, in their order",
+            "--server-pid has {} processes for {servers} server{}: specify one for each, in order",
             all.len(),
             if servers == 1 { "" } else { "s" }
         ))),

@@ -215,7 +215,7 @@ fn a_server_s_process_is_read_beside() {
     let own_pid = std::process::id().to_string();
     place.load(&[&url], &["--server-pid", &own_pid]).expect(0);
     let slices = place.slices();
-    // A busy machine may give it no core in one of them.
+    // A busy machine may not give the server a core during one of the slices.
     let cpu_ns: Option<u64> = slices.iter().map(|s| s.server_cpu_ns).sum();
     assert!(cpu_ns.is_some_and(|ns| ns > 0), "{slices:#?}");
     assert!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load that is stopped or killed keeps everything that was measured until then.
+//! A load that is stopped or killed does not lose what was measured until then.
 
 use super::{Manner, Place, Web, sums};
 use crate::progress::{at_terminal, screen};
@@ -29,14 +29,14 @@ fn ctrl_c_ends_a_load_with_a_report() {
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome
         .expect(130)
-        .says(&["stopped; what was measured until then is kept and shown"]);
+        .says(&["stopped; the results so far are saved and shown"]);
     assert!(
         outcome.stdout.contains("Response time"),
         "{}",
         outcome.stdout
     );
     let run = place.0.load();
-    // It has not ended: it can be resumed.
+    // The run has not ended: it can be resumed.
     assert_eq!(run.ending, None);
     let (served, errors) = sums(&run);
     // The requests in flight when the load was stopped.
@@ -240,7 +240,7 @@ fn a_load_whose_rate_changes_cannot_be_resumed() {
     ]);
 }
 
-/// The keys go to the terminal, and the view leaves it as it was.
+/// The keys go to the terminal, and the view restores it.
 #[test]
 fn ctrl_c_at_a_terminal_clears_the_view() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -261,7 +261,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
         "the view was there: {output}"
     );
     let screen = screen(&output);
-    // The terminal itself shows which key was hit.
+    // The terminal itself echoes the key.
     let leftover = screen.iter().map(|line| line.trim_start_matches("^C"));
     let leftover: Vec<&str> = leftover
         .filter(|line| !line.is_empty() && !line.starts_with("benchlab: "))
@@ -270,7 +270,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     assert!(
         screen
             .iter()
-            .any(|line| line.contains("stopped; what was measured")),
+            .any(|line| line.contains("stopped; the results so far")),
         "{screen:#?}"
     );
     let hidden = output.matches("\u{1b}[?25l").count();
@@ -280,7 +280,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     assert!(sums(&run).0 > 0);
 }
 
-/// Also in turns, whose block is not whole then.
+/// The same holds in turns, whose block is then incomplete.
 #[test]
 fn ctrl_c_ends_turns() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -320,7 +320,7 @@ fn a_killed_load_can_be_read() {
     let (offered, served) = slices().fold((0, 0), |(o, s), slice| {
         (o + slice.offered, s + slice.served)
     });
-    // Requests under way when it was killed have no end.
+    // Requests that were in flight when benchlab was killed have no result.
     assert!(
         served > 0 && (served..=served + 2).contains(&offered),
         "{served} of {offered}"

@@ -155,7 +155,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
         ),
         (
             &["load", url, other, "--server-pid", "1"],
-            "give one for each, in their order",
+            "specify one for each, in order",
         ),
         (
             &[
@@ -165,7 +165,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
                 "--server-host",
                 "local:1",
             ],
-            "load each in a run of its own",
+            "load them in separate runs",
         ),
         (&["load", url, "--gate"], "--fail-if judges one"),
         (
@@ -178,7 +178,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
         ),
         (
             &["load", url, url, "--in-turns", "--weights", "1,2"],
-            "leave out --in-turns",
+            "omit --in-turns",
         ),
         (
             &["load", url, other, "-n", "a", "-n", "a"],

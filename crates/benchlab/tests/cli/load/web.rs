@@ -91,12 +91,12 @@ impl Web {
         self.shared.requests.load(Ordering::SeqCst)
     }
 
-    /// Head and body of the latest request.
+    /// Returns the head and body of the latest request.
     pub fn last(&self) -> Option<String> {
         self.shared.last.lock().unwrap().clone()
     }
 
-    /// The heads and bodies of the first hundred requests.
+    /// Returns the heads and bodies of the first hundred requests.
     pub fn received(&self) -> Vec<String> {
         self.shared.received.lock().unwrap().clone()
     }
