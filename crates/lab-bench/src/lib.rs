@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Carries a plan out: builds subjects, talks to them, freezes and wakes them, proves that their
-//! work is the same, and writes every sample into the run file before the next one is taken.
-//! A [`Session`] says which blocks are missing; an [`Executor`] has them measured; a [`Workload`] is what is measured
-//! in them. It computes no intervals: at a look it asks `lab_stats::stop` whether the run may end.
+//! Executes a plan: builds subjects, exchanges messages with them, freezes and wakes them, and verifies that they do
+//! the same work.
+//!
+//! Every sample is written to the run file before the next one is taken. A [`Session`] decides which blocks are
+//! missing, an [`Executor`] has them measured, and a [`Workload`] is what they measure. This crate computes no
+//! confidence intervals: at an interim analysis it asks `lab_stats::stop` whether the run may end.
 
 mod batches;
 pub mod build;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interface of load generators; a test has one of its own.
+//! The interface of load generators. Tests implement their own.
 
 use crate::driver::context::Stop;
 use crate::driver::workload::StepError;
@@ -10,7 +10,8 @@ use std::time::Duration;
 
 /// A generator of load on one server at one point, with its connections open.
 pub trait Generator: Send {
-    /// Puts load on for a length and tells of every slice of it, in the order of time; `false` stops it.
+    /// Applies load for `length`, and passes every slice to `each` in order of time. If `each` returns false, the
+    /// load stops.
     fn load(
         &mut self,
         length: Duration,
@@ -19,12 +20,12 @@ pub trait Generator: Send {
     ) -> Result<(), LoadFault>;
 }
 
-/// Why no load, or no more, is put on.
+/// The reason why load could not be applied or was cut short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadFault {
-    /// It cannot be put on: why.
+    /// Applying load failed for this reason.
     Failed(String),
-    /// Agents are gone: all of them, or one where none may be; in a sentence.
+    /// Agents were lost: all of them, or one that was indispensable. Contains a description.
     AgentsLost(String),
 }
 
@@ -46,13 +47,15 @@ pub struct Piece {
     pub errors: Vec<(ErrorKind, String)>,
     /// Notes that the user must see now, one line each.
     pub notes: Vec<String>,
-    /// Agents that were lost meanwhile, and why.
+    /// Agents that were lost since the last report, and the reasons.
     pub lost: Vec<(AgentId, String)>,
 }
 
 /// Starts generators.
 pub trait Generators {
-    /// Starts one for a server and a point in a block, its connections open. Error: it cannot be started.
+    /// Starts a generator for a server and a point in a block, and opens its connections.
+    ///
+    /// Returns an error if the generator cannot be started.
     fn start(
         &self,
         subject: SubjectId,
@@ -61,7 +64,7 @@ pub trait Generators {
     ) -> Result<Box<dyn Generator>, LoadFault>;
 }
 
-/// The first error of each kind in a record, where there is more to say than its kind.
+/// Returns the first error of each kind in a record, if there is more to say than the kind.
 pub fn first_errors(record: &SliceRecord) -> Vec<(ErrorKind, String)> {
     let kinds = ErrorKind::ALL.into_iter().zip(&record.words);
     kinds

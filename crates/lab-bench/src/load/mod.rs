@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on running servers as a workload.
+//! A workload of load on running servers.
 //!
-//! Each slice is written to the run file before the next one is handled. Multiple servers or points take turns. A single
-//! server at a single point is loaded without pauses, and each slice is a block.
+//! Each slice is written to the run file before the next one is handled. Multiple servers or points take turns. A
+//! single server at a single point is loaded without pauses, and each slice is a block.
 
 mod generator;
 mod running_load;
@@ -24,7 +24,7 @@ use running_load::RunningLoad;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// For each server, the reader of its processes' resource usage, if the processes are known.
+/// The monitor of each server's resource usage, or `None` if the server's processes are unknown.
 pub type Watches<'a> = Vec<Option<Box<dyn ServerWatch + 'a>>>;
 
 /// The servers of a run and their load generators.
@@ -35,19 +35,19 @@ pub struct LoadWorkload<'a> {
     /// The generators for the current point. They stay connected until another point is visited.
     connected: HashMap<SubjectId, Box<dyn Generator>>,
     current_point: PointId,
-    /// The load without pauses on a single server.
+    /// The load on a single server, which runs without pauses.
     stretch: Option<RunningLoad>,
     usage: ServerUsage<'a>,
     local_parts: LocalParts,
-    /// The kinds of errors that were reported. Only the first error of a kind is.
+    /// The kinds of errors already reported. Only the first error of each kind is reported.
     reported: HashSet<(SubjectId, ErrorKind)>,
-    /// The number of slices that were written.
+    /// The number of slices written.
     done: u32,
-    /// The number of slices in total, if nothing fails and nothing is measured again.
+    /// The total number of slices, unless a turn fails or is repeated.
     of: u32,
 }
 
-/// The parts of a load that are on this machine.
+/// The participants of a load that are on this machine.
 struct LocalParts {
     is_any: bool,
     agents: Vec<AgentId>,
@@ -55,15 +55,16 @@ struct LocalParts {
     server: bool,
 }
 
-/// The resource usage of the servers' processes, where they are known.
+/// The resource usage of the servers' processes, if known.
 struct ServerUsage<'a> {
     watches: Watches<'a>,
     last: HashMap<SubjectId, Usage>,
 }
 
 impl<'a> LoadWorkload<'a> {
-    /// Creates the workload of a plan with a load, for a new or a resumed run. For each subject, `watches` contains the
-    /// reader of its server's CPU time and memory.
+    /// Creates the workload of a plan with a load, for a new or a resumed run.
+    ///
+    /// `watches` contains a monitor of each subject's server, for CPU time and memory.
     pub fn new(
         plan: &'a Plan,
         load: &'a LoadSpec,
@@ -128,7 +129,7 @@ impl<'a> LoadWorkload<'a> {
 
     /// Returns the next slice of a load without pauses.
     ///
-    /// If slices are still missing when the load ends, because some were measured again or the run was resumed, another
+    /// If slices are still missing when the load ends, because some were repeated or the run was resumed, another
     /// stretch of load measures them.
     fn next_slice(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Slice> {
         loop {
@@ -168,8 +169,8 @@ impl<'a> LoadWorkload<'a> {
         ))
     }
 
-    /// Handles a report of a generator. Returns the slice of a turn, if the report has one, with the server's resource
-    /// usage.
+    /// Handles a report of a generator. If the report contains a slice of a turn, returns it with the server's
+    /// resource usage.
     fn accept(
         &mut self,
         block: &mut BlockContext,
@@ -327,14 +328,14 @@ impl Workload for LoadWorkload<'_> {
 }
 
 impl ServerUsage<'_> {
-    /// Starts to measure the resource usage of a server.
+    /// Starts measuring the resource usage of a server.
     fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) -> Result<(), StoreError> {
         let now = self.read(subject, block)?;
         self.last.extend(now.map(|now| (subject, now)));
         Ok(())
     }
 
-    /// Adds the server's resource usage to a slice that has just ended.
+    /// Adds the server's resource usage to a slice that has just been measured.
     fn with_usage(&mut self, slice: Slice, block: &mut BlockContext) -> Result<Slice, StoreError> {
         let subject = slice.subject;
         let before = self.last.remove(&subject);

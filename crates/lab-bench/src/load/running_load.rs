@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load that goes on without a pause while each of its slices is asked for.
+//! Load that runs without pauses while the caller waits for one slice at a time.
 
 use super::generator::{Generator, LoadFault, Piece};
 use crate::host::interrupt;
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The generator, and how its load ended.
+/// The generator, and the outcome of its load.
 type Ended = (Box<dyn Generator>, Result<(), LoadFault>);
 
-/// Load that is being put on. Dropping it stops it.
+/// A load in progress. Dropping it stops the load.
 pub struct RunningLoad {
     pieces: Receiver<Piece>,
     stop: Arc<AtomicBool>,
@@ -20,7 +20,7 @@ pub struct RunningLoad {
 }
 
 impl RunningLoad {
-    /// Has a thread of its own put load on for a length.
+    /// Starts a thread that applies load for a time.
     pub fn begin(
         mut generator: Box<dyn Generator>,
         length: Duration,
@@ -43,7 +43,7 @@ impl RunningLoad {
         }
     }
 
-    /// Waits for the next slice; `None`: the load has ended.
+    /// Waits for the next report. Returns `None` when the load has ended.
     pub fn next(&mut self) -> Option<Piece> {
         self.pieces.recv().ok()
     }

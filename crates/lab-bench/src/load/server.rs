@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Generators of load on this machine.
+//! Load generators on this machine.
 
 use super::generator::{Generator, Generators, LoadFault, Piece, first_errors};
 use crate::host::interrupt;
@@ -7,19 +7,19 @@ use lab_load::{Engine, JobError, LoadJob, LoadShare, Request, SliceRecord};
 use lab_model::{LoadSpec, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// The length of the load that sends the single request of a check.
+/// The duration of the load that sends a single request as a check.
 const CHECK: Duration = Duration::from_millis(1);
 
 /// The servers of a load as seen from this machine, in the order of the plan's subjects.
 pub struct LoadedServers(Vec<LoadJob>);
 
 impl LoadedServers {
-    /// Looks the servers up.
+    /// Looks up the servers' addresses.
     ///
-    /// `requests` contains the requests to each server, with secrets. `seed` is the seed of their order.
+    /// `requests` contains the requests to each server, including secrets. `seed` determines their order.
     ///
     /// # Errors
-    /// A server is not found, loading it is not allowed, or its requests are invalid.
+    /// Returns an error if a server is not found, if loading it is not allowed, or if its requests are invalid.
     pub fn find(
         load: &LoadSpec,
         requests: &[Vec<Request>],
@@ -30,7 +30,7 @@ impl LoadedServers {
         Ok(LoadedServers(jobs.collect::<Result<_, _>>()?))
     }
 
-    /// True if all servers are reached over the loopback interface.
+    /// Returns true if all servers are reached over the loopback interface.
     pub fn are_here(&self) -> bool {
         self.0.iter().all(LoadJob::is_here)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The process of a subject: started, driven over the subject protocol (docs/protocol.md), frozen between turns, and
-//! never left behind.
+//! The process of a subject: starts it, drives it with the subject protocol (docs/protocol.md), freezes it between
+//! turns, and never leaves it behind.
 
 pub mod fault;
 pub mod process;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load with generators that only say what they would have measured.
+//! Tests load with simulated generators, which only return what they would have measured.
 
 use crate::fake::{File, Journal, stolen};
 use lab_bench::{
@@ -13,7 +13,7 @@ use lab_plan::Loading;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Starts generators, of which one may fail to start.
+/// Starts generators. One of them may fail to start.
 #[derive(Default)]
 struct Fakes {
     started: AtomicU32,
@@ -124,7 +124,7 @@ fn a_disturbed_slice_is_followed_by_another_one() {
     let run = file.run();
     assert_eq!((run.blocks.len(), run.complete_blocks().count()), (13, 12));
     assert_eq!(run.blocks[0].state, BlockState::Disturbed);
-    // The connections are the same.
+    // The connections stay open.
     assert_eq!(fakes.started.into_inner(), 1);
 }
 
@@ -183,7 +183,7 @@ fn two_servers_take_mirrored_turns_and_disturbed_blocks_are_redone() {
         let mirrored: Vec<_> = order.iter().rev().map(|(pass, s)| (1 - pass, *s)).collect();
         assert_eq!(order, mirrored);
     }
-    // Connections last as long as the point does not change.
+    // Connections stay open until the point changes.
     assert_eq!(fakes.started.into_inner(), 2);
 }
 
@@ -256,8 +256,7 @@ fn machine(name: &str, id: &str) -> Host {
     }
 }
 
-/// Agents and a server on this machine take time of its cores, and are no disturbance. On other machines they are none
-/// either.
+/// Agents and a server on this machine use time of its cores, but are no disturbance. Nor are they on other machines.
 #[test]
 fn the_load_on_this_machine_is_no_disturbance() {
     let mut plan = loading(1).plan().unwrap();
