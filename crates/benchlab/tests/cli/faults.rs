@@ -273,11 +273,7 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
                 "missing",
                 "program `benchlab-has-no-such-program` is not in PATH",
             ),
-            (
-                "no-program",
-                "start",
-                "cannot be started: Permission denied",
-            ),
+            ("no-program", "start", "`: Permission denied"),
             ("misbuilt", "build", "exit status: 4"),
             (
                 "unbuildable",
