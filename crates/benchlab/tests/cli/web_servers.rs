@@ -163,7 +163,7 @@ fn who_does_other_work_is_not_measured() {
         ),
         (
             "prepared",
-            "GET /api/built?number=4: the JSON is not of the value",
+            "GET /api/built?number=4: the JSON value differs from the required one",
         ),
         (
             "raw-echo",
