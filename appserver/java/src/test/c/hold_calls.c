@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a program and has its calls of execve and chdir hang, and those of its children, if their path has "/held" in it:
+ * Runs a program and blocks its execve and chdir calls, and those of its children, if the path contains "/held":
  * hold_calls PROGRAM [ARGUMENT...] */
 
 #include <linux/seccomp.h>
@@ -23,7 +23,8 @@ extern char **environ;
 static int listener;
 static sem_t is_listening;
 
-/* The filter is that of this thread and its children alone, so that the main thread can answer them. */
+/* Only this thread and its children are filtered, so the main thread can respond to the
+   notifications. */
 static void *run(void *arguments)
 {
     char **words = arguments;
@@ -39,7 +40,7 @@ static void *run(void *arguments)
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* Reads up to the end of a page, since the next one may not be mapped. */
+/* Reads up to the end of a page, because the next page may not be mapped. */
 static int is_held(const struct seccomp_notif *call)
 {
     char path[4096] = "";

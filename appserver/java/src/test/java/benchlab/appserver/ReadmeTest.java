@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the README: its Java examples are parts of sources that the tests compile and run.
+// Checks that the Java examples in the README are excerpts of sources that the tests compile and
+// run.
 package benchlab.appserver;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;

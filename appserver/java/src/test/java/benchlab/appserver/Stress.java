@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long stress tests run, and threads that start all at once.
+// The duration of stress tests, and threads that start at the same time.
 package benchlab.appserver;
 
 import java.time.Duration;
@@ -14,8 +14,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The system property {@code stress} is the time for each block: {@code 90s}, {@code 10m}, {@code
- * 1h}.
+ * Runs stress tests. The system property {@code stress} is the time for each package: {@code 90s},
+ * {@code 10m}, {@code 1h}.
  */
 public final class Stress {
 
@@ -23,7 +23,7 @@ public final class Stress {
 
     private Stress() {}
 
-    /** What one of {@code parts} equal parts of a block's stress tests may take. */
+    /** Returns the time for one of {@code parts} equal sections of a package's stress tests. */
     public static Duration part(int parts) {
         return blockTime().dividedBy(parts);
     }
@@ -33,7 +33,7 @@ public final class Stress {
         return property == null ? DEFAULT : Duration.parse("PT" + property);
     }
 
-    /** True if a time is up: {@code System.nanoTime()} is compared with the end. */
+    /** A deadline, compared with {@code System.nanoTime()}. */
     public static final class Deadline {
         private final long end;
 
@@ -47,8 +47,9 @@ public final class Stress {
     }
 
     /**
-     * Runs each task on a thread of its own, all from one barrier on, and returns what they return.
-     * A task that has not ended a minute after all stress tests of its block should have hangs.
+     * Runs each task on its own thread, all starting from one barrier, and returns their results. A
+     * task counts as hung if it has not finished a minute after all stress tests of its package
+     * should have.
      */
     public static <T> List<T> together(List<Callable<T>> tasks) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(tasks.size());

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of a cache.
 package benchlab.appserver.cache;
 
 import java.time.Duration;
@@ -7,18 +6,19 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
- * The limits of a cache, which are optional: {@code
+ * Optional limits of a cache, for example {@code
  * CacheOptions.UNLIMITED.maximumSize(1000).timeToLive(Duration.ofMinutes(5))}.
  *
- * @param maximumSize the maximum number of values, at least 1; the one that was written first is
+ * @param maximumSize the maximum number of values, at least 1; beyond it, the oldest value is
  *     evicted
  * @param timeToLive the time after a write at which a value expires: more than 0, at most 100
- *     years; null for never
- * @param clock the time in ns, from any origin; {@link System#nanoTime} except in tests
+ *     years; null if values never expire
+ * @param clock the time in nanoseconds from an arbitrary origin; {@link System#nanoTime} except in
+ *     tests
  */
 public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier clock) {
 
-    /** Any number of values, which never expire. */
+    /** No limit on the number of values, which never expire. */
     public static final CacheOptions UNLIMITED =
             new CacheOptions(Integer.MAX_VALUE, null, System::nanoTime);
 
@@ -39,7 +39,7 @@ public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier cl
     }
 
     /**
-     * Options with another maximumSize.
+     * Returns a copy with another {@code maximumSize}.
      *
      * @param values the maximum number of values
      * @return the options
@@ -49,7 +49,7 @@ public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier cl
     }
 
     /**
-     * Options with another timeToLive.
+     * Returns a copy with another {@code timeToLive}.
      *
      * @param time the time after which a value expires; null for never
      * @return the options
@@ -59,16 +59,16 @@ public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier cl
     }
 
     /**
-     * Options with another clock.
+     * Returns a copy with another {@code clock}.
      *
-     * @param ns the time in ns
+     * @param ns the time in nanoseconds
      * @return the options
      */
     public CacheOptions clock(LongSupplier ns) {
         return new CacheOptions(maximumSize, timeToLive, ns);
     }
 
-    /** True if the order of writing matters. */
+    /** Returns true if the cache has to track the order of writes. */
     boolean isLimited() {
         return maximumSize < Integer.MAX_VALUE || timeToLive != null;
     }

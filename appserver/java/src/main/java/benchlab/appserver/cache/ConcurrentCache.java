@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache over ConcurrentHashMap.
 package benchlab.appserver.cache;
 
 import java.util.Map;
@@ -7,15 +6,19 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Readers take no lock and write nothing. Without limits, writers of different keys seldom meet;
- * with limits they wait for each other, since there is one order in which entries leave.
+ * A cache based on {@link ConcurrentHashMap}. Reads take no lock and write nothing. Without limits,
+ * writers of different keys rarely contend; with limits they wait for each other, because the
+ * eviction order is shared.
+ *
+ * @param <K> the type of the keys
+ * @param <V> the type of the values
  */
 public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
 
     private final CacheOptions options;
     private final ConcurrentHashMap<K, Entry<K, V>> entries = new ConcurrentHashMap<>();
 
-    /** Used if there are limits. Guards itself and the writes then. */
+    /** The eviction order, used only if there are limits. Its monitor then guards all writes. */
     private final WriteOrder<K, V> order = new WriteOrder<>();
 
     public ConcurrentCache(CacheOptions options) {
@@ -64,7 +67,10 @@ public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
         }
     }
 
-    /** The older value leaves before there is one too many: the bound holds for readers too. */
+    /**
+     * Evicts the oldest value before it adds a new one, so that readers never see more than the
+     * maximum size.
+     */
     private void putInOrder(K key, V value) {
         Entry<K, V> entry = Entry.of(key, value, options);
         removeExpired();

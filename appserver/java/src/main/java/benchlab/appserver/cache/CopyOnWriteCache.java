@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache whose readers never wait.
 package benchlab.appserver.cache;
 
 import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Readers take no lock and write nothing; each sees one whole version of the cache. A write copies
- * all entries, so that it takes time and memory in proportion to the size: use {@link #putAll} for
- * many. Writers wait for each other, and each copies what the one before it has published: none
- * loses another one's change.
+ * A cache that is copied by every write. Reads take no lock and write nothing, and each sees a
+ * consistent version of the cache. A write takes time and memory proportional to the size of the
+ * cache, so use {@link #putAll} to store many values. Writers wait for each other, and each copies
+ * the latest published version, so no update is lost.
+ *
+ * @param <K> the type of the keys
+ * @param <V> the type of the values
  */
 public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
 
     private final CacheOptions options;
     private final Object writing = new Object();
 
-    /** Never changed once it is here. */
+    /** Not modified after it is published. */
     private volatile Table<K, V> table;
 
     public CopyOnWriteCache(CacheOptions options) {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value in a cache, and until when it is one.
 package benchlab.appserver.cache;
 
 import java.util.Objects;
 
-/** Final fields: whoever finds an entry sees it whole, however it was found. */
+/**
+ * A value in a cache and its expiry time. The fields are final, so that an entry published by a
+ * data race is seen complete.
+ */
 final class Entry<K, V> {
 
     final K key;
     final V value;
     private final long deadline;
 
-    /** In the order of writing, while it is in one. */
+    /** The neighbors in the {@link WriteOrder}, if the entry is in one. */
     Entry<K, V> older;
 
     Entry<K, V> newer;
@@ -30,17 +32,20 @@ final class Entry<K, V> {
                 ends ? options.clock().getAsLong() + options.timeToLive().toNanos() : 0);
     }
 
-    /** The same for another order. */
+    /** Returns a copy that can be added to another {@link WriteOrder}. */
     Entry<K, V> copy() {
         return new Entry<>(key, value, deadline);
     }
 
-    /** The value of an entry, or null if there is none or it is too old. */
+    /** Returns the value of an entry, or null if there is no entry or it has expired. */
     static <V> V valueOf(Entry<?, V> entry, CacheOptions options) {
         return entry == null || entry.isExpired(options) ? null : entry.value;
     }
 
-    /** Compares a difference, since the clock may wrap around. */
+    /**
+     * Returns true if the entry has expired. Compares a difference, because the clock may wrap
+     * around.
+     */
     boolean isExpired(CacheOptions options) {
         return options.timeToLive() != null && options.clock().getAsLong() - deadline >= 0;
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value on its way, and the threads that wait for it.
 package benchlab.appserver.cache;
 
 import java.time.Duration;
@@ -8,16 +7,22 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Made by the thread that loads, which must end it: {@link #succeed} or {@link #fail}. */
+/**
+ * A load in progress. The thread that creates it must complete it with {@link #succeed} or {@link
+ * #fail}.
+ */
 final class Load<V> {
 
-    /** The load that each thread waits for, in all caches: loaders may ask others. Guards itself. */
+    /**
+     * The load that each thread waits for, across all caches, because a loader may use other caches.
+     * Guarded by its own monitor.
+     */
     private static final Map<Thread, Load<?>> WAITING = new HashMap<>();
 
     private final Thread loader = Thread.currentThread();
     private final CountDownLatch end = new CountDownLatch(1);
 
-    // Written before the end.
+    // Written before {@code end} is counted down.
     private V value;
     private Throwable failure;
 
@@ -27,7 +32,7 @@ final class Load<V> {
         return loaded;
     }
 
-    /** The exception for the thread that loads; an error goes on as it is. */
+    /** Returns the exception for the loading thread. An {@link Error} is rethrown as it is. */
     LoadException fail(Throwable thrown) {
         failure = thrown;
         end.countDown();
@@ -43,8 +48,8 @@ final class Load<V> {
     /**
      * Waits for at most {@code timeout} ns.
      *
-     * @throws LoadException if the load failed, waits for this thread, or the thread is interrupted,
-     *     which keeps its interrupt flag
+     * @throws LoadException if the load failed or waits for this thread, or if this thread is
+     *     interrupted; the interrupt flag then stays set
      * @throws LoadTimeoutException after the timeout
      */
     V await(long timeout) {
@@ -60,7 +65,7 @@ final class Load<V> {
                 end.await();
             } else if (!end.await(timeout, TimeUnit.NANOSECONDS)) {
                 throw new LoadTimeoutException(
-                        "another thread did not load it within " + Duration.ofNanos(timeout));
+                        "another thread did not load the value within  " + Duration.ofNanos(timeout));
             }
         } catch (InterruptedException e) {
             waiter.interrupt();
@@ -76,7 +81,10 @@ final class Load<V> {
         return value;
     }
 
-    /** True if this cannot end before {@code thread} goes on: followed from loader to loader. */
+    /**
+     * Returns true if this load cannot complete before {@code thread} continues. Follows the chain
+     * from loader to loader.
+     */
     private boolean waitsFor(Thread thread) {
         Load<?> load = this;
         while (load != null && load.end.getCount() > 0) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that could not be loaded.
 package benchlab.appserver.cache;
 
-/** A loader failed, with its exception as the cause, or waited for itself, without a cause. */
+/**
+ * A loader failed, with its exception as the cause, or waited for itself, in which case there is no
+ * cause.
+ */
 public final class LoadException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

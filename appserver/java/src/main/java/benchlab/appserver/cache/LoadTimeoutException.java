@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that another thread did not load in time.
 package benchlab.appserver.cache;
 
 /** Another thread did not load the value within the timeout. */

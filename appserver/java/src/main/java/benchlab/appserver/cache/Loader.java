@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads values that a cache does not have.
 package benchlab.appserver.cache;
 
 /**
- * Loads values.
+ * Loads values that a cache does not contain.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all caches do alike: load once, and forget what is being loaded.
 package benchlab.appserver.cache;
 
 import java.time.Duration;
@@ -8,20 +7,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A cache whose subclasses keep the entries, and which sees to it that they are loaded once. */
+/** Ensures that each value is loaded once. Subclasses store the entries. */
 abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         permits SynchronizedCache, ReadWriteLockCache, CopyOnWriteCache, ConcurrentCache {
 
     static final long FOREVER = Long.MAX_VALUE; // ns
 
-    /** The loads under way whose values are still wanted. */
+    /** Loads in progress whose keys have not been changed since they began. */
     private final ConcurrentHashMap<K, Load<V>> loads = new ConcurrentHashMap<>();
 
     abstract void putEntry(K key, V value);
 
     abstract void putEntries(Map<? extends K, ? extends V> entries);
 
-    /** The value that is there afterwards. */
+    /** Returns the value of the key after the call. */
     abstract V putIfAbsent(K key, V value);
 
     abstract boolean removeEntry(K key);
@@ -50,7 +49,7 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
             return running.await(timeout);
         }
         try {
-            V present = get(key); // Another load may have ended since the caller missed.
+            V present = get(key); // Another load may have finished since the caller's miss.
             return load.succeed(present != null ? present : keep(key, load, call(key, loader)));
         } catch (Throwable e) {
             throw load.fail(e);
@@ -68,8 +67,9 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
     }
 
     /**
-     * Under the lock of the key's bin: it either comes before a change of the key, and is replaced
-     * or removed by it, or is not kept. What was put since is newer.
+     * Stores a loaded value unless its key was changed during the load. Runs under the lock of the
+     * key's bin, so either the change comes later and replaces or removes the value, or the value
+     * is not stored. A value put since then is newer.
      */
     private V keep(K key, Load<V> load, V loaded) {
         var kept = new AtomicReference<V>();
@@ -85,7 +85,8 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         return value != null ? value : loaded;
     }
 
-    // First the loads: one that is still wanted after this has its value replaced or removed.
+    // Changes cancel the loads first: if a load completes anyway, its value is replaced or removed
+    // by the change.
 
     @Override
     public final void put(K key, V value) {

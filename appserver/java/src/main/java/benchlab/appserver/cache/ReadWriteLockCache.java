@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache behind a lock that readers share.
 package benchlab.appserver.cache;
 
 import java.util.Map;
@@ -9,9 +8,12 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 
 /**
- * Threads read at once, and a writer waits for them. Readers still write to the lock, so that they
- * hold each other up on several processors; it pays where reading takes long, as with a slow {@code
- * equals}.
+ * A cache guarded by a read-write lock. Threads read concurrently, and a writer waits for them.
+ * Readers still write to the lock, which causes contention between processors; the lock pays off
+ * only where a read takes long, as with a slow {@code equals}.
+ *
+ * @param <K> the type of the keys
+ * @param <V> the type of the values
  */
 public final class ReadWriteLockCache<K, V> extends LoadingCache<K, V> {
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache behind a monitor.
 package benchlab.appserver.cache;
 
 import java.util.Map;
 
-/** One thread at a time reads or writes. Small, and fast while threads seldom meet. */
+/**
+ * A cache guarded by a monitor: one thread at a time reads or writes. Small, and fast if threads
+ * rarely contend.
+ */
 public final class SynchronizedCache<K, V> extends LoadingCache<K, V> {
 
-    /** Guards itself. */
+    /** Guarded by its own monitor. */
     private final Table<K, V> table;
 
     public SynchronizedCache(CacheOptions options) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of a cache that is written by one thread at a time.
 package benchlab.appserver.cache;
 
 import java.util.HashMap;
@@ -7,8 +6,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Not safe for threads. Reading changes nothing, so that threads may read at once while none
- * writes.
+ * The entries of a cache. Not thread-safe for writes; because reads change nothing, threads may
+ * read concurrently as long as none writes.
  */
 final class Table<K, V> {
 
@@ -16,7 +15,7 @@ final class Table<K, V> {
 
     private final Map<K, Entry<K, V>> entries;
 
-    /** Used if there are limits: entries become too old in this order, too. */
+    /** Used only if there are limits. Entries also expire in this order. */
     private final WriteOrder<K, V> order = new WriteOrder<>();
 
     Table(CacheOptions options) {
@@ -64,7 +63,7 @@ final class Table<K, V> {
         removeFromOrder(entries.remove(order.oldest().key));
     }
 
-    /** The value that is there afterwards. */
+    /** Returns the value of the key after the call. */
     V putIfAbsent(K key, V value) {
         V present = get(key);
         if (present != null) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of a cache in the order in which they were written.
 package benchlab.appserver.cache;
 
 /**
- * Links in the entries themselves: no method calls a key's {@code hashCode} or {@code equals}, so
- * that none can fail and leave a cache with an entry that never leaves. Not safe for threads.
+ * The entries of a cache in the order in which they were written. The links are in the entries
+ * themselves, so no method calls a key's {@code hashCode} or {@code equals}, which could throw and
+ * leave an entry in the cache forever. Not thread-safe.
  */
 final class WriteOrder<K, V> {
 
     private Entry<K, V> oldest;
     private Entry<K, V> newest;
 
-    /** The entry written longest ago, or null. */
+    /** The entry that was written first, or null if there is none. */
     Entry<K, V> oldest() {
         return oldest;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Concurrent caches with expiry and loading on a miss: {@link benchlab.appserver.cache.Cache}, in
- * four schemes. {@link benchlab.appserver.cache.ConcurrentCache} is the one to begin with.
+ * Concurrent caches with expiry and loading on a miss. {@link benchlab.appserver.cache.Cache} is
+ * the interface of the four implementations; start with {@link
+ * benchlab.appserver.cache.ConcurrentCache}.
  */
 package benchlab.appserver.cache;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counter for most uses: one atomic instruction per change.
 package benchlab.appserver.counter;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A counter that no thread ever waits for: it has no lock, and a change is one atomic instruction
- * where the processor has one ({@code lock xadd} on x86-64).
+ * The counter for most uses. It has no lock, so no thread ever waits, and a change is one atomic
+ * instruction where the processor has one ({@code lock xadd} on x86-64).
  *
- * <p>It takes 280 bytes, so that no neighbour in memory slows it down (false sharing). Where
- * millions of counters are needed, {@link java.util.concurrent.atomic.AtomicLong} takes 24.
+ * <p>A counter takes 280 bytes, so that it shares no cache line with its neighbors in memory (false
+ * sharing). For millions of counters, use {@link java.util.concurrent.atomic.AtomicLong}, which
+ * takes 24 bytes.
  */
 public final class AtomicCounter extends Padded.Number implements LinearizableCounter {
 
@@ -24,12 +24,16 @@ public final class AtomicCounter extends Padded.Number implements LinearizableCo
         }
     }
 
-    /** A counter at zero. */
+    /** Creates a counter at zero. */
     public AtomicCounter() {}
 
-    /** A counter at {@code start}. */
+    /**
+     * Creates a counter with an initial value.
+     *
+     * @param start the initial value
+     */
     public AtomicCounter(long start) {
-        VALUE.set(this, start); // Not volatile: nobody else has it yet.
+        VALUE.set(this, start); // A plain write: the counter has not been published.
     }
 
     @Override

@@ -1,40 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter whose changes also tell the value that they found.
 package benchlab.appserver.counter;
 
 /**
- * A counter whose operations have one order that all threads see: each takes effect at one moment
- * between its call and its return. What a thread did before an operation is visible to a thread
- * whose later operation saw its effect.
+ * A linearizable counter: all threads see its operations in one order, and each operation takes
+ * effect at one moment between its call and its return. What a thread did before an operation is
+ * visible to any thread whose later operation sees the effect.
  */
 public sealed interface LinearizableCounter extends Counter permits AtomicCounter, LockedCounter {
 
-    /** The value now. */
+    /**
+     * Returns the current value.
+     *
+     * @return the value
+     */
     @Override
     long value();
 
-    /** Sets the value, whatever it is. */
+    /**
+     * Sets the value.
+     *
+     * @param to the new value
+     */
     void set(long to);
 
     /**
-     * Adds {@code amount}, which may be negative.
+     * Adds an amount and returns the previous value.
      *
-     * @return the value before
+     * @param amount the amount, which may be negative
+     * @return the value before the addition
      */
     long fetchAndAdd(long amount);
 
     /**
-     * Sets the value to {@code to} if it is {@code expected}.
+     * Sets the value if it equals the expected one. Never fails spuriously.
      *
-     * @return whether it was; it never fails without a reason
+     * @param expected the expected value
+     * @param to the new value
+     * @return true if the value was set
      */
     boolean compareAndSet(long expected, long to);
 
     /**
-     * Subtracts 1, as for a count of references: of several threads that count down to zero exactly
-     * one is told so, and that one sees what the others did before they counted down.
+     * Subtracts 1, for a reference count: if multiple threads count down to zero, exactly one of
+     * them gets true, and that thread sees everything that the others did before they counted down.
      *
-     * @return whether the value is zero now
+     * @return true if the value is now zero
      */
     default boolean decrementAndTestZero() {
         return fetchAndAdd(-1) == 1;

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter behind a lock.
 package benchlab.appserver.counter;
 
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A counter behind a lock: what {@link AtomicCounter} is to be compared with. A thread that the
- * system stops while it holds the lock makes all others wait.
+ * A counter guarded by a lock, as a baseline for {@link AtomicCounter}. If the system preempts a
+ * thread that holds the lock, all other threads wait.
  */
 public final class LockedCounter implements LinearizableCounter {
 
     private final ReentrantLock lock = new ReentrantLock();
     private long value;
 
-    /** A counter at zero. */
+    /** Creates a counter at zero. */
     public LockedCounter() {}
 
-    /** A counter at {@code start}. */
+    /**
+     * Creates a counter with an initial value.
+     *
+     * @param start the initial value
+     */
     public LockedCounter(long start) {
-        set(start); // By the lock: others see it even if the counter reaches them by a data race.
+        set(start); // Under the lock, so that it is visible even after unsafe publication.
     }
 
     @Override

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number that shares its cache lines with nothing else.
 package benchlab.appserver.counter;
 
-/** The JVM lays out the fields of a superclass before those of its subclass. */
+/**
+ * Numbers that share their cache lines with nothing else. The JVM lays out the fields of a
+ * superclass before those of its subclass.
+ */
 final class Padded {
 
     private Padded() {}
@@ -16,7 +18,7 @@ final class Padded {
         volatile long value;
     }
 
-    /** 128 bytes on either side: processors of today fetch lines of 64 bytes in pairs. */
+    /** 128 bytes on either side, because current processors fetch 64-byte lines in pairs. */
     @SuppressWarnings("unused")
     abstract static class Number extends Value {
         private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter for many writers and few readers.
 package benchlab.appserver.counter;
 
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A counter for values that many threads change all the time and that are read now and then, such
- * as statistics. Threads that meet move to cells of their own ({@link LongAdder}), so that their
- * changes do not wait for each other; {@link #value} adds the cells up.
+ * A counter for values that many threads change often and that are read rarely, such as statistics.
+ * Threads that contend move to separate cells ({@link LongAdder}), so their changes do not wait for
+ * each other; {@link #value} sums the cells.
  *
- * <p>It is no {@link LinearizableCounter}, since no moment has <em>the</em> value: while others
- * write, {@link #value} may give a sum that the counter never had. Once the writers are done, it is
- * exact. A cell takes about 300 bytes, and there are at most as many as the next power of two of
- * the processors.
+ * <p>The counter is not a {@link LinearizableCounter}: while other threads write, {@link #value}
+ * may return a sum that the counter never had. After all writers have finished, the sum is exact. A
+ * cell takes about 300 bytes, and the number of cells is at most the number of processors, rounded
+ * up to a power of two.
  */
 public final class StripedCounter implements Counter {
 
     private final LongAdder cells = new LongAdder();
 
-    /** A counter at zero. */
+    /** Creates a counter at zero. */
     public StripedCounter() {}
 
-    /** A counter at {@code start}. */
+    /**
+     * Creates a counter with an initial value.
+     *
+     * @param start the initial value
+     */
     public StripedCounter(long start) {
         cells.add(start);
     }

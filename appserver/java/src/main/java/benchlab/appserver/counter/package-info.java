@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Counters that threads share without losing updates. {@link
- * benchlab.appserver.counter.AtomicCounter} is the one to begin with.
+ * Counters that threads share without losing updates. Start with {@link
+ * benchlab.appserver.counter.AtomicCounter}.
  */
 package benchlab.appserver.counter;

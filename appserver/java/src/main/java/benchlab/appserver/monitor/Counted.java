@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a page by some threads, or of a query.
 package benchlab.appserver.monitor;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Numbers that only grow, each of them exact. */
+/** Exact, monotonic counts of one query, or of one stripe of a page. */
 final class Counted {
 
     private static final int COUNT = 0;
@@ -15,7 +14,9 @@ final class Counted {
     private static final int CPU = 5;
     private static final int COUNTED_FOR_CPU = 6;
 
-    /** Behind a cache line that other arrays may be in. */
+    /**
+     * The first index in use; the elements before it fill a cache line that other arrays may share.
+     */
     private static final int FIRST = 16;
 
     private final AtomicLongArray numbers = new AtomicLongArray(FIRST + 16);
@@ -37,7 +38,7 @@ final class Counted {
         }
     }
 
-    /** CPU time of one request, which stands for those since the latest one, too. */
+    /** Adds the CPU time of one request, extrapolated to all requests since the previous sample. */
     void recordCpu(long nanos) {
         long before = get(COUNTED_FOR_CPU);
         long now = get(COUNT);
@@ -58,7 +59,7 @@ final class Counted {
         return get(TOTAL);
     }
 
-    /** Adds them to metrics. */
+    /** Adds these counts to a total. */
     void addTo(Statistics statistics) {
         statistics.times.add(times);
         statistics.errors += get(ERRORS);

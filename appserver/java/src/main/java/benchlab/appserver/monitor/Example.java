@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of the slowest requests.
 package benchlab.appserver.monitor;
 
 import java.util.List;
 
 /**
- * A request with the queries in it.
+ * One of the slowest requests, with its queries.
  *
- * @param nanos how long it took
- * @param startedMillis when it began, since 1970
- * @param cpuNanos of its thread; negative if it was not read
- * @param path what was asked, without the query of the URL
+ * @param nanos the elapsed time in nanoseconds
+ * @param startedMillis the start, in milliseconds since 1970
+ * @param cpuNanos the CPU time of the thread in nanoseconds; negative if it was not measured
+ * @param status the status code of the response
+ * @param path the path of the URL, without the query string
+ * @param parts the queries
  */
 record Example(
         long nanos, long startedMillis, long cpuNanos, int status, String path, List<Part> parts) {
@@ -18,9 +19,11 @@ record Example(
     static final int MAX_PATH = 120;
 
     /**
-     * All executions of a query in the request.
+     * All executions of one query in the request.
      *
-     * @param query its number; 0: others
+     * @param query the ID of the query; 0 for all queries without an ID
+     * @param count the number of executions
+     * @param nanos the total time in nanoseconds
      */
     record Part(int query, long count, long nanos) {}
 }

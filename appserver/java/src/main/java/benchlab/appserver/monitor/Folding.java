@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of constant number for what a server is asked.
 package benchlab.appserver.monitor;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Routes for paths, statements without their values. The rules are those of the Ada library. */
+/**
+ * Maps paths to routes and SQL statements to their text without values, so that the number of names
+ * stays bounded. The rules are the same as in the Ada library.
+ */
 final class Folding {
 
-    /** Characters of a page's name; a longer one is cut. */
+    /** The maximum length of a page's name in characters; longer names are truncated. */
     static final int MAX_PAGE = 128;
 
     private static final int MAX_QUERY = 500;
@@ -32,7 +34,7 @@ final class Folding {
 
     private Folding() {}
 
-    /** A name that is written again and again, in place. */
+    /** A reusable buffer for a name. */
     static final class PageName {
         final char[] text = new char[MAX_PAGE];
         int length;
@@ -43,9 +45,9 @@ final class Folding {
         }
 
         /**
-         * As in "GET /users/{id}". A segment of the path is a variable if it has a digit, and has
-         * digits, dots and dashes alone, or 8 and more hexadecimal digits and dashes, or 16 and
-         * more characters. A path ends at a ";".
+         * Sets the name to a route such as "GET /users/{id}". A segment of the path is a variable
+         * if it contains a digit and consists only of digits, dots and dashes, or of 8 or more
+         * hexadecimal digits and dashes, or of 16 or more characters. The path ends at a ";".
          */
         void setRoute(String method, String path) {
             set(method);
@@ -95,15 +97,15 @@ final class Folding {
     }
 
     /**
-     * A statement with each literal and parameter as "?", lists of them as "?, ...", blanks and
-     * comments as one space; what is longer than 500 bytes is cut.
+     * Replaces each literal and parameter of a statement by "?", lists of these by "?, ...", and
+     * blanks and comments by one space. The result is truncated to 500 bytes.
      */
     static String query(String text) {
         return new QueryFolding(text.substring(0, Math.min(text.length(), 8 * MAX_QUERY)))
                 .result();
     }
 
-    /** The text is read from left to right: each step takes a token and appends what stands for it. */
+    /** Reads the text from left to right. Each step consumes a token and appends its replacement. */
     private static final class QueryFolding {
         private final String text;
         private final StringBuilder result = new StringBuilder();
@@ -208,7 +210,7 @@ final class Folding {
             next = found < 0 ? text.length() : found + end.length();
         }
 
-        /** Behind the mark that ends it; one that is doubled is a part of it. */
+        /** Skips to the end of a quotation. A doubled quotation mark is an escaped one. */
         private void skipQuotation(boolean keeps) {
             int first = next;
             char mark = at(0);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of a monitor in JSON.
 package benchlab.appserver.monitor;
 
 import java.util.Locale;
 
-/** Writes one document, without spaces. */
+/** Writes the metrics of a monitor as one JSON document, without whitespace. */
 final class JsonFormat {
 
     private final Monitor monitor;
@@ -62,7 +61,7 @@ final class JsonFormat {
         endList("]}");
     }
 
-    /** Without the end of the object. */
+    /** Writes the object without its closing brace. */
     private void putStatistics(String name, Statistics statistics) {
         text.append("{\"name\":");
         putText(name);
@@ -105,7 +104,7 @@ final class JsonFormat {
                 String.format(Locale.ROOT, "\"%s\":%d.%03d,", name, millis / 1_000, millis % 1_000));
     }
 
-    /** In place of the comma behind the last element, if there is one. */
+    /** Replaces the comma after the last element, if there is one. */
     private void endList(String end) {
         int last = text.length() - 1;
         if (text.charAt(last) == ',') {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request and query metrics.
 package benchlab.appserver.monitor;
 
 import java.lang.management.ManagementFactory;
@@ -14,13 +13,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Request and query metrics: for each page of a server, and for each query within it, the number of
- * executions, their times, CPU time and errors, and the slowest requests. No count is lost, no thread
- * waits for another one, and a request of a known page allocates no memory, unless it is one of the
- * slowest.
+ * Request and query metrics. For each page of a server, and for each query of a page, a monitor
+ * records the number of executions, their times, CPU time and errors, and the slowest requests. No
+ * count is lost, no thread waits for another one, and a request of a known page allocates no memory
+ * unless it is one of the slowest.
  *
- * <p>{@link MonitorFilter} does this for servlets, {@link MonitoredDataSource} for JDBC. Others call
- * {@link #begin} and {@link #end}, on one thread:
+ * <p>{@link MonitorFilter} records servlet requests, and {@link MonitoredDataSource} records JDBC
+ * queries. Other servers call {@link #begin} and {@link #end} on one thread:
  *
  * <pre>
  * monitor.begin("GET", "/users/7");
@@ -30,12 +29,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 public final class Monitor {
 
-    /** The page and the query of all names beyond the maximum. */
+    /** The page and the query for all names beyond the maximum. */
     public static final String OTHER = "(other)";
 
-    /**
-     * The page of queries outside of requests, each of which counts as one request.
-     */
+    /** The page for queries outside of requests, each of which counts as one request. */
     public static final String NO_REQUEST = "(no request)";
 
     private static final ThreadLocal<TimedRequest> CURRENT =
@@ -52,7 +49,7 @@ public final class Monitor {
     private final int stripes;
     private final long startedMillis = System.currentTimeMillis();
 
-    /** A hash table that only grows, with two places and more for each page. */
+    /** A hash table that only grows, with at least two cells for each page. */
     private final AtomicReferenceArray<Page> table;
 
     private final List<Page> pages = new CopyOnWriteArrayList<>();
@@ -63,23 +60,23 @@ public final class Monitor {
     private volatile int pairs;
     private volatile boolean isFull;
 
-    /** 256 pages, 1,024 queries, 5 weeks. */
+    /** Creates a monitor with at most 256 pages, at most 1,024 queries and a history of 5 weeks. */
     public Monitor() {
         this(256, 1_024, 840);
     }
 
     /**
-     * Creates a monitor. A page takes about 10 KB for each stripe, of which there are as many as
-     * processors, but at most 8, and 40 KB for the rest. A query takes 10 KB.
+     * Creates a monitor. A page takes 40 KB, plus about 10 KB for each stripe; there is one stripe
+     * for each processor, up to 8. A query takes 10 KB.
      *
-     * @param maxPages the maximum number of named pages; all further ones are {@link #OTHER}
+     * @param maxPages the maximum number of named pages; further ones count as {@link #OTHER}
      * @param maxQueries the maximum number of named queries; a query counts once for each page that
-     *     has it
+     *     executes it
      * @param hours the history of each page in hours
      */
     public Monitor(int maxPages, int maxQueries, int hours) {
         if (maxPages < 1 || maxQueries < 1 || hours < 1) {
-            throw new IllegalArgumentException("at least one page, one query and one hour");
+            throw new IllegalArgumentException("maxPages, maxQueries and hours must be at least 1");
         }
         this.maxPages = maxPages;
         this.maxQueries = maxQueries;
@@ -92,7 +89,7 @@ public final class Monitor {
     }
 
     /**
-     * The shared monitor, for containers that create the filter by its class name.
+     * Returns the shared monitor, for containers that create the filter by its class name.
      *
      * @return the monitor
      */
@@ -103,10 +100,10 @@ public final class Monitor {
     // Requests
 
     /**
-     * Starts a request on this thread. Queries of the thread count for it until it ends or another
-     * one begins.
+     * Starts a request on this thread. Queries of the thread count for this request until it ends
+     * or another one begins.
      *
-     * @param method the method
+     * @param method the HTTP method
      * @param path the path
      */
     public void begin(String method, String path) {
@@ -114,14 +111,15 @@ public final class Monitor {
     }
 
     /**
-     * Ends the request of this thread. It counts for the page that {@link #page} named, or else for
-     * that of its method and path, whose segments become "{id}" if they look like keys. A new name
-     * is accepted only with a status below 400 or from 500 on, so that clients cannot fill the
-     * monitor with names of pages that do not exist.
+     * Ends the request of this thread. The request counts for the page that {@link #page} named, or
+     * otherwise for the page of its method and path, in which segments that look like keys become
+     * "{id}". A new page is added only if the status is below 400 or at least 500, so that clients
+     * cannot fill the monitor with the names of pages that do not exist.
      *
      * @param status the status code of the response
      * @param path the path, whose first 120 characters are shown if this is one of the slowest
-     * @throws IllegalStateException if this thread serves no request
+     *     requests
+     * @throws IllegalStateException if this thread serves no request of this monitor
      */
     public void end(int status, String path) {
         TimedRequest request = CURRENT.get();
@@ -135,8 +133,8 @@ public final class Monitor {
     }
 
     /**
-     * Names the page of the request that this thread serves, if there is one: for names that do not
-     * follow from the path, such as "GET /articles/{slug}".
+     * Names the page of the request that this thread serves, if there is one. Use this for names
+     * that do not follow from the path, such as "GET /articles/{slug}".
      *
      * @param name the name of the page
      */
@@ -147,7 +145,7 @@ public final class Monitor {
         }
     }
 
-    /** This thread serves it no more; another one ends it. */
+    /** Detaches the request from this thread, so that another thread can end it. */
     TimedRequest detach() {
         TimedRequest request = CURRENT.get();
         TimedRequest copy = request.detached();
@@ -196,7 +194,12 @@ public final class Monitor {
 
     // Queries
 
-    /** A statement without its literals. */
+    /**
+     * Returns the query of a statement, ignoring its literals.
+     *
+     * @param text the SQL statement
+     * @return the query
+     */
     public Query query(String text) {
         String name = Folding.query(Objects.requireNonNull(text, "text"));
         Query found = queries.get(name);
@@ -215,17 +218,17 @@ public final class Monitor {
     }
 
     /**
-     * Counts an execution for the request that this thread serves.
+     * Records an execution of a query by the request that this thread serves.
      *
      * @param query the query
      * @param elapsed the duration of the execution
-     * @param failed whether it failed
+     * @param failed true if the execution failed
      */
     public void record(Query query, Duration elapsed, boolean failed) {
         record(query, elapsed.toNanos(), failed);
     }
 
-    /** Counts an execution without an object for its time. */
+    /** Records an execution without allocating an object for its time. */
     void record(Query query, long nanos, boolean failed) {
         TimedRequest request = CURRENT.get();
         if (request.monitor != this) {
@@ -306,7 +309,12 @@ public final class Monitor {
 
     // Statistics
 
-    /** Statistics of a page, such as "GET /users/{id}"; all zero if there is none. */
+    /**
+     * Returns the statistics of a page.
+     *
+     * @param page the name of the page, such as "GET /users/{id}"
+     * @return the statistics; all zero if there is no such page
+     */
     public Statistics statistics(String page) {
         return pages().stream()
                 .filter(each -> each.name.equals(page))
@@ -315,7 +323,13 @@ public final class Monitor {
                 .orElseGet(Statistics::new);
     }
 
-    /** Statistics of a query of a page, by its name without literals; all zero if there is none. */
+    /**
+     * Returns the statistics of a query of a page.
+     *
+     * @param page the name of the page
+     * @param query the name of the query, which is the statement without literals
+     * @return the statistics; all zero if there is no such query
+     */
     public Statistics statistics(String page, String query) {
         var sum = new Statistics();
         Query found = query.equals(OTHER) ? Query.OTHER : queries.get(query);
@@ -327,7 +341,7 @@ public final class Monitor {
         return sum;
     }
 
-    /** The pages that had a request. */
+    /** Returns the pages that had a request. */
     List<Page> pages() {
         List<Page> list = new ArrayList<>(pages);
         list.add(other);

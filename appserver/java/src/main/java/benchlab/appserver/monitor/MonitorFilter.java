@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the requests of servlets, and shows the metrics.
 package benchlab.appserver.monitor;
 
 import jakarta.servlet.AsyncEvent;
@@ -24,22 +23,23 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * To be in front of all other filters, with support of asynchronous requests, for requests alone
- * (the dispatcher {@code REQUEST}). It counts them. To those who may see the metrics, {@code
- * /monitor} in the application is a page for a browser, the text format for Prometheus, and JSON
- * for all others, such as {@code benchlab logs}; {@code /monitor/page}, {@code /monitor/metrics}
- * and {@code /monitor/json} are one of them each. These requests are not counted.
+ * Records servlet requests and serves the metrics. Install this filter before all others, with
+ * support for asynchronous requests, for the dispatcher {@code REQUEST} only. Authorized clients
+ * get the metrics from {@code /monitor} in the application: a page for a browser, the text format
+ * for Prometheus, and JSON for all other clients, such as {@code benchlab logs}. {@code
+ * /monitor/page}, {@code /monitor/metrics} and {@code /monitor/json} select a format explicitly.
+ * These requests are not counted.
  *
- * <p>The metrics have SQL, paths with keys, and errors. So nobody sees them unless the application
- * says who: by a token, or by a test of its own, such as {@link #onPort}. To all others the path is
- * one of the application, as any other.
+ * <p>The metrics contain SQL, paths with keys, and errors. Nobody can see them unless the
+ * application grants access, with a token or with a predicate of its own, such as {@link #onPort}.
+ * For all other clients, the path belongs to the application, as any other path does.
  *
- * <p>An asynchronous request takes until it is complete; its CPU time, and the queries of other
- * threads, are not those of its page. A request whose servlet throws counts as 500.
+ * <p>An asynchronous request lasts until it is complete; CPU time and queries of other threads do
+ * not count for its page. A request whose servlet throws counts as status 500.
  */
 public final class MonitorFilter implements Filter {
 
-    /** The fewest characters of a token. */
+    /** The minimum length of a token in characters. */
     public static final int MIN_TOKEN_LENGTH = 16;
 
     private static final String PATH = "/monitor";
@@ -50,25 +50,33 @@ public final class MonitorFilter implements Filter {
     private boolean asksForToken;
 
     /**
-     * Counts for {@link Monitor#shared}: for containers that make the filter by its class name. The
-     * metrics are shown if it has the initial parameter {@code token}.
+     * Creates a filter for {@link Monitor#shared}, for containers that create the filter by its
+     * class name. The metrics are served if the filter has the initialization parameter {@code
+     * token}.
      */
     public MonitorFilter() {
         this(Monitor.shared());
     }
 
-    /** Counts, and shows nothing, unless it has the initial parameter {@code token}. */
+    /**
+     * Creates a filter that serves the metrics only if it has the initialization parameter {@code
+     * token}.
+     *
+     * @param monitor records the requests
+     */
     public MonitorFilter(Monitor monitor) {
         this(monitor, "", request -> false);
     }
 
     /**
-     * Shows the metrics to those who send a secret; all others get 401.
+     * Creates a filter that serves the metrics to clients that send a secret token. Other clients
+     * get status 401.
      *
-     * @param application a name for people; may be empty
-     * @param token the secret, of at least {@link #MIN_TOKEN_LENGTH} characters: in the header
-     *     {@code Authorization}, as {@code Bearer}, or as the password of the user {@code monitor}
-     *     ({@code Basic})
+     * @param monitor records the requests
+     * @param application a name of the application for display; may be empty
+     * @param token the secret, at least {@link #MIN_TOKEN_LENGTH} characters long. Clients send it
+     *     in the header {@code Authorization}, as {@code Bearer}, or as the password of the user
+     *     {@code monitor} ({@code Basic})
      */
     public MonitorFilter(Monitor monitor, String application, String token) {
         this(monitor, application, hasToken(token));
@@ -76,10 +84,11 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Shows the metrics to whom the application says.
+     * Creates a filter that serves the metrics to the clients that a predicate accepts.
      *
-     * @param application a name for people; may be empty
-     * @param mayBeSeen whose requests get the metrics
+     * @param monitor records the requests
+     * @param application a name of the application for display; may be empty
+     * @param mayBeSeen returns true for requests that may see the metrics
      */
     public MonitorFilter(
             Monitor monitor, String application, Predicate<HttpServletRequest> mayBeSeen) {
@@ -89,9 +98,9 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Takes the token of the initial parameter, if there is one.
+     * Reads the token from the initialization parameter, if there is one.
      *
-     * @throws IllegalArgumentException it is too short
+     * @throws IllegalArgumentException if the token is too short
      */
     @Override
     public void init(FilterConfig config) {
@@ -102,21 +111,23 @@ public final class MonitorFilter implements Filter {
         }
     }
 
-    // Who may see them
+    // Access to the metrics
 
     private static final Set<String> OF_PROXIES =
             Set.of("forwarded", "via", "x-real-ip", "x-client-ip");
 
     /**
-     * True if a request has the secret, and no page of another site sends it ({@code
-     * Sec-Fetch-Site}).
+     * Accepts requests that contain the secret token, unless a page of another site sends them
+     * ({@code Sec-Fetch-Site}).
      *
-     * @throws IllegalArgumentException the token is too short
+     * @param token the secret
+     * @return the predicate
+     * @throws IllegalArgumentException if the token is too short
      */
     public static Predicate<HttpServletRequest> hasToken(String token) {
         if (token.length() < MIN_TOKEN_LENGTH) {
             throw new IllegalArgumentException(
-                    "a token has at least " + MIN_TOKEN_LENGTH + " characters");
+                    "the token must have at least " + MIN_TOKEN_LENGTH + " characters");
         }
         byte[] bearer = token.getBytes(StandardCharsets.UTF_8);
         byte[] basic =
@@ -138,21 +149,29 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * True if a request comes by a port for the metrics, and {@link #asksForItself}: for a
-     * connector of its own, which listens on the loopback address, and which no proxy leads to.
+     * Accepts requests that arrive on a dedicated port and fulfill {@link #asksForItself}. Use a
+     * separate connector for the metrics that listens on the loopback address, and to which no
+     * proxy forwards.
+     *
+     * @param port the port
+     * @return the predicate
      */
     public static Predicate<HttpServletRequest> onPort(int port) {
         return request -> request.getLocalPort() == port && asksForItself(request);
     }
 
     /**
-     * True if a client on this machine asks, by a name of this machine ({@code Host}: localhost,
-     * 127.0.0.1, [::1], with any port), not for others as a proxy ({@code Forwarded}, {@code
-     * X-Forwarded-For}, {@code Via}, {@code X-Real-IP} and the like), and no page of another site
-     * has it ask.
+     * Returns true if the client is a process on this machine that addresses this machine by a
+     * local name ({@code Host}: localhost, 127.0.0.1 or [::1], with any port), does not forward the
+     * request of another client as a proxy ({@code Forwarded}, {@code X-Forwarded-For}, {@code
+     * Via}, {@code X-Real-IP} and the like), and is not a browser that shows a page of another
+     * site.
      *
-     * <p>A proxy on this machine need not say that it is one: nginx does not, unless it is told to.
-     * Where there may be one, this is not enough.
+     * <p>A proxy on this machine does not necessarily identify itself; nginx does so only if it is
+     * configured to. This check is not sufficient if there may be such a proxy.
+     *
+     * @param request the request
+     * @return true if the metrics may be served
      */
     public static boolean asksForItself(HttpServletRequest request) {
         return isLoopback(request.getRemoteAddr())
@@ -166,13 +185,13 @@ public final class MonitorFilter implements Filter {
                                                 || name.startsWith("x-forwarded"));
     }
 
-    /** Browsers say which page asks (W3C, Fetch Metadata Request Headers). */
+    /** Browsers send the origin of a request (W3C, Fetch Metadata Request Headers). */
     private static boolean asksFromHere(HttpServletRequest request) {
         String site = request.getHeader("Sec-Fetch-Site");
         return site == null || site.equals("none") || site.equals("same-origin");
     }
 
-    /** Without the port. */
+    /** Returns the host without the port. */
     private static String hostOf(String authority) {
         return authority == null ? null : authority.replaceFirst(":[0-9]*$", "");
     }
@@ -225,7 +244,7 @@ public final class MonitorFilter implements Filter {
         request.getAsyncContext().addListener(new Completion(timed, path), request, response);
     }
 
-    /** The last of an asynchronous request: its end, or an error that ends it. */
+    /** Records an asynchronous request when it completes or fails. */
     private final class Completion implements AsyncListener {
         private final TimedRequest timed;
         private final String path;
@@ -254,7 +273,7 @@ public final class MonitorFilter implements Filter {
 
         @Override
         public void onStartAsync(AsyncEvent event) {
-            // A new start forgets its listeners.
+            // A new start drops the listeners.
             event.getAsyncContext()
                     .addListener(this, event.getSuppliedRequest(), event.getSuppliedResponse());
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of a monitor, for programs and for people.
 package benchlab.appserver.monitor;
 
 import java.io.IOException;
@@ -7,13 +6,16 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** Writes the metrics of a {@link Monitor}. Nobody waits for it. */
+/**
+ * Writes the metrics of a {@link Monitor} for programs and for people. Does not block threads that
+ * record.
+ */
 public final class MonitorTexts {
 
     /** The media type of {@link #prometheus}. */
     public static final String PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-    /** For the field {@code Content-Security-Policy} of {@link #html}. */
+    /** The value of the header {@code Content-Security-Policy} for {@link #html}. */
     public static final String POLICY =
             "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
                     + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -23,31 +25,41 @@ public final class MonitorTexts {
     private MonitorTexts() {}
 
     /**
-     * As {@code benchlab logs} reads them: docs/guides/logs.md of benchlab has the format.
+     * Writes the metrics as JSON for {@code benchlab logs}. See docs/guides/logs.md of benchlab for
+     * the format.
      *
-     * @param application a name for people; empty if there is none
+     * @param monitor the monitor
+     * @param application a name of the application for display; may be empty
+     * @return the document
      */
     public static String json(Monitor monitor, String application) {
         return new JsonFormat(monitor).write(application);
     }
 
     /**
-     * As Prometheus reads them (text format 0.0.4): the metrics {@code
-     * appserver_monitor_page_seconds}, a histogram with a bound at each power of two from 16 µs to
-     * 69 s, {@code …_page_errors_total}, {@code …_page_client_errors_total}, {@code
-     * …_page_cpu_seconds_total} with the label {@code page}; and {@code …_queries_total}, {@code
-     * …_query_errors_total}, {@code …_query_seconds_total} with {@code page} and {@code query}.
+     * Writes the metrics in the text format of Prometheus, version 0.0.4. With the label {@code
+     * page}: {@code appserver_monitor_page_seconds}, a histogram with a bound at each power of two
+     * from 16 µs to 69 s, {@code …_page_errors_total}, {@code …_page_client_errors_total} and
+     * {@code …_page_cpu_seconds_total}. With the labels {@code page} and {@code query}: {@code
+     * …_queries_total}, {@code …_query_errors_total} and {@code …_query_seconds_total}.
+     *
+     * @param monitor the monitor
+     * @return the document
      */
     public static String prometheus(Monitor monitor) {
         return new PrometheusFormat(monitor).write();
     }
 
     /**
-     * A page for a browser: which few pages take the time, and when. It needs nothing from
-     * elsewhere, so it can be kept and sent.
+     * Writes a page for a browser that shows which pages take the most time, and when. The page
+     * loads nothing from other places, so it can be saved and sent.
+     *
+     * @param monitor the monitor
+     * @param application a name of the application for display; may be empty
+     * @return the document
      */
     public static String html(Monitor monitor, String application) {
-        // No "<", so that no name ends the element that the metrics are in.
+        // Escapes "<", so that no name closes the element that contains the metrics.
         return template().replace(PLACE, json(monitor, application).replace("<", "\\u003c"));
     }
 

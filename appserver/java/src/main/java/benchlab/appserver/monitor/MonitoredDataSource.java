@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the queries of JDBC connections.
 package benchlab.appserver.monitor;
 
 import java.io.PrintWriter;
@@ -17,11 +16,13 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /**
- * Connections of another data source, such as a pool, whose statements a {@link Monitor} counts.
+ * Wraps a data source, such as a connection pool, so that a {@link Monitor} records the statements
+ * of its connections.
  *
- * <p>An execution takes as long as the call: rows that a driver fetches later, in {@link
- * java.sql.ResultSet#next}, are not in it. {@code commit} and {@code rollback} of a connection are
- * the queries {@code COMMIT} and {@code ROLLBACK}. A batch is one execution.
+ * <p>The time of an execution is the duration of the call. It does not include rows that a driver
+ * fetches later, in {@link java.sql.ResultSet#next}. {@code commit} and {@code rollback} of a
+ * connection count as the queries {@code COMMIT} and {@code ROLLBACK}. A batch counts as one
+ * execution.
  */
 public final class MonitoredDataSource implements DataSource {
 
@@ -30,7 +31,12 @@ public final class MonitoredDataSource implements DataSource {
     private final Query commit;
     private final Query rollback;
 
-    /** The connections of {@code inner}, counted by {@code monitor}. */
+    /**
+     * Wraps a data source.
+     *
+     * @param inner the data source to wrap
+     * @param monitor records the statements
+     */
     public MonitoredDataSource(DataSource inner, Monitor monitor) {
         this.inner = Objects.requireNonNull(inner, "inner");
         this.monitor = Objects.requireNonNull(monitor, "monitor");
@@ -93,7 +99,10 @@ public final class MonitoredDataSource implements DataSource {
                         MonitoredDataSource.class.getClassLoader(), new Class<?>[] {type}, handler));
     }
 
-    /** Methods of all proxies: a proxy is equal to itself alone, and unwraps the object inside. */
+    /**
+     * The common methods of all proxies: a proxy equals only itself and unwraps to the wrapped
+     * object.
+     */
     private abstract class Handler implements InvocationHandler {
         final Object inside;
 
@@ -179,7 +188,7 @@ public final class MonitoredDataSource implements DataSource {
     private final class StatementHandler extends Handler {
         private final Object connection;
 
-        /** Null as long as nothing was prepared. */
+        /** Null until a statement is prepared. */
         private final Query prepared;
 
         private Query batch;

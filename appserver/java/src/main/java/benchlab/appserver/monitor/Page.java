@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of one page.
 package benchlab.appserver.monitor;
 
 import java.util.ArrayList;
@@ -11,10 +10,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
-/** Threads write to different stripes, as far as there are. */
+/** The counts of one page. Threads write to different stripes if possible. */
 final class Page {
 
-    /** The slowest requests that are kept. */
+    /** The maximum number of slow requests to store. */
     static final int EXAMPLES = 10;
 
     private static final long KEEP_EXAMPLE_MILLIS = 24L * 3_600_000;
@@ -23,7 +22,10 @@ final class Page {
     /**
      * An hour that had requests.
      *
-     * @param hour since 1970
+     * @param hour the hours since 1970
+     * @param count the number of requests
+     * @param errors the number of failed requests
+     * @param total the total time in nanoseconds
      */
     record Hour(long hour, long count, long errors, long total) {}
 
@@ -53,7 +55,10 @@ final class Page {
         return stripes[number];
     }
 
-    /** Null if it was not counted so far; 0 is the number of all others. */
+    /**
+     * Returns the counts of a query, or null if there are none. ID 0 stands for all queries without
+     * an ID.
+     */
     Counted query(int number) {
         return queries.get(number);
     }
@@ -83,12 +88,13 @@ final class Page {
         return sum;
     }
 
-    // Hours. What is kept of each are the metrics when it began; its own are the difference to
-    // those of the next one.
+    // Hours. Each stored element contains the totals at the start of the hour. The counts of the
+    // hour are the difference to the totals at the start of the next one.
 
     /**
-     * To be called before each request is counted. The first one of an hour begins it. The clock of
-     * the day is looked at each minute, in case it was set; if it was set back, its hour goes on.
+     * Must be called before each request is counted. The first request of an hour begins that hour.
+     * The time of day is read once a minute, in case the clock was set; if it was set back, the
+     * current hour continues.
      */
     void lookAtClock(long now) {
         if (now >= nextLook && turning.compareAndSet(false, true)) {
@@ -96,7 +102,7 @@ final class Page {
             long hour = time / HOUR_MILLIS;
             if (hourNumber == 0 || hours[(hourNumber - 1) % hours.length].hour < hour) {
                 hours[hourNumber++ % hours.length] = totals(hour);
-                threshold = 0; // Some examples are too old.
+                threshold = 0; // Some examples have expired.
             }
             nextLook = now + Math.min(60_000, HOUR_MILLIS - time % HOUR_MILLIS) * 1_000_000;
             turning.set(false);
@@ -115,7 +121,7 @@ final class Page {
         return new Hour(hour, count, errors, total);
     }
 
-    /** The hours that are kept, each with its own metrics, the oldest first. */
+    /** Returns the stored hours with their own counts, oldest first. */
     List<Hour> hours() {
         while (!turning.compareAndSet(false, true)) {
             Thread.onSpinWait();
@@ -141,12 +147,15 @@ final class Page {
 
     // Examples
 
-    /** True if a request of so many nanoseconds is to be kept as an example. */
+    /**
+     * Returns true if a request with this elapsed time in nanoseconds should be stored as an
+     * example.
+     */
     boolean isSlow(long nanos) {
         return nanos > threshold;
     }
 
-    /** Replaces the fastest example, or one that is a day old. */
+    /** Stores an example, replacing the fastest one or one that is a day old. */
     void keep(Example example) {
         long now = System.currentTimeMillis();
         while (true) {
@@ -182,7 +191,7 @@ final class Page {
                 : example.nanos();
     }
 
-    /** The slowest first. */
+    /** Returns the examples, slowest first. */
     List<Example> slowest() {
         long now = System.currentTimeMillis();
         List<Example> examples =

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of a monitor as Prometheus reads them.
 package benchlab.appserver.monitor;
 
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** Writes one page of metrics. */
+/** Writes the metrics of a monitor in the text format of Prometheus. */
 final class PrometheusFormat {
 
     private static final String PREFIX = "appserver_monitor_";
 
-    /** Of powers of two, in ns. */
+    /**
+     * The exponents of the first and last bucket bounds, which are powers of two in nanoseconds.
+     */
     private static final int FIRST_BOUND = 14;
 
     private static final int LAST_BOUND = 36;
@@ -28,12 +29,12 @@ final class PrometheusFormat {
     String write() {
         putHead("page_seconds", "histogram", "Response times.");
         pages.forEach(this::putHistogram);
-        putPages("page_errors_total", "Answers of 500 and more.", each -> each.errors);
-        putPages("page_client_errors_total", "Answers of 400 to 499.", each -> each.clientErrors);
-        putPages("page_cpu_seconds_total", "CPU time, estimated.", each -> seconds(each.cpu));
+        putPages("page_errors_total", "Responses with status 500 or above.", each -> each.errors);
+        putPages("page_client_errors_total", "Responses with status 400 to 499.", each -> each.clientErrors);
+        putPages("page_cpu_seconds_total", "Estimated CPU time.", each -> seconds(each.cpu));
         putQueries("queries_total", "Executions of queries.", Statistics::count);
-        putQueries("query_errors_total", "Executions that failed.", each -> each.errors);
-        putQueries("query_seconds_total", "Time of queries.", each -> seconds(each.total));
+        putQueries("query_errors_total", "Failed executions of queries.", each -> each.errors);
+        putQueries("query_seconds_total", "Total time of queries.", each -> seconds(each.total));
         return text.toString();
     }
 
@@ -92,7 +93,7 @@ final class PrometheusFormat {
                 + '"';
     }
 
-    /** Exact: nine decimals. */
+    /** Formats exactly, with nine decimal places. */
     private static String seconds(long nanos) {
         return String.format(
                 Locale.ROOT, "%d.%09d", nanos / 1_000_000_000, nanos % 1_000_000_000);

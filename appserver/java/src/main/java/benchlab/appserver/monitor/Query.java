@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A statement that a monitor counts.
 package benchlab.appserver.monitor;
 
-/** A statement without its literals: of {@link Monitor#query}. */
+/** A statement that a monitor counts, without its literals. Created by {@link Monitor#query}. */
 public final class Query {
 
     static final Query OTHER = new Query(0, Monitor.OTHER);
@@ -15,7 +14,11 @@ public final class Query {
         this.name = name;
     }
 
-    /** Its text, with "?" for each literal. */
+    /**
+     * Returns the text of the statement, with "?" for each literal.
+     *
+     * @return the text
+     */
     public String name() {
         return name;
     }

@@ -1,55 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a page or a query.
 package benchlab.appserver.monitor;
 
 import java.time.Duration;
 
-/** Statistics of a page or of a query, read while threads continue to count. */
+/** Statistics of a page or a query, read while threads continue to record. */
 public final class Statistics {
 
     final Histogram times = new Histogram();
     long errors;
     long clientErrors;
-    long total; // In ns, as the following.
+    long total; // In nanoseconds, like max and cpu.
     long max;
     long cpu;
 
     Statistics() {}
 
-    /** Requests that were answered, or executions of the query, failed ones included. */
+    /**
+     * Returns the number of completed requests, or of executions of the query, including failed
+     * ones.
+     *
+     * @return the number of requests or executions
+     */
     public long count() {
         return times.count();
     }
 
-    /** Answers of 500 and more, or with an exception; of a query those that failed. */
+    /**
+     * Returns the number of responses with status 500 or above or with an exception; for a query,
+     * the number of failed executions.
+     *
+     * @return the number of errors
+     */
     public long errors() {
         return errors;
     }
 
-    /** Answers of 400 to 499. */
+    /**
+     * Returns the number of responses with status 400 to 499.
+     *
+     * @return the number of responses
+     */
     public long clientErrors() {
         return clientErrors;
     }
 
-    /** The sum of all times. */
+    /**
+     * Returns the sum of all times.
+     *
+     * @return the total time
+     */
     public Duration totalTime() {
         return Duration.ofNanos(total);
     }
 
-    /** The longest time. */
+    /**
+     * Returns the maximum time.
+     *
+     * @return the maximum time
+     */
     public Duration maxTime() {
         return Duration.ofNanos(max);
     }
 
     /**
-     * CPU time of the threads, estimated: a thread reads it for a request each millisecond at
-     * most, and that one stands for those of the page before it.
+     * Returns the estimated CPU time of the threads. A thread measures the CPU time of at most one
+     * request per millisecond, and that request stands for the previous requests of its page.
+     *
+     * @return the CPU time
      */
     public Duration cpuTime() {
         return Duration.ofNanos(cpu);
     }
 
-    /** The times. */
+    /**
+     * Returns the histogram of times.
+     *
+     * @return the histogram
+     */
     public Histogram times() {
         return times;
     }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request that a thread serves.
 package benchlab.appserver.monitor;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Each thread has one for all of its requests, so that counting takes no memory. */
+/**
+ * The request that a thread serves. Each thread reuses one object, so that counting allocates no
+ * memory.
+ */
 final class TimedRequest {
 
-    /** Queries that wait for the end of the request, since its page is known only then. */
+    /**
+     * The maximum number of query executions to buffer until the end of the request, when its page
+     * is known.
+     */
     static final int PARTS = 64;
 
     private static final int SUMS = 8;
@@ -19,12 +24,15 @@ final class TimedRequest {
     final long[] nanos = new long[PARTS];
     final boolean[] failed = new boolean[PARTS];
 
-    /** Null while no request is served. */
+    /** Null while the thread serves no request. */
     Monitor monitor;
 
     long started;
 
-    /** CPU time of the thread, in ns; negative if it is not read for this request. */
+    /**
+     * The CPU time of the thread at the start, in nanoseconds; negative if it is not measured for
+     * this request.
+     */
     long cpuStarted = -1;
 
     int parts;
@@ -51,8 +59,9 @@ final class TimedRequest {
     }
 
     /**
-     * After 1 to 2 ms, at random, so that no request that comes every so often is left out. A read
-     * costs as much as a system call. Marsaglia, Xorshift RNGs (2003).
+     * Measures CPU time at random intervals of 1 to 2 ms, so that no periodic request is always
+     * missed. A measurement costs as much as a system call. The random numbers are from Marsaglia,
+     * Xorshift RNGs (2003).
      */
     private void readCpu() {
         random ^= random << 13;
@@ -67,7 +76,7 @@ final class TimedRequest {
         return (int) thread & stripes - 1;
     }
 
-    /** Its parts are empty then. */
+    /** Sums the buffered executions by query and empties the buffer. */
     void sumUp() {
         for (int part = 0; part < parts; part++) {
             int place = 0;
@@ -93,7 +102,7 @@ final class TimedRequest {
         return list;
     }
 
-    /** A copy that another thread may end. */
+    /** Returns a copy that another thread may end. */
     TimedRequest detached() {
         var copy = new TimedRequest();
         copy.monitor = monitor;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds leases that nobody has any more and nobody has closed.
 package benchlab.appserver.pool;
 
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
 /**
- * Enqueued by the collector when the token of a slot was lost together with the lease that had it.
+ * Finds leaked leases. The garbage collector enqueues this reference when the token of a slot
+ * became unreachable together with its lease.
  */
 final class LeakedLease extends WeakReference<Slot.Token> {
 
@@ -31,7 +31,8 @@ final class LeakedLease extends WeakReference<Slot.Token> {
             try {
                 reclaim(((LeakedLease) LOST.remove()).slot);
             } catch (Throwable e) {
-                // No memory, or a logger that fails: the next lost lease is reclaimed all the same.
+                // Out of memory, or the logger failed. The next lost lease is reclaimed all the
+                // same.
             }
         }
     }

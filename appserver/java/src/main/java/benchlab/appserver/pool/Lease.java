@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right to use a resource of a pool until it is returned.
 package benchlab.appserver.pool;
 
 /**
- * The exclusive right to use one resource of a {@link Pool} until {@link #close}. Hold it in a
+ * The exclusive right to use one resource of a {@link Pool} until {@link #close}. Use a
  * try-with-resources statement.
  *
  * <p>A lease may be passed to another thread and closed there. Changes that a holder made to the
- * resource before it closed its lease are visible to the next holder.
+ * resource before closing its lease are visible to the next holder.
  *
- * <p>The garbage collector finds a leaked lease, which is unreachable and not closed. The pool then
- * destroys the resource, since the holder may still have it, and may create another one. So keep
- * the lease for as long as the resource is in use.
+ * <p>The garbage collector detects a leaked lease, which is unreachable but was not closed. The
+ * pool then destroys the resource, because the holder may still use it, and may create a
+ * replacement. Keep a reference to the lease as long as the resource is in use.
  *
  * @param <R> the type of the resource
  */
 public final class Lease<R> implements AutoCloseable {
 
     private final Slot<R> slot;
-    private final long leased; // The slot's state during this lease, and during no other.
+    private final long leased; // The slot's state, unique to this lease.
     private Slot.Token token;
     private boolean isBroken;
 
@@ -29,14 +28,14 @@ public final class Lease<R> implements AutoCloseable {
     }
 
     /**
-     * The leased resource.
+     * Returns the leased resource.
      *
      * @return the resource
      * @throws IllegalStateException if the lease was closed
      */
     public R resource() {
         if (!slot.isLeased(leased)) {
-            throw new IllegalStateException("the lease was closed, its resource given back");
+            throw new IllegalStateException("the lease is closed; its resource was returned to the pool");
         }
         return slot.resource;
     }
@@ -47,22 +46,22 @@ public final class Lease<R> implements AutoCloseable {
      * @throws IllegalStateException if the lease was closed
      */
     public void markBroken() {
-        resource(); // Throws if it was closed.
+        resource(); // Throws if the lease was closed.
         isBroken = true;
     }
 
     /**
-     * Returns the resource, after the pool's hook has reset it. Exceptions of hooks are logged, and
-     * not thrown.
+     * Returns the resource to the pool, after the pool's hook has reset it. Exceptions of hooks are
+     * logged and not thrown.
      *
-     * @throws IllegalStateException if the lease was closed before
+     * @throws IllegalStateException if the lease was already closed
      */
     @Override
     public void close() {
         Slot.Token back = token;
-        token = null; // Whoever keeps a closed lease must not keep the token from being lost.
+        token = null; // A reference to a closed lease must not keep the token reachable.
         if (back == null || !slot.pool.takeBack(slot, leased, back, isBroken)) {
-            throw new IllegalStateException("the lease was closed before");
+            throw new IllegalStateException("the lease is already closed");
         }
     }
 }

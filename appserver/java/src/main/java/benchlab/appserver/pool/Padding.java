@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room between what different threads write.
 package benchlab.appserver.pool;
 
 /**
- * 128 bytes in front of the fields of a subclass, which the JVM lays out after those of its
- * superclass: processors of today fetch lines of 64 bytes in pairs.
+ * 128 bytes before the fields of a subclass, which the JVM lays out after those of its superclass.
+ * Current processors fetch 64-byte lines in pairs.
  */
 @SuppressWarnings("unused")
 abstract class Padding {

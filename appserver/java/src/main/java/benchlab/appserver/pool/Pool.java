@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded pool of resources.
 package benchlab.appserver.pool;
 
 import java.time.Duration;
@@ -19,19 +18,19 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A bounded pool of resources. It creates a resource when one is requested and none is idle.
+ * A bounded pool of resources. It creates a resource on demand when none is idle.
  *
  * <ul>
  *   <li>Waiting threads are served in the order of their calls.
  *   <li>No resource is ever leased to two holders, or used after it was destroyed.
- *   <li>Closing a lease twice, or using it after that, is an {@link IllegalStateException}.
- *   <li>Use try-with-resources to return leases. The garbage collector finds leaked leases, and
+ *   <li>Closing a lease twice, or using a closed lease, throws an {@link IllegalStateException}.
+ *   <li>Use try-with-resources to return leases. The garbage collector detects leaked leases, and
  *       their resources are destroyed ({@link Lease}).
- *   <li>Without contention, leasing and returning take no lock, but one atomic instruction each, and
- *       another one to return with a {@code reset} hook.
+ *   <li>Without contention, leasing and returning take no lock. Each executes one atomic
+ *       instruction; returning with a {@code reset} hook executes two.
  * </ul>
  *
- * <p>A thread that has a lease and waits for a second one may wait for itself: use a timeout.
+ * <p>A thread that holds a lease and waits for a second one may deadlock with itself: use a timeout.
  *
  * @param <R> the type of the resources
  */
@@ -40,20 +39,20 @@ public final class Pool<R> implements AutoCloseable {
     private static final System.Logger LOGGER = System.getLogger(Pool.class.getName());
     private static final long FOREVER = Long.MAX_VALUE;
 
-    /** Threads for hooks that leases with a timeout wait for, of all pools. */
+    /** Threads of all pools that run hooks for leases with a timeout. */
     private static final ExecutorService HELPERS = Executors.newCachedThreadPool(Pool::helper);
 
     private final PoolOptions<R> options;
     private final Slots<R> slots;
 
-    /** True if a resource has to be looked after when its lease ends. */
+    /** True if closing a lease runs a hook or reads the clock. */
     private final boolean hasWorkAtEnd;
 
     /**
-     * True if somebody waits or there are too many resources: then nobody takes the way without the
-     * lock. Whoever waits sets it and then looks for idle slots; whoever frees a slot reads it
-     * after that: so one of the two sees the other (both are volatile, the store-buffering
-     * pattern).
+     * True if a thread waits or the pool has too many resources. The lock-free path is then closed.
+     * A waiting thread sets this flag and then looks for idle slots; a thread that frees a slot
+     * reads the flag afterwards. Both are volatile, so at least one of the two sees the other (the
+     * store-buffering pattern).
      */
     private volatile boolean attention;
 
@@ -65,9 +64,9 @@ public final class Pool<R> implements AutoCloseable {
     private int capacity;
     private boolean closed;
     private int making;
-    private int leaving; // Removed from the slots, not destroyed yet.
+    private int leaving; // Resources removed from the slots but not yet destroyed.
 
-    // Statistics, guarded by the lock; the slots have those of their own leases.
+    // Statistics, guarded by the lock. Each slot has the statistics of its own leases.
     private int maxSize;
     private long closedSlotLeases;
     private long closedSlotHeldNanos;
@@ -80,7 +79,9 @@ public final class Pool<R> implements AutoCloseable {
     private long broken;
     private long reclaimed;
 
-    /** A thread that wants a lease. Once served, it has a slot, may make one, or is refused. */
+    /**
+     * A thread that waits for a lease. Once served, it has a slot, may create one, or is rejected.
+     */
     private static final class Waiter<R> {
         private final Thread thread = Thread.currentThread();
         private final long since = System.nanoTime();
@@ -103,12 +104,12 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Leases a resource, and waits for it without a limit.
+     * Leases a resource, waiting without a timeout.
      *
      * @return the lease
      * @throws PoolClosedException if the pool is closed, or is closed during the call
      * @throws ResourceException if a resource could not be created
-     * @throws InterruptedException if the thread is interrupted while it would wait
+     * @throws InterruptedException if the thread is interrupted while waiting
      */
     public Lease<R> lease() throws InterruptedException {
         try {
@@ -119,20 +120,21 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Leases a resource within a timeout.
+     * Leases a resource, waiting at most for a timeout.
      *
      * <p>Hooks run on a thread of the pool. A factory that takes too long continues, and a later lease
-     * gets its resource; until then it counts as a resource, so give it a timeout of its own. If a
-     * check takes longer than half of the remaining time, another resource is looked for in the
-     * other half.
+     * gets its resource. Until then it counts as a resource, so the factory should have a timeout of
+     * its own. If validating a resource takes longer than half of the remaining time, the other half
+     * is used for another resource.
      *
      * @param timeout the maximum time to wait for other threads, to validate a resource and to create
-     *     one. If it is not positive, the call does not wait for others, and hooks have no limit
+     *     a resource. If it is zero or negative, the call does not wait for other threads, and hooks
+     *     have no time limit
      * @return the lease
-     * @throws TimeoutException if there was no resource in time
+     * @throws TimeoutException if no resource was available in time
      * @throws PoolClosedException if the pool is closed, or is closed during the call
      * @throws ResourceException if a resource could not be created
-     * @throws InterruptedException if the thread is interrupted while it would wait
+     * @throws InterruptedException if the thread is interrupted while waiting
      */
     public Lease<R> lease(Duration timeout) throws InterruptedException, TimeoutException {
         return lease(TimeUnit.NANOSECONDS.convert(timeout));
@@ -158,8 +160,8 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Changes the maximum number of resources. If there are more, idle resources are destroyed now,
-     * others when they are returned; until then no thread gets a lease.
+     * Changes the maximum number of resources. If the pool has more, idle resources are destroyed
+     * immediately and leased ones when they are returned. Until then no thread gets a lease.
      *
      * @param capacity the maximum number, at least 1
      * @throws PoolClosedException if the pool is closed
@@ -176,9 +178,10 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Closes the pool: waiting and later calls fail, and idle resources are destroyed. Leased
+     * Closes the pool. Waiting and later calls fail, and idle resources are destroyed. Leased
      * resources are destroyed when they are returned; {@link #awaitTermination} waits for that. A
-     * call that had its resource already gets its lease. Closing again does nothing.
+     * call that has already obtained a resource still returns its lease. Closing the pool again has
+     * no effect.
      */
     @Override
     public void close() {
@@ -221,7 +224,7 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Returns statistics. Holds the lock for a time that grows with the size of the pool.
+     * Returns statistics. Holds the lock for a time proportional to the size of the pool.
      *
      * @return the statistics
      */
@@ -264,12 +267,12 @@ public final class Pool<R> implements AutoCloseable {
             return start(slot == null ? make() : valid(slot));
         }
         if (slot != null && !isChecked(slot)) {
-            return start(slot); // Without a look at the clock.
+            return start(slot); // Without reading the clock.
         }
         return start(validBy(System.nanoTime() + timeout, slot));
     }
 
-    /** The first slot whose check says yes in time, from {@code slot} on, or a new one. */
+    /** Returns the first slot, starting with {@code slot}, that is valid in time, or a new one. */
     private Slot<R> validBy(long deadline, Slot<R> slot)
             throws InterruptedException, TimeoutException {
         Slot<R> next = slot != null ? slot : waitForSlot(deadline - System.nanoTime());
@@ -280,14 +283,14 @@ public final class Pool<R> implements AutoCloseable {
                 }
                 replace(next);
                 next = null;
-            } catch (TimeoutException e) { // Its check goes on, and may free it in time.
+            } catch (TimeoutException e) { // The check continues and may free the slot in time.
                 next = waitForSlot(deadline - System.nanoTime());
             }
         }
         return next != null ? next : makeBy(deadline);
     }
 
-    /** Null if somebody is to be served before the caller, or none is idle. */
+    /** Returns null if another thread must be served first or no slot is idle. */
     private Slot<R> idleSlot() {
         return attention ? null : slots.takeIdle();
     }
@@ -299,7 +302,7 @@ public final class Pool<R> implements AutoCloseable {
                 if (withdraw(waiter, () -> waits++)) {
                     throw new InterruptedException();
                 }
-                waiter.thread.interrupt(); // Served all the same: who asks for it next shall know.
+                waiter.thread.interrupt(); // It was served, so the interrupt is left for its next blocking call.
             } else if (timeout == FOREVER) {
                 LockSupport.park(this);
             } else {
@@ -307,7 +310,7 @@ public final class Pool<R> implements AutoCloseable {
                 if (remaining > 0) {
                     LockSupport.parkNanos(this, remaining);
                 } else if (withdraw(waiter, this::countTimeout)) {
-                    throw new TimeoutException("no lease was given back in time");
+                    throw new TimeoutException("no resource became available in time");
                 }
             }
         }
@@ -326,7 +329,9 @@ public final class Pool<R> implements AutoCloseable {
         return waiter;
     }
 
-    /** Takes a waiter out of the queue and counts that; false if it was served before. */
+    /**
+     * Removes a waiter from the queue and counts the event; returns false if it was already served.
+     */
     private boolean withdraw(Waiter<R> waiter, Runnable count) {
         lock.lock();
         try {
@@ -341,7 +346,10 @@ public final class Pool<R> implements AutoCloseable {
         }
     }
 
-    /** Null if the one who was served is to make one, in a place that is counted as being made. */
+    /**
+     * Returns null if the served thread should create a slot, which is already counted as being
+     * created.
+     */
     private Slot<R> slotOf(Waiter<R> served) {
         if (served.refused) {
             throw new PoolClosedException();
@@ -349,12 +357,12 @@ public final class Pool<R> implements AutoCloseable {
         return served.slot;
     }
 
-    /** Makes a slot in a place that is counted as being made. */
+    /** Creates a slot that is already counted as being created. */
     private Slot<R> make() {
         Slot<R> slot;
         try {
             R resource = options.factory().make();
-            slot = new Slot<>(this, Objects.requireNonNull(resource, "it made null"));
+            slot = new Slot<>(this, Objects.requireNonNull(resource, "the factory returned null"));
         } catch (Throwable e) {
             countFailure();
             if (e instanceof InterruptedException) {
@@ -389,7 +397,7 @@ public final class Pool<R> implements AutoCloseable {
         }
         try {
             return slot.lease();
-        } catch (Throwable e) { // No memory for it.
+        } catch (Throwable e) { // Out of memory.
             free(slot);
             throw e;
         }
@@ -408,7 +416,7 @@ public final class Pool<R> implements AutoCloseable {
         return make();
     }
 
-    /** The place of the old one is kept for the new one, so that nobody else takes it. */
+    /** Replaces an invalid slot, whose capacity is reserved for the new one. */
     private void replace(Slot<R> invalid) {
         change(
                 () -> {
@@ -418,7 +426,7 @@ public final class Pool<R> implements AutoCloseable {
                 });
     }
 
-    /** Checks a slot, and destroys an invalid resource. */
+    /** Validates a slot and destroys an invalid resource. */
     private boolean check(Slot<R> slot, long timeout)
             throws InterruptedException, TimeoutException {
         var answer = new CompletableFuture<Boolean>();
@@ -431,7 +439,7 @@ public final class Pool<R> implements AutoCloseable {
         if (!valid) {
             destroy(slot);
         }
-        if (!answer.complete(valid)) { // Nobody waits any more.
+        if (!answer.complete(valid)) { // The caller has timed out.
             if (valid) {
                 free(slot);
             } else {
@@ -451,7 +459,7 @@ public final class Pool<R> implements AutoCloseable {
             return await(made, deadline - System.nanoTime());
         } catch (TimeoutException e) {
             change(() -> timeouts++);
-            throw new TimeoutException("no resource was made in time");
+            throw new TimeoutException("no resource was created in time");
         }
     }
 
@@ -463,12 +471,12 @@ public final class Pool<R> implements AutoCloseable {
             }
         } catch (Throwable e) {
             if (!made.completeExceptionally(e)) {
-                LOGGER.log(System.Logger.Level.WARNING, "the factory failed, too late", e);
+                LOGGER.log(System.Logger.Level.WARNING, "the factory failed after the timeout", e);
             }
         }
     }
 
-    /** The result. Whoever completes it after this has thrown comes too late. */
+    /** Waits for the result. If this method throws, the result can no longer be completed. */
     private static <T> T await(CompletableFuture<T> result, long timeout)
             throws InterruptedException, TimeoutException {
         try {
@@ -478,7 +486,7 @@ public final class Pool<R> implements AutoCloseable {
                 throw e;
             }
             if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt(); // Who waits next shall know.
+                Thread.currentThread().interrupt(); // For the next blocking call.
             }
             return result.getNow(null);
         } catch (ExecutionException e) {
@@ -502,7 +510,7 @@ public final class Pool<R> implements AutoCloseable {
                             Thread.interrupted();
                         }
                     });
-        } catch (Throwable e) { // No thread, or no memory for it.
+        } catch (Throwable e) { // No thread or no memory is available.
             onFailure.run();
             throw e;
         }
@@ -515,7 +523,7 @@ public final class Pool<R> implements AutoCloseable {
         return thread;
     }
 
-    /** Ends a lease; false if it has ended before. */
+    /** Ends a lease; returns false if it has already ended. */
     boolean takeBack(Slot<R> slot, long leased, Slot.Token token, boolean isBroken) {
         if (hasWorkAtEnd || isBroken) {
             if (!slot.takeFrom(leased, token)) {
@@ -545,7 +553,7 @@ public final class Pool<R> implements AutoCloseable {
         attend();
     }
 
-    /** Serves who waits, after a slot was freed. */
+    /** Serves waiting threads after a slot was freed. */
     private void attend() {
         if (attention) {
             change(() -> {});
@@ -561,9 +569,12 @@ public final class Pool<R> implements AutoCloseable {
                 });
     }
 
-    /** Takes a slot whose lease was lost. */
+    /** Reclaims a slot whose lease was lost. */
     void reclaim(Slot<R> slot) {
-        LOGGER.log(System.Logger.Level.WARNING, "a lease of {0} was lost", typeOf(slot));
+        LOGGER.log(
+                System.Logger.Level.WARNING,
+                "a lease of {0} was leaked; its resource is destroyed",
+                typeOf(slot));
         destroy(slot);
         change(
                 () -> {
@@ -572,7 +583,7 @@ public final class Pool<R> implements AutoCloseable {
                 });
     }
 
-    /** Makes a change under the lock, and does outside what follows from it. */
+    /** Applies a change under the lock, and then acts on its consequences outside of the lock. */
     private void change(Runnable change) {
         List<Slot<R>> surplus = new ArrayList<>();
         List<Waiter<R>> served = new ArrayList<>();
@@ -675,7 +686,10 @@ public final class Pool<R> implements AutoCloseable {
         apply("destroy", options.destroy(), slot);
     }
 
-    /** Errors are caught too: a hook that fails must not cost the pool a place. */
+    /**
+     * Runs a hook. Errors are caught, too, because a failing hook must not reduce the capacity of
+     * the pool.
+     */
     private boolean apply(String hook, PoolOptions.Action<? super R> action, Slot<R> slot) {
         if (action == null) {
             return true;
@@ -699,7 +713,9 @@ public final class Pool<R> implements AutoCloseable {
                 failure);
     }
 
-    /** Without the resource, whose text may be a secret, or throw. */
+    /**
+     * Returns the class of the resource; the text of the resource itself may be secret, or throw.
+     */
     private static String typeOf(Slot<?> slot) {
         return slot.resource.getClass().getName();
     }

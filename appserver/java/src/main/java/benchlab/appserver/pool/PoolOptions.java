@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks and settings of a pool.
 package benchlab.appserver.pool;
 
 import java.util.Objects;
 
 /**
- * The hooks and settings of a pool. Each method returns options that differ in one setting:
+ * The hooks and settings of a pool. Each method returns a copy that differs in one setting:
  *
  * <pre>{@code
  * PoolOptions.of(() -> DriverManager.getConnection(url))
@@ -14,22 +13,22 @@ import java.util.Objects;
  *         .destroy(Connection::close)
  * }</pre>
  *
- * <p>Hooks run on the thread that leases or returns a resource, without any lock, and never two at
- * once for one resource. Two kinds of hooks run on a thread of the pool: {@code factory}, {@code
- * validate} and the {@code destroy} after it for a lease with a timeout, and {@code destroy} for a
- * leaked lease. The timeout of a lease does not cover {@code reset} and {@code destroy} when it is
- * closed: give them a timeout of their own if they wait.
+ * <p>Hooks run on the thread that leases or returns a resource, without any lock, and never
+ * concurrently for one resource. There are two exceptions, which run on a thread of the pool:
+ * {@code factory}, {@code validate} and the {@code destroy} after it for a lease with a timeout,
+ * and {@code destroy} for a leaked lease. The timeout of a lease does not cover {@code reset} and
+ * {@code destroy} when the lease is closed: set a timeout in these hooks if they wait.
  *
  * @param <R> the type of the resources
  * @param factory creates a resource; not null
- * @param validate checks a resource before each lease after its first one. If it returns false or
+ * @param validate checks a resource before each lease except the first. If it returns false or
  *     throws, the resource is destroyed and another one is created
  * @param reset prepares a resource for its next user. Called when a lease is closed; if it throws,
  *     the resource is destroyed
  * @param destroy releases a resource. Called once for each resource
  * @param order the order in which idle resources are leased
  * @param recordHoldTime true to measure how long leases are held, which reads the clock twice for
- *     each
+ *     each lease
  */
 public record PoolOptions<R>(
         Factory<? extends R> factory,
@@ -50,7 +49,7 @@ public record PoolOptions<R>(
          * Creates a resource.
          *
          * @return the resource
-         * @throws Exception if it cannot be created
+         * @throws Exception if the resource cannot be created
          */
         R make() throws Exception;
     }
@@ -66,24 +65,24 @@ public record PoolOptions<R>(
          * Checks a resource.
          *
          * @param resource the resource
-         * @return true if it can be used
-         * @throws Exception if it cannot be used
+         * @return true if the resource can be used
+         * @throws Exception if the resource cannot be used
          */
         boolean isValid(R resource) throws Exception;
     }
 
     /**
-     * Changes resources.
+     * Resets or destroys resources.
      *
      * @param <R> the type of the resources
      */
     @FunctionalInterface
     public interface Action<R> {
         /**
-         * Changes a resource.
+         * Applies the action to a resource.
          *
          * @param resource the resource
-         * @throws Exception if it cannot be used any more
+         * @throws Exception if the resource cannot be used any more
          */
         void apply(R resource) throws Exception;
     }
@@ -92,7 +91,7 @@ public record PoolOptions<R>(
     public enum RequestOrder {
         /** In turn: all resources are used equally, and none is idle for long. */
         ROUND_ROBIN,
-        /** The most recently returned one first: few resources are used, and stay warm in caches. */
+        /** Most recently returned first: few resources are in use, and they stay warm in caches. */
         LIFO
     }
 
@@ -102,7 +101,7 @@ public record PoolOptions<R>(
     }
 
     /**
-     * Options without hooks, in {@link RequestOrder#ROUND_ROBIN} order.
+     * Returns options without hooks, in {@link RequestOrder#ROUND_ROBIN} order.
      *
      * @param factory creates a resource
      * @param <R> the type of the resources
@@ -113,7 +112,7 @@ public record PoolOptions<R>(
     }
 
     /**
-     * Options with another validate.
+     * Returns a copy with another {@code validate} hook.
      *
      * @param hook checks a resource before a lease
      * @return the options
@@ -123,7 +122,7 @@ public record PoolOptions<R>(
     }
 
     /**
-     * Options with another reset.
+     * Returns a copy with another {@code reset} hook.
      *
      * @param hook prepares a resource for its next user
      * @return the options
@@ -133,7 +132,7 @@ public record PoolOptions<R>(
     }
 
     /**
-     * Options with another destroy.
+     * Returns a copy with another {@code destroy} hook.
      *
      * @param hook releases a resource
      * @return the options
@@ -143,7 +142,7 @@ public record PoolOptions<R>(
     }
 
     /**
-     * Options with another order.
+     * Returns a copy with another {@code order}.
      *
      * @param first the order in which idle resources are leased
      * @return the options
@@ -153,7 +152,7 @@ public record PoolOptions<R>(
     }
 
     /**
-     * Options with another recordHoldTime.
+     * Returns a copy with another {@code recordHoldTime}.
      *
      * @param measured true to measure how long leases are held
      * @return the options

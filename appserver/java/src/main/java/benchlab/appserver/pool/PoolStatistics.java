@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a pool.
 package benchlab.appserver.pool;
 
 import java.time.Duration;
 
 /**
  * Statistics of a pool. Totals count from its creation. They are read while threads continue to
- * lease, so a lease that begins or ends meanwhile may be included in one number and not in another.
+ * lease, so a lease that begins or ends during the reading may be included in some of the values
+ * only.
  *
  * @param capacity the maximum number of resources
  * @param size the number of resources, including those being created
  * @param inUse the number of leased resources
  * @param waiting the number of threads that wait for a lease
- * @param maxSize the greatest size so far. A resource is created only if none is idle, so this is
- *     also the greatest number of concurrent requests, up to the capacity
+ * @param maxSize the maximum size so far. A resource is created only if none is idle, so this is
+ *     also the maximum number of concurrent requests, up to the capacity
  * @param leases the total number of leases
- * @param waits the number of calls that had to wait, whether they got a lease or not
+ * @param waits the number of calls that had to wait, whether or not they got a lease
  * @param waitingTime the total waiting time of calls that got a lease, without the time to wake up
- * @param maxWait the longest of these
- * @param timeouts the number of calls that timed out, waiting for others or for the factory
+ * @param maxWait the maximum waiting time of a call that got a lease
+ * @param timeouts the number of calls that timed out waiting for other threads or for the factory
  * @param made the number of resources that the factory created
- * @param factoryFailures the number of its failures
- * @param broken the number of resources that were destroyed because they were not valid, could not
- *     be reset or were marked as broken
+ * @param factoryFailures the number of failures of the factory
+ * @param broken the number of resources that were destroyed because they were invalid, could not be
+ *     reset or were marked as broken
  * @param reclaimed the number of leaked leases, whose resources were destroyed
  * @param holdTime the total time that closed leases were held; zero unless {@link
  *     PoolOptions#recordHoldTime} is set
@@ -45,7 +45,8 @@ public record PoolStatistics(
         Duration holdTime) {
 
     /**
-     * The number of resources that are neither leased nor destroyed: idle, or in a hook.
+     * Returns the number of resources that are neither leased nor destroyed: idle ones, and those
+     * for which a hook is running.
      *
      * @return the number of resources
      */

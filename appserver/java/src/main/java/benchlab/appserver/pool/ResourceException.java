@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resource that could not be made.
 package benchlab.appserver.pool;
 
 /** The pool's factory failed; its exception is the cause. */

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resource that lives in a pool, and who has it.
 package benchlab.appserver.pool;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * At any time idle, leased to one holder, or owned by one thread: one that makes, checks, resets or
- * destroys it, or one that waits and is given it. Only its holder or owner touches the resource.
- * Whoever becomes owner does so by an atomic change of the state from idle or leased, so that there
- * is never a second one.
+ * A resource in a pool, and its state. A slot is idle, leased to one holder, or owned by one
+ * thread. The owner creates, validates, resets or destroys the resource, or has waited for it and
+ * been served. Only the holder or owner accesses the resource. A thread becomes the owner by an
+ * atomic change of the state from idle or leased, so there is never a second owner.
  */
 final class Slot<R> extends Padding {
 
-    /** An object that only the open lease keeps alive. */
+    /** An object that is reachable only from the open lease. */
     static final class Token {}
 
-    // The state is 4 times the number of leases there were, and one of these.
+    // The state is 4 times the number of leases so far, plus one of these constants.
     private static final long IDLE = 0;
     private static final long OWNED = 1;
     private static final long LEASED = 2;
@@ -40,17 +39,17 @@ final class Slot<R> extends Padding {
 
     private volatile long state = OWNED;
 
-    /** Null while it is leased. */
+    /** Null while the slot is leased. */
     private Token token = new Token();
 
-    /** Has to be reachable for the collector to report that the token is not. */
+    /** Must be reachable so that the collector can report that the token is not. */
     @SuppressWarnings("unused")
     private final LeakedLease lost;
 
-    private long used; // ns, written by the owner alone, read by anyone
-    private long since; // ns, of the present lease
+    private long used; // ns; written only by the owner, read by all threads
+    private long since; // ns; start of the current lease
 
-    /** Owned by the thread that makes it. */
+    /** Creates a slot that is owned by the current thread. */
     Slot(Pool<R> pool, R resource) {
         this.pool = pool;
         this.resource = resource;
@@ -63,7 +62,7 @@ final class Slot<R> extends Padding {
         return (now & KIND) == IDLE && STATE.compareAndSet(this, now, now + OWNED);
     }
 
-    /** The owner gives it to a holder. */
+    /** Leases the slot. The caller must be the owner. */
     Lease<R> lease() {
         long leased = (state | KIND) + 1 + LEASED;
         var lease = new Lease<>(this, token, leased);
@@ -72,7 +71,7 @@ final class Slot<R> extends Padding {
         return lease;
     }
 
-    /** True if the lease that began with {@code leased} has not ended. */
+    /** Returns true if the lease that began with state {@code leased} has not ended. */
     boolean isLeased(long leased) {
         return state == leased;
     }
@@ -81,25 +80,27 @@ final class Slot<R> extends Padding {
         return (state & KIND) == LEASED;
     }
 
-    /** Ends a lease and makes the slot idle; false if it has ended before. */
+    /** Ends a lease and makes the slot idle; returns false if the lease has already ended. */
     boolean free(long leased, Token back) {
         token = back;
         return STATE.compareAndSet(this, leased, leased - LEASED + IDLE);
     }
 
-    /** Ends a lease and makes the caller the owner; false if it has ended before. */
+    /**
+     * Ends a lease and makes the caller the owner; returns false if the lease has already ended.
+     */
     boolean takeFrom(long leased, Token back) {
         token = back;
         return STATE.compareAndSet(this, leased, leased - LEASED + OWNED);
     }
 
-    /** Ends the lease that was lost and makes the caller the owner. */
+    /** Ends a leaked lease and makes the caller the owner. */
     boolean takeLost() {
         long now = state;
         return (now & KIND) == LEASED && takeFrom(now, null);
     }
 
-    /** The owner makes it idle. */
+    /** Makes the slot idle. The caller must be the owner. */
     void free() {
         state = (state & ~KIND) + IDLE;
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resources of a pool, and the search for one that is idle.
 package benchlab.appserver.pool;
 
 import benchlab.appserver.pool.PoolOptions.RequestOrder;
@@ -7,12 +6,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
-/** Searching takes no lock; adding and removing is for one thread at a time. */
+/**
+ * The resources of a pool. Searching for an idle one takes no lock; only one thread at a time may
+ * add or remove.
+ */
 final class Slots<R> {
 
     /**
-     * Where to begin. A hint that is wrong costs time only, so that threads may overwrite each
-     * other's.
+     * Where to begin the search. A wrong hint only costs time, so threads may overwrite each
+     * other's hints.
      */
     private static final class Hint extends Padding {
         private static final VarHandle NEXT;
@@ -35,7 +37,7 @@ final class Slots<R> {
     private final boolean isLatestFirst;
     private final Hint hint = new Hint();
 
-    @SuppressWarnings("unchecked") // It holds none.
+    @SuppressWarnings("unchecked") // The array is empty.
     private volatile Slot<R>[] slots = (Slot<R>[]) new Slot<?>[0];
 
     Slots(RequestOrder order) {
@@ -43,10 +45,10 @@ final class Slots<R> {
     }
 
     /**
-     * An idle slot, which the caller owns now, or null. It looks at every slot once: it misses one
-     * that is freed behind it, and nothing else that is idle.
+     * Returns an idle slot, which the caller then owns, or null. Visits every slot once, so it
+     * misses only slots that are freed after their visit.
      */
-    @SuppressWarnings("unchecked") // The latest is one of these slots.
+    @SuppressWarnings("unchecked") // LATEST is one of these slots.
     Slot<R> takeIdle() {
         if (isLatestFirst) {
             var latest = (Slot<R>) Hint.LATEST.getAcquire(hint);
@@ -72,7 +74,7 @@ final class Slots<R> {
         return null;
     }
 
-    /** Says that a slot is about to be idle. */
+    /** Called before a slot becomes idle. */
     void comesBack(Slot<R> slot) {
         if (isLatestFirst && Hint.LATEST.getAcquire(hint) != slot) {
             Hint.LATEST.setRelease(hint, slot);
@@ -86,13 +88,16 @@ final class Slots<R> {
         slots = more;
     }
 
-    /** Its owner keeps it, so that nobody who still finds it here takes it. */
+    /**
+     * Removes a slot. The caller remains the owner, so a thread that still finds the slot cannot
+     * take it.
+     */
     void remove(Slot<R> slot) {
         slots = Arrays.stream(slots).filter(other -> other != slot).toArray(Slots::newArray);
-        Hint.LATEST.compareAndSet(hint, slot, null); // Or the hint would keep it in memory.
+        Hint.LATEST.compareAndSet(hint, slot, null); // Otherwise the hint would keep the slot reachable.
     }
 
-    /** All that there are now, not to be changed. */
+    /** Returns all current slots. The array must not be modified. */
     Slot<R>[] all() {
         return slots;
     }
@@ -101,7 +106,7 @@ final class Slots<R> {
         return slots.length;
     }
 
-    @SuppressWarnings("unchecked") // It holds none yet.
+    @SuppressWarnings("unchecked") // The array contains only nulls.
     private static <R> Slot<R>[] newArray(int length) {
         return (Slot<R>[]) new Slot<?>[length];
     }

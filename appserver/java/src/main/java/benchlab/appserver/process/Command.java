@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command line with its settings.
 package benchlab.appserver.process;
 
 import java.io.IOException;
@@ -15,20 +14,21 @@ import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A program with its arguments and environment. A command is immutable: each method returns another
- * one, so it can be stored, shared and started repeatedly. No shell is involved: do not quote.
+ * A program with its arguments and environment. Commands are immutable: each method returns a new
+ * one, so a command can be stored, shared and started repeatedly. No shell is involved, so do not
+ * quote arguments.
  *
- * @param commandLine the program (a path, or a name to search for in PATH) and its arguments
+ * @param commandLine the program (a path, or a name to look up in PATH) and its arguments
  * @param environment additional environment variables
- * @param isEnvironmentInherited true to pass the variables of this process, too
+ * @param isEnvironmentInherited true to also pass the variables of this process
  * @param directory the working directory; null for that of this process
  * @param stdin the source of standard input; a pipe by default
  * @param stdout the destination of standard output; a pipe by default
- * @param stderr the destination of standard error; a pipe by default; null for that of standard
- *     output
- * @param maxOutput the maximum number of bytes of each stream that are kept in memory: those that
- *     {@link #run} and {@link RunningProcess#communicate} return, and unread errors. More is an
- *     {@link OutputLimitException}
+ * @param stderr the destination of standard error; a pipe by default; null to redirect it to
+ *     standard output
+ * @param maxOutput the maximum number of bytes of each stream to store in memory: those that {@link
+ *     #run} and {@link RunningProcess#communicate} return, and unread standard error. Exceeding it
+ *     is an {@link OutputLimitException}
  */
 public record Command(
         List<String> commandLine,
@@ -47,7 +47,7 @@ public record Command(
         commandLine = List.copyOf(commandLine);
         environment = Map.copyOf(environment);
         if (commandLine.isEmpty()) {
-            throw new IllegalArgumentException("a command has a program");
+            throw new IllegalArgumentException("the command line is empty: pass the program first");
         }
         Objects.requireNonNull(stdin, "stdin");
         Objects.requireNonNull(stdout, "stdout");
@@ -56,7 +56,17 @@ public record Command(
         }
     }
 
-    /** A command with the usual maximum of output, 64 MiB of each stream. */
+    /**
+     * Creates a command with the default output limit of 64 MiB for each stream.
+     *
+     * @param commandLine the program and its arguments
+     * @param environment additional environment variables
+     * @param isEnvironmentInherited true to also pass the variables of this process
+     * @param directory the working directory; null for that of this process
+     * @param stdin the source of standard input
+     * @param stdout the destination of standard output
+     * @param stderr the destination of standard error; null to redirect it to standard output
+     */
     public Command(
             List<String> commandLine,
             Map<String, String> environment,
@@ -77,10 +87,11 @@ public record Command(
     }
 
     /**
-     * A command with three pipes, and with the environment and the directory of this process.
+     * Creates a command with three pipes, and with the environment and working directory of this
+     * process.
      *
-     * @param program a path, or a name to search for in PATH
-     * @param arguments its arguments
+     * @param program a path, or a name to look up in PATH
+     * @param arguments the arguments of the program
      * @return the command
      */
     public static Command of(String program, String... arguments) {
@@ -90,7 +101,13 @@ public record Command(
         return new Command(commandLine, Map.of(), true, null, pipe, pipe, pipe);
     }
 
-    /** This command with one more variable, which overrides an inherited one. */
+    /**
+     * Returns a copy with one more environment variable, which overrides an inherited one.
+     *
+     * @param name the name of the variable
+     * @param value the value of the variable
+     * @return the command
+     */
     public Command environment(String name, String value) {
         var variables = new HashMap<>(environment);
         variables.put(name, value);
@@ -105,7 +122,12 @@ public record Command(
                 maxOutput);
     }
 
-    /** This command with no variables but its own and the one of {@link RunningProcess#kill}. */
+    /**
+     * Returns a copy without inherited environment variables. Only the command's own variables and
+     * the marker for {@link RunningProcess#kill} remain.
+     *
+     * @return the command
+     */
     public Command withoutInheritedEnvironment() {
         return new Command(
                 commandLine, environment, false, directory, stdin, stdout, stderr, maxOutput);
@@ -128,7 +150,11 @@ public record Command(
         return streams(stdin, stdout, Objects.requireNonNull(destination));
     }
 
-    /** Standard error goes where standard output goes, in the order of writing. */
+    /**
+     * Returns a copy that redirects standard error to standard output, in the order of writing.
+     *
+     * @return the command
+     */
     public Command stderrToStdout() {
         return streams(stdin, stdout, null);
     }
@@ -145,7 +171,12 @@ public record Command(
                 maxOutput);
     }
 
-    /** This command with another maximum of bytes that are kept of each stream. */
+    /**
+     * Returns a copy with another output limit.
+     *
+     * @param bytes the maximum number of bytes of each stream to store in memory
+     * @return the command
+     */
     public Command maxOutput(int bytes) {
         return new Command(
                 commandLine,
@@ -158,20 +189,29 @@ public record Command(
                 bytes);
     }
 
-    /** Starts it within a minute: {@link #start(Duration)}. */
+    /**
+     * Starts the program with a timeout of one minute. See {@link #start(Duration)}.
+     *
+     * @return the running program
+     * @throws StartException if the program cannot be started
+     * @throws InterruptedException if this thread is interrupted
+     * @throws TimeoutException if the start takes longer than a minute
+     */
     public RunningProcess start() throws StartException, InterruptedException, TimeoutException {
         return start(START_TIMEOUT);
     }
 
     /**
-     * Starts it, and returns when the program has been loaded.
+     * Starts the program, and returns when it has been loaded.
      *
-     * @throws StartException if it cannot be started
-     * @throws TimeoutException if that takes longer than {@code timeout}, as when the program, its
-     *     directory or a file of its streams is on a file system that hangs. The program is killed
-     *     then, which this waits for, up to a second. If it cannot be killed in that time, it is
-     *     killed as soon as it has started
-     * @throws InterruptedException if this thread is interrupted; the program is killed then, too
+     * @param timeout the maximum time for the start
+     * @return the running program
+     * @throws StartException if the program cannot be started
+     * @throws TimeoutException if the start takes longer than {@code timeout}, for example because
+     *     the program, its directory or a file of its streams is on a file system that hangs. The
+     *     program is then killed, which takes up to a second. If it cannot be killed in that time,
+     *     it is killed as soon as it has started
+     * @throws InterruptedException if this thread is interrupted; the program is then killed, too
      */
     public RunningProcess start(Duration timeout)
             throws StartException, InterruptedException, TimeoutException {
@@ -201,13 +241,20 @@ public record Command(
         }
         try {
             return new RunningProcess(this, process, group);
-        } catch (Throwable e) { // No thread for its errors.
+        } catch (Throwable e) { // No thread is available to read standard error.
             group.kill(process);
             throw e;
         }
     }
 
-    /** Runs it to its end, however long that takes: {@link #run(byte[], Duration)}. */
+    /**
+     * Runs the program until it exits, without a timeout. See {@link #run(byte[], Duration)}.
+     *
+     * @param input the standard input; empty if it is not piped
+     * @return the exit status and the output
+     * @throws IOException if the program cannot be started or its output cannot be read
+     * @throws InterruptedException if this thread is interrupted; the program is then killed
+     */
     public Output run(byte[] input) throws IOException, InterruptedException {
         try {
             return run(input, Deadline.never());
@@ -217,33 +264,50 @@ public record Command(
     }
 
     /**
-     * Runs it to its end without input, however long that takes: {@link #run(byte[], Duration)}.
+     * Runs the program without input until it exits, without a timeout. See {@link #run(byte[],
+     * Duration)}.
+     *
+     * @return the exit status and the output
+     * @throws IOException if the program cannot be started or its output cannot be read
+     * @throws InterruptedException if this thread is interrupted; the program is then killed
      */
     public Output run() throws IOException, InterruptedException {
         return run(new byte[0]);
     }
 
-    /** Runs it to its end with a text in UTF-8 as its input: {@link #run(byte[], Duration)}. */
+    /**
+     * Runs the program until it exits, with text in UTF-8 as its input. See {@link #run(byte[],
+     * Duration)}.
+     *
+     * @param input the standard input
+     * @param timeout the maximum time, including the start
+     * @return the exit status and the output
+     * @throws IOException if the program cannot be started or its output cannot be read
+     * @throws InterruptedException if this thread is interrupted; the program is then killed
+     * @throws TimeoutException if the program takes too long; it is then killed
+     */
     public Output run(String input, Duration timeout)
             throws IOException, InterruptedException, TimeoutException {
         return run(input.getBytes(StandardCharsets.UTF_8), timeout);
     }
 
     /**
-     * Starts it, writes {@code input} to its standard input and reads its output at the same time,
-     * and waits until it has ended and closed its output. A program that ends without reading all
-     * of its input is no failure.
+     * Starts the program, writes its standard input and reads its output concurrently, and waits
+     * until it has exited and its output is closed. A program that exits without reading all of its
+     * input is not an error.
      *
-     * <p>Whenever this throws, the program is gone, and so is what it started, if they can be
-     * killed ({@link RunningProcess#kill}).
+     * <p>Whenever this method throws, the program and all processes that it started have been
+     * killed, if they can be ({@link RunningProcess#kill}).
      *
-     * @param input empty if standard input is not piped
-     * @throws StartException if it cannot be started
-     * @throws OutputLimitException if it writes more than {@link #maxOutput}; it is killed then
-     * @throws IOException if its output cannot be read
-     * @throws TimeoutException if it takes longer than {@code timeout}, its start included; it is
-     *     killed then
-     * @throws InterruptedException if this thread is interrupted; it is killed then
+     * @param input the standard input; empty if it is not piped
+     * @param timeout the maximum time, including the start
+     * @return the exit status and the output
+     * @throws StartException if the program cannot be started
+     * @throws OutputLimitException if the program writes more than {@link #maxOutput}; it is then
+     *     killed
+     * @throws IOException if the output cannot be read
+     * @throws TimeoutException if the program takes longer than {@code timeout}; it is then killed
+     * @throws InterruptedException if this thread is interrupted; the program is then killed
      */
     public Output run(byte[] input, Duration timeout)
             throws IOException, InterruptedException, TimeoutException {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a time limit.
 package benchlab.appserver.process;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The end of a time limit. Times are in nanoseconds. */
+/** The end of a timeout. Times are in nanoseconds. */
 record Deadline(long start, long length) {
 
     Deadline(Duration timeout) {
         this(System.nanoTime(), TimeUnit.NANOSECONDS.convert(timeout));
     }
 
-    /** 292 years. */
+    /** Returns a deadline 292 years from now. */
     static Deadline never() {
         return new Deadline(System.nanoTime(), Long.MAX_VALUE);
     }

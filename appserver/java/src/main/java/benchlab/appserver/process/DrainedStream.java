@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipe that is read at once, whether or not anybody wants its bytes yet.
 package benchlab.appserver.process;
 
 import java.io.IOException;
@@ -13,18 +12,20 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A thread reads the source to its end and closes it, so that the program at its other end never
- * waits. What is not read from here yet stays in memory.
+ * A stream that a background thread drains, so that the program at the other end never blocks. The
+ * thread reads the source to its end and closes it. Bytes that have not been read from this stream
+ * are stored in memory.
  */
 final class DrainedStream extends InputStream {
 
-    private static final int CHUNK = 1 << 16; // What a pipe of Linux holds.
+    private static final int CHUNK = 1 << 16; // The capacity of a pipe on Linux.
 
     private final Future<Void> drain;
 
     private final int maxLength;
 
-    // A virtual thread that waits for a monitor, or in one, keeps its carrier before Java 24.
+    // Not a monitor: before Java 24, a virtual thread that waits for a monitor, or in one, pins its
+    // carrier thread.
     private final Lock lock = new ReentrantLock();
     private final Condition isChanged = lock.newCondition();
 
@@ -36,16 +37,17 @@ final class DrainedStream extends InputStream {
     private IOException failure;
 
     /**
-     * Begins to read.
+     * Starts to drain a source.
      *
-     * @param maxLength how many bytes are kept at most that were not read
+     * @param source the stream to read
+     * @param maxLength the maximum number of unread bytes to store
      */
     DrainedStream(InputStream source, int maxLength) {
         this.maxLength = maxLength;
         drain = Streams.start(() -> drain(source));
     }
 
-    /** Done when the source has ended. */
+    /** Returns a future that completes when the source has ended. */
     Future<Void> ended() {
         return drain;
     }
@@ -53,8 +55,8 @@ final class DrainedStream extends InputStream {
     private Void drain(InputStream source) {
         IOException failed = null;
         try (source) {
-            // When the program ends, Java closes a pipe that is not locked, though others may still
-            // write into it (ProcessPipeInputStream.processExited).
+            // When the program exits, Java closes a pipe that is not locked, although other
+            // processes may still write to it (ProcessPipeInputStream.processExited).
             synchronized (source) {
                 byte[] chunk = new byte[CHUNK];
                 int count;
@@ -65,7 +67,7 @@ final class DrainedStream extends InputStream {
         } catch (IOException e) {
             failed = e;
         } catch (OutOfMemoryError e) {
-            failed = new IOException("too much output", e);
+            failed = new IOException("out of memory while storing the output", e);
         }
         lock.lock();
         try {
@@ -146,7 +148,7 @@ final class DrainedStream extends InputStream {
         }
     }
 
-    /** Throws the failure of the source, if it had one. */
+    /** Throws the exception of the source, if there was one. */
     void checkFailure() throws IOException {
         lock.lock();
         try {
@@ -168,7 +170,7 @@ final class DrainedStream extends InputStream {
         }
     }
 
-    /** All that was not read yet, of a source that has ended. */
+    /** Returns the bytes that have not been read yet. The source must have ended. */
     byte[] unread() throws IOException {
         lock.lock();
         try {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a program ended.
 package benchlab.appserver.process;
 
 /**
- * How a program ended: it exited with a code, or a signal killed it.
+ * The exit status of a program: it exited with a code, or a signal killed it.
  *
- * <p>Java has one number for both, as shells do: 128 + the signal. So a program that exits by
- * itself with a code of 129 to 159 is taken for one that a signal killed. Shells use these codes
- * for just that.
+ * <p>Java reports both as one number, as shells do: a signal becomes 128 + its number. A program
+ * that exits with a code from 129 to 159 therefore looks as if a signal had killed it. Shells use
+ * these codes for that purpose.
  */
 public sealed interface ExitStatus {
 
     /**
-     * It exited.
+     * The program exited.
      *
-     * @param code 0 to 128 and 160 to 255; 0 is success
+     * @param code 0 to 128 or 160 to 255; 0 means success
      */
     record Exited(int code) implements ExitStatus {
         @Override
@@ -24,9 +23,9 @@ public sealed interface ExitStatus {
     }
 
     /**
-     * A signal killed it.
+     * A signal killed the program.
      *
-     * @param number 1 to 31, as the system counts: 9 is SIGKILL, 15 is SIGTERM
+     * @param number the signal number, 1 to 31; for example, 9 is SIGKILL and 15 is SIGTERM
      */
     record Signaled(int number) implements ExitStatus {
         @Override
@@ -35,12 +34,16 @@ public sealed interface ExitStatus {
         }
     }
 
-    /** True if it exited with code 0. */
+    /**
+     * Returns true if the program exited with code 0.
+     *
+     * @return true for success
+     */
     default boolean isSuccess() {
         return this instanceof Exited exited && exited.code() == 0;
     }
 
-    /** From what {@link Process#waitFor()} returns. */
+    /** Converts the result of {@link Process#waitFor()}. */
     static ExitStatus of(int exitValue) {
         int signal = exitValue - 128;
         return signal >= 1 && signal <= 31 ? new Signaled(signal) : new Exited(exitValue);

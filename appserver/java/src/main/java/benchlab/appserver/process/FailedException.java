@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that did not succeed.
 package benchlab.appserver.process;
 
 import java.io.IOException;
@@ -15,7 +14,11 @@ public final class FailedException extends IOException {
         this.output = output;
     }
 
-    /** The program's status and all of its output; null after serialization. */
+    /**
+     * Returns the exit status and all output of the program.
+     *
+     * @return the output; null after serialization
+     */
     public Output output() {
         return output;
     }

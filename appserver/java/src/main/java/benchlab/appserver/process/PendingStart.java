@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A start that its caller waits for with a time limit.
 package benchlab.appserver.process;
 
 import java.io.IOException;
@@ -14,14 +13,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * {@link ProcessBuilder#start} returns when the program has been loaded. That takes forever if the
- * program, its directory or a file of its streams is on a file system that hangs. So a background
- * thread calls it.
+ * Starts a program on a background thread, so that the caller can wait with a timeout. {@link
+ * ProcessBuilder#start} returns when the program has been loaded, which takes forever if the
+ * program, its directory or a file of its streams is on a file system that hangs.
  *
- * <p>The thread stays until the process has ended: Linux counts a process as the child of the
- * thread that made it. A program may ask for a signal at the end of that thread
- * (PR_SET_PDEATHSIG), and the one child of a thread that still starts its program is the one that
- * hangs.
+ * <p>The thread lives until the process has exited, because on Linux a process is the child of the
+ * thread that created it. A program may request a signal for the exit of that thread
+ * (PR_SET_PDEATHSIG). Moreover, the only child of a thread whose start has not returned is the
+ * process that hangs.
  */
 final class PendingStart {
 
@@ -33,10 +32,10 @@ final class PendingStart {
     private final ProcessGroup group;
     private final CompletableFuture<Process> started = new CompletableFuture<>();
 
-    /** Done when the background thread no longer starts or discards the process. */
+    /** Completes when the background thread no longer starts or discards the process. */
     private final CompletableFuture<Void> settled = new CompletableFuture<>();
 
-    /** The file that lists the children of the background thread. Null without {@code /proc}. */
+    /** The file that lists the children of the background thread; null without {@code /proc}. */
     private volatile Path children;
 
     PendingStart(ProcessBuilder builder, ProcessGroup group) {
@@ -73,8 +72,8 @@ final class PendingStart {
     }
 
     /**
-     * Waits for the process. If this throws, nothing is left of it, unless it cannot be killed
-     * within a second: then it is killed as soon as it can be.
+     * Waits for the start. If this method throws, the process has been killed, unless it cannot be
+     * killed within a second; then it is killed as soon as possible.
      */
     Process await(Deadline deadline)
             throws IOException, InterruptedException, TimeoutException {
@@ -89,7 +88,7 @@ final class PendingStart {
                 discard(started.join());
             }
             if (e instanceof TimeoutException) {
-                throw new TimeoutException(builder.command().get(0) + " has not started in time");
+                throw new TimeoutException(builder.command().get(0) + " did not start within the timeout");
             }
             throw e;
         }
@@ -113,7 +112,7 @@ final class PendingStart {
                 settled.get(KILL_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
                 return null;
             } catch (TimeoutException e) {
-                // It may make its child only now.
+                // It may not have created its child yet.
             } catch (ExecutionException e) {
                 throw new AssertionError(e);
             }
@@ -121,7 +120,10 @@ final class PendingStart {
         return null;
     }
 
-    /** Looks twice: the handle then belongs to no later process with the same number. */
+    /**
+     * Finds the child that hangs. Checks the list a second time, so that the handle cannot belong
+     * to a later process with the same ID.
+     */
     private Optional<ProcessHandle> hangingChild() {
         return childNumbers().stream()
                 .flatMap(number -> ProcessHandle.of(number).stream())
@@ -137,7 +139,7 @@ final class PendingStart {
         return List.of(text.strip().split(" ")).stream().map(Long::valueOf).toList();
     }
 
-    /** Kills a process that nobody waits for, with all that it started. */
+    /** Kills a process that nobody waits for, with all processes that it started. */
     private void discard(Process process) {
         group.kill(process);
         RunningProcess.uninterrupted(

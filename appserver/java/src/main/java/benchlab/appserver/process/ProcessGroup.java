@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program and all that it started, found so that it can be killed.
 package benchlab.appserver.process;
 
 import java.io.FileInputStream;
@@ -17,18 +16,23 @@ import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
- * Java cannot start a program in a process group of its own, and a wrapper that does so (setsid)
- * would hide that the program cannot be started. So each program gets an environment variable that
- * no other has and that its children inherit, also those that outlive it: Jenkins finds what a
- * build left behind in the same way. Where there is no {@code /proc}, there are its descendants
- * alone.
+ * Finds a program and all processes that it started, in order to kill them.
+ *
+ * <p>Java cannot start a program in its own process group, and a wrapper that does so (setsid)
+ * would hide that the program could not be started. Instead, each program gets a unique environment
+ * variable that its children inherit, including those that outlive it. Jenkins finds the processes
+ * that a build left running in the same way. Without {@code /proc}, only the current descendants
+ * are found.
  */
 final class ProcessGroup {
 
     private static final Path PROC = Path.of("/proc");
     private static final Duration SWEEP_TIMEOUT = Duration.ofSeconds(5);
 
-    /** A name for each, so that programs that start programs in this way keep all their marks. */
+    /**
+     * The name is unique for each group, so a program that also uses this class passes all markers
+     * on to its children.
+     */
     private final String variable;
 
     private ProcessGroup(String variable) {
@@ -42,7 +46,7 @@ final class ProcessGroup {
         return group;
     }
 
-    /** Asks all that there are now to end (SIGTERM). */
+    /** Sends SIGTERM to all current processes of the group. */
     void terminate(Process leader) {
         var sweep = new Sweep(ProcessHandle::destroy);
         sweep.signalTree(leader);
@@ -50,8 +54,9 @@ final class ProcessGroup {
     }
 
     /**
-     * Kills until it finds none that is new: what is started meanwhile is found the next time. It
-     * gives up after some seconds, as where programs are started faster than they are killed.
+     * Kills processes until no new ones are found. Processes started during one pass are found in
+     * the next. Gives up after some seconds, in case processes are started faster than they are
+     * killed.
      */
     void kill(Process leader) {
         var sweep = new Sweep(ProcessHandle::destroyForcibly);
@@ -66,21 +71,26 @@ final class ProcessGroup {
         return environment != null && environment.contains(variable + "=");
     }
 
-    /** Null if it has ended or is another user's. Empty also while it becomes another program. */
+    /**
+     * Returns null if the process has exited or belongs to another user. The result is also empty
+     * while the process executes another program.
+     */
     private static String environment(Path process) {
         return read(process.resolve("environ"));
     }
 
     /**
-     * True if one that was read as empty is not, or not for long. execve(2) sets the start of the
-     * code last of all. Kernel threads and zombies have no memory. Fields of proc_pid_stat(5).
+     * Returns true if the process has an environment although its environment was read as empty, or
+     * will have one shortly. execve(2) sets the start of the code last. Kernel threads and zombies
+     * have no memory. The fields are those of proc_pid_stat(5).
      */
     private static boolean hasEnvironment(Path process) {
         String stat = read(process.resolve("stat"));
         if (stat == null) {
             return false;
         }
-        // From the third field on; the second is a name, which may have spaces and parentheses.
+        // Starts at the third field; the second is a name, which may contain spaces and
+        // parentheses.
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         String memory = fields[23 - 3];
         String code = fields[26 - 3];
@@ -90,7 +100,7 @@ final class ProcessGroup {
     }
 
     static String read(Path file) {
-        // No channel: one fails in a thread that is interrupted.
+        // Not a channel: reading one fails if the thread is interrupted.
         try (var stream = new FileInputStream(file.toFile())) {
             return new String(stream.readAllBytes(), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
@@ -98,16 +108,19 @@ final class ProcessGroup {
         }
     }
 
-    /** Sends each member a signal once. */
+    /** Sends a signal to each member once. */
     private final class Sweep {
 
         private final Predicate<ProcessHandle> signal;
         private final Set<ProcessHandle> done = new HashSet<>();
 
-        /** Those that had no mark the last time, and need not be looked at: it is inherited. */
+        /**
+         * Processes that had no marker in the previous pass. They need no second look, because a
+         * marker is inherited.
+         */
         private Set<Path> strangers = Set.of();
 
-        /** How many had the signal when it last looked for marks. */
+        /** The number of signaled processes at the end of the previous pass. */
         private int counted;
 
         private boolean isIncomplete;
@@ -116,7 +129,7 @@ final class ProcessGroup {
             this.signal = signal;
         }
 
-        /** Parents first, so that they start nothing in place of a child that has gone. */
+        /** Signals parents first, so that they do not restart a child that exited. */
         void signalTree(Process leader) {
             List<ProcessHandle> descendants = leader.descendants().toList();
             signal(leader.toHandle());
@@ -129,7 +142,7 @@ final class ProcessGroup {
             }
         }
 
-        /** True if some had the signal since the last time, so that there may be more. */
+        /** Returns true if a process was signaled since the previous pass, so there may be more. */
         boolean signalMarked() {
             isIncomplete = false;
             var unmarked = new HashSet<Path>();
@@ -147,15 +160,18 @@ final class ProcessGroup {
                     }
                 }
             } catch (IOException e) {
-                return false; // No /proc.
+                return false; // There is no /proc.
             }
-            strangers = unmarked; // Not those of before: their numbers may be others' by now.
+            strangers = unmarked; // Older entries are dropped, because their IDs may have been reused.
             boolean isMore = isIncomplete || done.size() > counted;
             counted = done.size();
             return isMore;
         }
 
-        /** Looks again, with the handle: that is of no later process with the same number. */
+        /**
+         * Signals a process if it has the marker. Checks again after getting the handle, so that
+         * the handle cannot belong to a later process with the same ID.
+         */
         private void signalMarked(Path process) {
             long number = Long.parseLong(process.getFileName().toString());
             ProcessHandle handle = ProcessHandle.of(number).orElse(null);

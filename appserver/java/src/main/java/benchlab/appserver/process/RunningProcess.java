@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that was started.
 package benchlab.appserver.process;
 
 import java.io.BufferedReader;
@@ -22,23 +21,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A program that was started by {@link Command#start}. Hold it in a try-with-resources statement.
+ * A program started by {@link Command#start}. Use a try-with-resources statement.
  *
  * <ul>
- *   <li>Standard error, if it is piped, is read in the background from the start on: a program
- *       never waits because nobody reads its errors. What is not read stays in memory, up to {@link
- *       Command#maxOutput}; send the errors of a program that runs for ever to a file.
- *   <li>To write and read at the same time, {@link #feed} the input and read the output, or let
- *       {@link #communicate} do both.
- *   <li>A pipe ends when all who have it close it: a program that outlives the one that was
- *       started, and has its output, keeps it open.
- *   <li>Java closes a pipe that nobody reads when the program ends, and keeps what is in it: what
- *       others write into it later is lost. {@link #communicate} reads from its call on.
- *   <li>The JVM waits for every child, so that none stays as a zombie.
+ *   <li>Standard error, if it is piped, is read in the background from the start, so a program
+ *       never blocks because nobody reads its errors. Unread errors are stored in memory, up to
+ *       {@link Command#maxOutput}; redirect the errors of a long-running program to a file.
+ *   <li>To write and read concurrently, {@link #feed} the input and read the output, or use {@link
+ *       #communicate} for both.
+ *   <li>A pipe ends when all processes that hold it have closed it. A process that outlives the
+ *       program and inherited its output keeps the pipe open.
+ *   <li>When the program exits, Java closes a pipe that nobody reads, keeping its content. Anything
+ *       that other processes write to the pipe later is lost. {@link #communicate} reads from the
+ *       time of its call.
+ *   <li>The JVM waits for every child, so no child remains as a zombie.
  * </ul>
  *
- * <p>Where a stream is not piped, its method gives one that is empty, or refuses to be written to.
- * A stream is for one thread at a time; the other methods are for any.
+ * <p>If a stream is not piped, its method returns an empty stream, or a stream that rejects writes.
+ * A stream must not be used by multiple threads concurrently; the other methods are thread-safe.
  */
 public final class RunningProcess implements AutoCloseable {
 
@@ -49,11 +49,11 @@ public final class RunningProcess implements AutoCloseable {
     private final ProcessGroup group;
     private final DrainedStream stderr;
 
-    /** Background threads that read or write pipes. Guards itself. */
+    /** Background threads that read or write pipes. Guarded by its own monitor. */
     private final List<Future<Void>> background = new ArrayList<>();
 
     private boolean isFed;
-    private DrainedStream drained; // Standard output, once it is read in the background.
+    private DrainedStream drained; // Standard output; null until it is read in the background.
     private BufferedReader reader;
     private Charset encoding;
 
@@ -65,43 +65,70 @@ public final class RunningProcess implements AutoCloseable {
         background.add(stderr.ended());
     }
 
-    /** The number of the process. */
+    /**
+     * Returns the process ID.
+     *
+     * @return the process ID
+     */
     public long pid() {
         return process.pid();
     }
 
-    /** True if it has not ended. */
+    /**
+     * Returns true if the program has not exited.
+     *
+     * @return true if the program is running
+     */
     public boolean isAlive() {
         return process.isAlive();
     }
 
     /**
-     * Its standard input, buffered: flush what it is to see. Closing it is the end of its input.
+     * Returns the buffered standard input of the program. Flush it after writing, and close it to
+     * signal the end of the input.
+     *
+     * @return the stream
      */
     public OutputStream stdin() {
         return process.getOutputStream();
     }
 
-    /** Its standard output. */
+    /**
+     * Returns the standard output of the program.
+     *
+     * @return the stream
+     */
     public InputStream stdout() {
         return process.getInputStream();
     }
 
-    /** The program's standard error. */
+    /**
+     * Returns the standard error of the program.
+     *
+     * @return the stream
+     */
     public InputStream stderr() {
         return stderr;
     }
 
-    /** Writes text to its standard input; a character that the encoding lacks is an exception. */
+    /**
+     * Returns a writer to standard input. Characters that the encoding cannot represent cause an
+     * exception.
+     *
+     * @param encoding the encoding
+     * @return a new writer
+     */
     public BufferedWriter writer(Charset encoding) {
         return new BufferedWriter(new OutputStreamWriter(stdin(), encoding.newEncoder()));
     }
 
     /**
-     * Reads its standard output as text; what is no text in this encoding is an exception. Each
-     * call gives the same reader, since it reads ahead.
+     * Returns a reader of standard output. Output that is not valid in the encoding causes an
+     * exception. Each call returns the same reader, because the reader buffers.
      *
-     * @throws IllegalStateException if it was called with another encoding before
+     * @param encoding the encoding
+     * @return the reader
+     * @throws IllegalStateException if this method was called before with another encoding
      */
     public synchronized BufferedReader reader(Charset encoding) {
         if (reader == null) {
@@ -109,44 +136,58 @@ public final class RunningProcess implements AutoCloseable {
             this.encoding = encoding;
         }
         if (!this.encoding.equals(encoding)) {
-            throw new IllegalStateException("it is read as " + this.encoding);
+            throw new IllegalStateException("standard output is already read as " + this.encoding);
         }
         return reader;
     }
 
     /**
-     * The lines of its standard output in UTF-8, without their ends, as they come. Each loop goes
-     * on where the one before it stopped. An {@link IOException} comes as an {@link
+     * Returns the lines of standard output in UTF-8, without line terminators, as they arrive. Each
+     * loop continues where the previous one stopped. An {@link IOException} is thrown as an {@link
      * java.io.UncheckedIOException}.
+     *
+     * @return the lines
      */
     public Iterable<String> lines() {
         return lines(StandardCharsets.UTF_8);
     }
 
-    /** The lines of its standard output: {@link #lines()}. */
+    /**
+     * Returns the lines of standard output. See {@link #lines()}.
+     *
+     * @param encoding the encoding
+     * @return the lines
+     */
     public Iterable<String> lines(Charset encoding) {
         return () -> reader(encoding).lines().iterator();
     }
 
-    /** Ends its input, and leaves its output open. Closing it again does nothing. */
+    /**
+     * Closes standard input, and leaves the output open. Closing it again has no effect.
+     *
+     * @throws IOException if buffered input cannot be written
+     */
     public void closeInput() throws IOException {
         stdin().close();
     }
 
     /**
-     * Writes all of {@code source} to its standard input in the background, and ends its input. The
-     * program may end or close its input before it has read all; then the rest is left unread.
+     * Copies a source to standard input in the background, and then closes standard input. The
+     * program may exit or close its input before it has read everything; the rest is then
+     * discarded.
      *
-     * @return done when all is written or left; an {@link IOException} of the source is its failure
-     * @throws IllegalStateException if standard input is not piped, or was fed before
+     * @param source the stream to copy
+     * @return a future that completes when the source was copied or the rest was discarded; it
+     *     fails with an {@link IOException} of the source
+     * @throws IllegalStateException if standard input is not piped or is already being fed
      */
     public Future<Void> feed(InputStream source) {
         if (command.stdin() != Redirect.PIPE) {
-            throw new IllegalStateException("its standard input is not piped");
+            throw new IllegalStateException("standard input is not piped");
         }
         synchronized (background) {
             if (isFed) {
-                throw new IllegalStateException("it is fed already");
+                throw new IllegalStateException("standard input is already being fed");
             }
             isFed = true;
             Future<Void> feeding = Streams.start(() -> copy(source));
@@ -164,7 +205,7 @@ public final class RunningProcess implements AutoCloseable {
                     stdin().write(chunk, 0, count);
                     stdin().flush();
                 } catch (IOException e) {
-                    break; // EPIPE: it does not want more.
+                    break; // EPIPE: the program has closed its input.
                 }
             }
         } finally {
@@ -174,12 +215,13 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * Writes {@code input} and ends the input, reads all output at the same time, and waits until
-     * the output and the program have ended.
+     * Writes and closes standard input, reads all output concurrently, and waits until the program
+     * has exited and its output is closed.
      *
-     * @param input empty if standard input is not piped
-     * @throws IOException if its output cannot be read
-     * @throws InterruptedException if this thread is interrupted; the program is killed then
+     * @param input the standard input; empty if it is not piped
+     * @return the exit status and the output
+     * @throws IOException if the output cannot be read
+     * @throws InterruptedException if this thread is interrupted; the program is then killed
      */
     public Output communicate(byte[] input) throws IOException, InterruptedException {
         try {
@@ -190,9 +232,14 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /**
-     * As {@link #communicate(byte[])}, with a limit.
+     * Communicates with the program as {@link #communicate(byte[])} does, with a timeout.
      *
-     * @throws TimeoutException if it takes longer than {@code timeout}; the program is killed then
+     * @param input the standard input; empty if it is not piped
+     * @param timeout the maximum time
+     * @return the exit status and the output
+     * @throws IOException if the output cannot be read
+     * @throws InterruptedException if this thread is interrupted; the program is then killed
+     * @throws TimeoutException if the program takes longer than {@code timeout}; it is then killed
      */
     public Output communicate(byte[] input, Duration timeout)
             throws IOException, InterruptedException, TimeoutException {
@@ -205,7 +252,7 @@ public final class RunningProcess implements AutoCloseable {
             if (command.stdin() == Redirect.PIPE) {
                 feed(new ByteArrayInputStream(input));
             } else if (input.length > 0) {
-                throw new IllegalArgumentException("input, and standard input is not piped");
+                throw new IllegalArgumentException("there is input, but standard input is not piped");
             }
             DrainedStream output = drainOutput();
             await(output.ended(), deadline);
@@ -230,47 +277,58 @@ public final class RunningProcess implements AutoCloseable {
         }
     }
 
-    /** Waits until it has ended. */
+    /**
+     * Waits until the program has exited.
+     *
+     * @return the exit status
+     * @throws InterruptedException if this thread is interrupted
+     */
     public ExitStatus waitFor() throws InterruptedException {
         return ExitStatus.of(process.waitFor());
     }
 
     /**
-     * Waits until it has ended.
+     * Waits until the program has exited.
      *
-     * @throws TimeoutException if it has not within {@code timeout}; it goes on
+     * @param timeout the maximum time to wait
+     * @return the exit status
+     * @throws InterruptedException if this thread is interrupted
+     * @throws TimeoutException if the program does not exit within {@code timeout}; it continues to
+     *     run
      */
     public ExitStatus waitFor(Duration timeout) throws InterruptedException, TimeoutException {
         if (!process.waitFor(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)) {
-            throw new TimeoutException(command.commandLine().get(0) + " has not ended in time");
+            throw new TimeoutException(command.commandLine().get(0) + " did not exit within the timeout");
         }
         return ExitStatus.of(process.exitValue());
     }
 
     /**
-     * Asks the program and all that it started to end: SIGTERM. They may do so later, or not.
+     * Sends SIGTERM to the program and all processes that it started. They may exit later, or
+     * ignore the signal.
      *
-     * @see #kill what belongs to it
+     * @see #kill which processes are found
      */
     public void terminate() {
         group.terminate(process);
     }
 
     /**
-     * Kills the program and all that it started, in any depth, and also what has outlived it:
-     * SIGKILL. Only a program that has thrown away its environment and whose parent has ended is
-     * not found, and one of another user. Each start sets a variable for that, {@code
-     * APPSERVER_GROUP_...}.
+     * Sends SIGKILL to the program and all processes that it started, at any depth, including those
+     * that have outlived it. A process is not found if it has cleared its environment and its
+     * parent has exited, or if it belongs to another user. Each start sets an environment variable
+     * {@code APPSERVER_GROUP_...} for this purpose.
      */
     public void kill() {
         group.kill(process);
     }
 
     /**
-     * Kills it, as {@link #kill} does, if it has not ended; waits for its end, and closes its
-     * pipes. If it has ended, what it left behind stays, unless that holds a pipe that is read or
-     * fed in the background for another second. A program that cannot be killed, as one that has
-     * become another user's, is left after a second.
+     * Kills the program, as {@link #kill} does, if it has not exited; waits for its exit, and
+     * closes its pipes. If the program has exited, the processes that it started continue to run,
+     * unless one holds a pipe that is read or fed in the background for more than another second. A
+     * program that cannot be killed, for example because it now runs as another user, is left
+     * running after a second.
      */
     @Override
     public void close() {
@@ -297,13 +355,13 @@ public final class RunningProcess implements AutoCloseable {
             } catch (TimeoutException e) {
                 return false;
             } catch (IOException e) {
-                // It has ended, which its readers and waiters notice.
+                // The stream has ended, which its readers and waiters notice.
             }
         }
         return true;
     }
 
-    /** Waits on when it is interrupted, and keeps the interrupt for later. */
+    /** Waits without being interrupted; an interrupt is restored at the end. */
     static <T> T uninterrupted(Waiting<T> wait) {
         boolean isInterrupted = false;
         try {
@@ -326,7 +384,7 @@ public final class RunningProcess implements AutoCloseable {
         T get() throws InterruptedException;
     }
 
-    /** Background threads close the streams that they read or write. */
+    /** Closes the pipes. Background threads close the streams that they read or write. */
     private void closePipes() {
         synchronized (background) {
             if (!isFed) {
@@ -351,7 +409,7 @@ public final class RunningProcess implements AutoCloseable {
         try {
             stream.close();
         } catch (Exception e) {
-            // EPIPE: what was buffered has no reader any more.
+            // EPIPE: nobody can read the buffered input any more.
         }
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that could not be started.
 package benchlab.appserver.process;
 
 import java.io.IOException;
 
 /**
- * The program or its directory does not exist, or the system cannot start it. The cause has the
- * reason.
+ * The program could not be started, for example because it or its directory does not exist. The
+ * cause contains the reason.
  */
 public final class StartException extends IOException {
     private static final long serialVersionUID = 1;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that start programs, and read and write pipes, in the background.
 package benchlab.appserver.process;
 
 import java.util.concurrent.Callable;
@@ -7,7 +6,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** A thread for each process and each pipe in use; idle threads end after a minute. */
+/**
+ * Background threads that start programs and read and write pipes: one for each process and each
+ * pipe in use. Idle threads exit after a minute.
+ */
 final class Streams {
 
     private static final ExecutorService THREADS =

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failed attempt does to the container's transaction.
 package benchlab.appserver.retry;
 
 import jakarta.annotation.Priority;
@@ -9,21 +8,30 @@ import jakarta.interceptor.Interceptor;
 import jakarta.interceptor.InvocationContext;
 
 /**
- * Inside of {@code @Transactional}: keeps a transient error from being committed. Jakarta
- * Transactions and EJB commit after a checked exception, so that what is retried would take effect
- * twice; after one that is caught they may roll back and tell nobody.
+ * Runs inside of {@code @Transactional} and keeps it from committing after a transient error.
+ * Jakarta Transactions and EJB commit after a checked exception, so retried work would take effect
+ * twice. After an exception that the caller catches, they may roll back without notice.
  */
 @Retried
 @Interceptor
 @Priority(AttemptInterceptor.PRIORITY)
 public class AttemptInterceptor {
 
-    /** After that of {@code @Transactional}, and before those of libraries and applications. */
+    /**
+     * After the interceptor of {@code @Transactional}, and before those of libraries and
+     * applications.
+     */
     static final int PRIORITY = Interceptor.Priority.PLATFORM_BEFORE + 300;
 
     @Inject private RetryContainer container;
 
-    /** Calls the method once. */
+    /**
+     * Calls the method once.
+     *
+     * @param context the call
+     * @return the result of the method
+     * @throws Exception the exception of the method
+     */
     @AroundInvoke
     public Object attempt(InvocationContext context) throws Exception {
         if (!RetriedCall.isUnderWay() || !container.isInTransaction()) {
@@ -33,7 +41,7 @@ public class AttemptInterceptor {
             Object result = context.proceed();
             Exception fault = faultOfPart();
             if (fault != null) {
-                throw new IllegalStateException("a part of the transaction failed", fault);
+                throw new IllegalStateException("a nested call in this transaction failed", fault);
             }
             return result;
         } catch (Exception failure) {

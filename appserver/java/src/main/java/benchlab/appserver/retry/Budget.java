@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits retries to a fraction of the calls.
 package benchlab.appserver.retry;
 
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Limits retries to a fraction of the calls, so that retries do not multiply the load of a database
- * that is down or slow. Each call earns a fraction of a retry, up to a reserve, and each retry takes
- * a whole one. Policies may share a budget.
+ * that is down or slow. Each call earns a fraction of a retry, up to a reserve, and each retry
+ * spends a whole one. Multiple policies may share a budget.
  */
 public final class Budget {
 
-    private static final long RETRY = 1_000_000; // In millionths.
+    private static final long RETRY = 1_000_000; // Amounts are in millionths of a retry.
 
     private final long fraction;
     private final long reserve;
@@ -20,7 +19,7 @@ public final class Budget {
     /**
      * Creates a budget with a full reserve.
      *
-     * @param fraction the number of retries that each call earns, such as 0.1; from 0 to 1, to the
+     * @param fraction the number of retries that each call earns, such as 0.1; 0 to 1, rounded to a
      *     millionth
      * @param reserve the maximum number of unused retries that accumulate, at least 1
      */
@@ -36,7 +35,7 @@ public final class Budget {
     }
 
     /**
-     * The number of retries that are available now.
+     * Returns the number of retries that are currently available.
      *
      * @return the number of retries
      */
@@ -44,14 +43,14 @@ public final class Budget {
         return balance.get() / RETRY;
     }
 
-    /** Counts a call. As long as nobody retries, this only reads. */
+    /** Counts a call. Only reads as long as the reserve is full. */
     void earn() {
         if (balance.get() < reserve) {
             balance.updateAndGet(now -> Math.min(reserve, now + fraction));
         }
     }
 
-    /** Takes a retry; false if there is none. */
+    /** Spends a retry; returns false if none is available. */
     boolean spend() {
         return balance.getAndUpdate(now -> now >= RETRY ? now - RETRY : now) >= RETRY;
     }

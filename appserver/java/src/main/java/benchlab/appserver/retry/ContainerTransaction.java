@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transaction that a container has begun.
 package benchlab.appserver.retry;
 
 import jakarta.enterprise.inject.Any;
@@ -10,14 +9,15 @@ import javax.naming.InitialContext;
 import javax.naming.NamingException;
 
 /**
- * The transaction of the calling thread in Jakarta Transactions, by the registry that a container
- * has in JNDI (Jakarta EE Platform 11, EE.5.12), or that is a bean. Without one there is none.
+ * The calling thread's transaction in Jakarta Transactions, accessed through the registry that a
+ * container provides in JNDI (Jakarta EE Platform 11, EE.5.12) or as a bean. If there is no
+ * registry, there is no transaction.
  */
 final class ContainerTransaction {
 
     private static final String JNDI_NAME = "java:comp/TransactionSynchronizationRegistry";
 
-    /** Key of the transaction's resource that holds the fault of a part. */
+    /** Key of the transaction's resource that stores the fault of a nested call. */
     private static final Object FAULT = new Object();
 
     private final Instance<Object> beans;
@@ -32,18 +32,21 @@ final class ContainerTransaction {
         return found != null && found.getTransactionStatus() != Status.STATUS_NO_TRANSACTION;
     }
 
-    /** To be called while it is open. */
+    /** Marks the transaction for rollback and stores the fault. The transaction must be open. */
     void fail(Exception fault) {
         registry().setRollbackOnly();
         registry().putResource(FAULT, fault);
     }
 
-    /** The exception that it failed with; null if it did not. To be called while it is open. */
+    /** Returns the stored fault, or null if no nested call failed. The transaction must be open. */
     Exception fault() {
         return (Exception) registry().getResource(FAULT);
     }
 
-    /** Looks again if there was none: JNDI has a registry only for threads of components. */
+    /**
+     * Returns the registry. Looks it up again if there was none, because JNDI only provides a
+     * registry to threads of components.
+     */
     private TransactionSynchronizationRegistry registry() {
         TransactionSynchronizationRegistry current = registry;
         if (current == null) {
@@ -56,7 +59,7 @@ final class ContainerTransaction {
     private TransactionSynchronizationRegistry find() {
         try {
             return InitialContext.doLookup(JNDI_NAME);
-        } catch (NamingException e) { // As in Java SE.
+        } catch (NamingException e) { // For example in Java SE.
             var found =
                     beans.select(TransactionSynchronizationRegistry.class, Any.Literal.INSTANCE);
             return found.isResolvable() ? found.get() : null;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The classes of faults of database calls.
 package benchlab.appserver.retry;
 
 import java.util.Locale;
 
-/** A class of faults that retries handle in the same way. {@link Faults} classifies exceptions. */
+/** A class of faults that are retried in the same way. {@link Faults} classifies exceptions. */
 public enum Fault {
-    /** Another transaction has changed the record since it was read (an optimistic lock). */
+    /** Another transaction changed the record since it was read (optimistic locking). */
     STALE_VERSION,
     /** The database could not serialize the transaction with others. */
     SERIALIZATION_FAILURE,
-    /** Transactions waited for each other; the database has ended this one. */
+    /** Transactions waited for each other, and the database aborted this one. */
     DEADLOCK,
-    /** A lock was not free in time. */
+    /** A lock could not be acquired in time. */
     LOCK_TIMEOUT,
     /** SQLite's database is locked, or has changed since the transaction read it. */
     BUSY,
@@ -23,7 +22,7 @@ public enum Fault {
     /** Any other failure. It is never retried. */
     PERMANENT;
 
-    /** The label in metrics: {@code stale_version}. */
+    /** Returns the label in metrics, such as {@code stale_version}. */
     String label() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// From exceptions to classes of faults.
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;
@@ -16,62 +15,72 @@ import java.util.Set;
 import javax.transaction.xa.XAException;
 
 /**
- * Tells the class of a fault, by the SQLSTATE and the vendor's code of SQLite (sqlite-jdbc),
- * PostgreSQL (pgjdbc) and MariaDB (Connector/J), and by the names of the exceptions of Jakarta
+ * Classifies exceptions by the SQLSTATE and vendor code of SQLite (sqlite-jdbc), PostgreSQL
+ * (pgjdbc) and MariaDB (Connector/J), and by the class names of the exceptions of Jakarta
  * Persistence and Hibernate, which need not be on the class path.
  *
- * <p>States: ISO/IEC 9075-2, clause 24, and appendix A of PostgreSQL's manual. Codes:
- * https://mariadb.com/docs/server/reference/error-codes, https://sqlite.org/rescode.html.
+ * <p>Sources for SQLSTATEs: ISO/IEC 9075-2, clause 24, and appendix A of PostgreSQL's manual.
+ * Sources for codes: https://mariadb.com/docs/server/reference/error-codes,
+ * https://sqlite.org/rescode.html.
  */
 public final class Faults {
 
     private static final Map<String, Fault> STATES =
             Map.ofEntries(
-                    Map.entry("40000", Fault.SERIALIZATION_FAILURE), // Rolled back, no more said.
+                    Map.entry("40000", Fault.SERIALIZATION_FAILURE), // Rolled back, without details.
                     Map.entry("40001", Fault.SERIALIZATION_FAILURE),
-                    Map.entry("26000", Fault.SERIALIZATION_FAILURE), // A statement was forgotten.
+                    Map.entry("26000", Fault.SERIALIZATION_FAILURE), // Unknown prepared statement.
                     Map.entry("40003", Fault.OUTCOME_UNKNOWN), // Statement completion unknown.
                     Map.entry("40P01", Fault.DEADLOCK),
                     Map.entry("55P03", Fault.LOCK_TIMEOUT),
                     Map.entry("08007", Fault.OUTCOME_UNKNOWN), // Transaction resolution unknown.
                     Map.entry("57P01", Fault.CONNECTION_LOST), // Shut down by an administrator.
                     Map.entry("57P02", Fault.CONNECTION_LOST), // Another session crashed.
-                    Map.entry("57P03", Fault.CONNECTION_LOST), // The server starts or stops.
+                    Map.entry("57P03", Fault.CONNECTION_LOST), // The server is starting or stopping.
                     Map.entry("57P05", Fault.CONNECTION_LOST), // The session was idle too long.
-                    Map.entry("25S03", Fault.CONNECTION_LOST), // MariaDB's driver took another server.
-                    Map.entry("25P03", Fault.CONNECTION_LOST), // The transaction was.
+                    Map.entry("25S03", Fault.CONNECTION_LOST), // MariaDB's driver failed over.
+                    Map.entry("25P03", Fault.CONNECTION_LOST), // The transaction was idle too long.
                     Map.entry("53300", Fault.CONNECTION_LOST)); // Too many connections.
 
     private static final String CONNECTION_CLASS = "08";
 
-    /** PostgreSQL has this state for all that it does not support; its words are in English. */
+    /**
+     * PostgreSQL uses this state for everything that it does not support, so the English message is
+     * checked, too.
+     */
     private static final String UNSUPPORTED = "0A000";
 
     private static final String STALE_PLAN = "cached plan must not change result type";
 
     private static final Map<Integer, Fault> MARIADB_CODES =
             Map.of(
-                    1020, Fault.SERIALIZATION_FAILURE, // The record has changed since the snapshot.
+                    1020, Fault.SERIALIZATION_FAILURE, // Record changed since the snapshot.
                     1203, Fault.CONNECTION_LOST, // The user has too many connections.
                     1205, Fault.LOCK_TIMEOUT,
                     1213, Fault.DEADLOCK,
-                    1243, Fault.SERIALIZATION_FAILURE, // A prepared statement was forgotten.
-                    1615, Fault.SERIALIZATION_FAILURE, // A table of one has changed.
+                    1243, Fault.SERIALIZATION_FAILURE, // Unknown prepared statement.
+                    1615, Fault.SERIALIZATION_FAILURE, // A table of a prepared statement changed.
                     1927, Fault.CONNECTION_LOST, // Killed.
                     2006, Fault.CONNECTION_LOST, // The server has gone away.
                     2013, Fault.CONNECTION_LOST);
 
-    /** States that MariaDB gives with the codes above; others have such codes for other things. */
+    /**
+     * States that MariaDB reports with the codes above. Other databases use these codes for other
+     * errors.
+     */
     private static final Set<String> MARIADB_STATES = Set.of("HY000", "40001", "42000", "70100");
 
-    /** Refused, starting, too many connections. */
+    /** Connection refused, server starting, too many connections. */
     private static final Set<String> UNCONNECTED_STATES =
             Set.of("08001", "08004", "57P03", "53300");
 
     private static final String MARIADB_UNCONNECTED_STATE = "42000";
     private static final int MARIADB_UNCONNECTED_CODE = 1203;
 
-    /** SQLITE_BUSY and SQLITE_LOCKED: the driver cuts BUSY_SNAPSHOT and the like down to these. */
+    /**
+     * SQLITE_BUSY and SQLITE_LOCKED. The driver truncates extended codes such as BUSY_SNAPSHOT to
+     * these.
+     */
     private static final Set<Integer> SQLITE_CODES = Set.of(5, 6);
 
     private static final String SQLITE_EXCEPTION = "org.sqlite.SQLiteException";
@@ -88,13 +97,16 @@ public final class Faults {
     private Faults() {}
 
     /**
-     * The class of a failure: the first other than {@link Fault#PERMANENT} of the exception, those
-     * chained to it ({@link SQLException#getNextException}) and its causes. A transaction manager
-     * may suppress the {@link XAException} of a commit that failed: it counts as a cause.
+     * Returns the class of a failure: the first one other than {@link Fault#PERMANENT} of the
+     * exception, the exceptions chained to it ({@link SQLException#getNextException}) and its
+     * causes. A transaction manager may suppress the {@link XAException} of a failed commit, so
+     * suppressed exceptions of this type count as causes.
      *
-     * <p>A connection that was lost is {@link Fault#CONNECTION_LOST} here whenever that was: only
-     * {@link Transactions} knows that it was committing, and throws {@link
-     * OutcomeUnknownException}.
+     * <p>A lost connection is always {@link Fault#CONNECTION_LOST} here. Only {@link Transactions}
+     * knows whether it was committing, and then throws {@link OutcomeUnknownException}.
+     *
+     * @param failure the exception
+     * @return the class
      */
     public static Fault of(Throwable failure) {
         Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -124,7 +136,7 @@ public final class Faults {
         return Fault.PERMANENT;
     }
 
-    /** True if there was no connection, so that nothing was begun. */
+    /** Returns true if no connection was established, so that no transaction was begun. */
     static boolean isUnableToConnect(SQLException error) {
         String state = error.getSQLState();
         return state != null
@@ -164,16 +176,20 @@ public final class Faults {
         } else if (state.equals(UNSUPPORTED) && isOfStalePlan(error)) {
             return Fault.SERIALIZATION_FAILURE;
         }
-        // Not the type: MariaDB's driver has the transient connection exception for 45000, too.
+        // Not the class of the exception: MariaDB's driver also throws its transient connection
+        // exception for 45000.
         return state.startsWith(CONNECTION_CLASS) ? Fault.CONNECTION_LOST : Fault.PERMANENT;
     }
 
-    /** True if a table of a prepared statement has changed since: PgJDBC prepares it again. */
+    /**
+     * Returns true if a table of a prepared statement has changed since it was prepared; PgJDBC
+     * prepares it again.
+     */
     private static boolean isOfStalePlan(SQLException error) {
         return String.valueOf(error.getMessage()).contains(STALE_PLAN);
     }
 
-    /** The faults of JDBC's own exceptions that have no state. */
+    /** Classifies JDBC's own exceptions that have no state. */
     private static Fault ofType(SQLException error) {
         if (error instanceof SQLTransactionRollbackException) {
             return Fault.SERIALIZATION_FAILURE;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a call have its effect once.
 package benchlab.appserver.retry;
 
 import java.nio.charset.StandardCharsets;
@@ -15,20 +14,22 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * The key of one call, from {@link IdempotencyTable#key}. {@link Retry#call(Policy, Transactions,
- * IdempotencyKey, TransactionWork)} takes it where {@link Transactions} makes the transaction, and
- * {@link #once} where something else does.
+ * The idempotency key of one call, created by {@link IdempotencyTable#key}. Pass it to {@link
+ * Retry#call(Policy, Transactions, IdempotencyKey, TransactionWork)} if {@link Transactions} begins
+ * the transaction, and use {@link #once} otherwise.
+ *
+ * @param <T> the type of the result
  */
 public final class IdempotencyKey<T> {
 
-    /** ER_DUP_ENTRY, whose SQLSTATE is that of other violations too. */
+    /** ER_DUP_ENTRY, whose SQLSTATE also stands for other constraint violations. */
     private static final int MARIADB_DUPLICATE = 1062;
 
     private static final String UNIQUE_VIOLATION = "23505";
 
     private final IdempotencyTable table;
     private final String id;
-    private final String fingerprint; // Null: the request is not named.
+    private final String fingerprint; // Null if there is no request.
     private final IdempotencyTable.Statements statements;
     private final Function<? super T, String> write;
     private final Function<String, ? extends T> read;
@@ -48,16 +49,24 @@ public final class IdempotencyKey<T> {
     }
 
     /**
-     * The key of a call with this request, such as the content of an HTTP request. A fingerprint of
-     * it is kept with the key (SHA-256, as the Ada library has it). If the key came with another one
-     * before, that is a {@link KeyReusedException}. Without it a key that is used again returns the
-     * first result, whatever the call is.
+     * Returns this key with the request of the call, such as the content of an HTTP request. A
+     * fingerprint of the request is stored with the key (SHA-256, as in the Ada library). If the key
+     * was used with another request before, the call throws a {@link KeyReusedException}. Without a
+     * request, a key that is used again returns the first result, whatever the call does.
+     *
+     * @param request the request
+     * @return the key
      */
     public IdempotencyKey<T> request(byte[] request) {
         return new IdempotencyKey<>(table, id, sha256(request), write, read);
     }
 
-    /** The key of a call with a request that is a text, in UTF-8: {@link #request(byte[])}. */
+    /**
+     * Returns this key with a text request in UTF-8. See {@link #request(byte[])}.
+     *
+     * @param request the request
+     * @return the key
+     */
     public IdempotencyKey<T> request(String request) {
         return request(request.getBytes(StandardCharsets.UTF_8));
     }
@@ -71,10 +80,10 @@ public final class IdempotencyKey<T> {
     }
 
     /**
-     * Runs work unless a transaction with this key was committed: its result, of now or of the
-     * first time. It is all that the transaction does, which a container or the caller has begun on
-     * this connection. In a call whose policy is {@link Policy#repeatable} a retry then finds out
-     * what became of a commit:
+     * Runs work unless a transaction with this key was already committed. The work must be the only
+     * content of a transaction that a container or the caller has begun on this connection. In a
+     * call whose policy is {@link Policy#repeatable}, a retry can then determine the outcome of an
+     * earlier commit:
      *
      * <pre>{@code
      * @Retried("repeatable")
@@ -86,21 +95,27 @@ public final class IdempotencyKey<T> {
      * }
      * }</pre>
      *
+     * @param connection the connection of the transaction
+     * @param work the work
+     * @param <X> a checked exception of the work
+     * @return the result of the work, from this run or from the first one
+     * @throws SQLException if the database reports an error
+     * @throws X if the work fails
      * @throws IllegalStateException if no transaction was begun: the key would be committed before
-     *     the work, and work that fails then be taken for done
+     *     the work, and failed work would count as done
      */
     public <X extends Exception> T once(Connection connection, TransactionWork<T, X> work)
             throws SQLException, X {
         if (connection.getAutoCommit()) {
-            throw new IllegalStateException("a key is taken in a transaction: autocommit is on");
+            throw new IllegalStateException("an idempotency key requires a transaction, but autocommit is on");
         }
         boolean isTaken = take(connection);
         RetriedCall.noteKey(isTaken);
         if (!isTaken) {
             StoredResult stored = find(connection);
-            if (stored == null) { // The snapshot is older, or the row was deleted meanwhile.
+            if (stored == null) { // The snapshot is older, or the row was deleted in the meantime.
                 throw new SQLTransactionRollbackException(
-                        "another transaction has put the key there", "40001");
+                        "another transaction has inserted the key", "40001");
             }
             return result(stored);
         }
@@ -112,9 +127,9 @@ public final class IdempotencyKey<T> {
     }
 
     /**
-     * Puts the key there, if it is not there yet. Before the work, so that a second call with the
-     * key waits here for the first one to end. The server may still be at the commit of an attempt
-     * whose connection was lost.
+     * Inserts the key unless it exists. Done before the work, so that a second call with the key
+     * waits here for the first one to finish. The server may still be committing an attempt whose
+     * connection was lost.
      */
     private boolean take(Connection connection) throws SQLException {
         try (PreparedStatement statement =
@@ -132,13 +147,13 @@ public final class IdempotencyKey<T> {
         }
     }
 
-    /** The result that is stored with a key, as text, or null. */
+    /** The stored result of a key as text, or null. */
     record StoredResult(String result) {}
 
     /**
-     * Null if the key is not there.
+     * Returns the stored result, or null if the key does not exist.
      *
-     * @throws KeyReusedException if it is another request's
+     * @throws KeyReusedException if the key belongs to another request
      */
     StoredResult find(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(statements.select)) {
@@ -153,7 +168,10 @@ public final class IdempotencyKey<T> {
         }
     }
 
-    /** A key without a fingerprint was put there by a call that did not name its request. */
+    /**
+     * Compares the fingerprint. A stored key without a fingerprint was inserted by a call without a
+     * request.
+     */
     private void checkRequest(ResultSet row) throws SQLException {
         if (fingerprint == null) {
             return;
@@ -168,12 +186,12 @@ public final class IdempotencyKey<T> {
         return stored.result == null ? null : read.apply(stored.result);
     }
 
-    /** True if the database can {@link #keepAndCommit}. */
+    /** Returns true if the database supports {@link #keepAndCommit}. */
     boolean comesWithCommit(Connection connection) throws SQLException {
         return statements.insertAndCommit(connection.getMetaData()) != null;
     }
 
-    /** Puts the key and the result there and commits, all or nothing, in one round trip. */
+    /** Inserts the key and the result and commits, atomically, in one round trip. */
     void keepAndCommit(Connection connection, T result) throws SQLException {
         try (PreparedStatement statement =
                 connection.prepareStatement(statements.insertAndCommit(connection.getMetaData()))) {

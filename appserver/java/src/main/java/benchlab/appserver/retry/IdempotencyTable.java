@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the keys of calls and their results are kept.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;
@@ -13,7 +12,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /**
- * A table of the database that the work changes, with the keys of calls that were committed:
+ * A table with the keys of committed calls, in the same database as the data that the work changes:
  *
  * <pre>{@code
  * CREATE TABLE retry_key (
@@ -23,31 +22,35 @@ import java.util.regex.Pattern;
  *     created timestamp DEFAULT CURRENT_TIMESTAMP)
  * }</pre>
  *
- * <p>Two keys must be the same only if they are equal, which in MariaDB needs {@code id} to be
- * {@code varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin}. The column {@code request} is
- * for calls that name their request, {@code created} for {@link #deleteOlder}. In PostgreSQL the
- * type of {@code created} must be {@code timestamptz}: a {@code timestamp} there is in the zone of
- * the session that wrote it, and a session of another zone would delete keys hours early.
+ * <p>Keys must be compared exactly. In MariaDB, {@code id} must therefore be {@code varchar(255)
+ * CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin}. The column {@code request} is needed for keys
+ * with a request, and {@code created} for {@link #deleteOlder}. In PostgreSQL the type of {@code
+ * created} must be {@code timestamptz}: a {@code timestamp} there is in the time zone of the session
+ * that wrote it, and a session in another time zone would delete keys hours early.
  *
- * <p>PostgreSQL and MariaDB take the key and the result together with the COMMIT, in one round
- * trip. Elsewhere, and while the outcome of an attempt is unknown, a transaction begins with the
- * INSERT of its key. A result is read if its key is there, and to see whether it is, after work
- * that failed. SQLite is 3.24 or later.
+ * <p>In PostgreSQL and MariaDB, the key and the result are inserted together with the COMMIT, in one
+ * round trip. In other databases, and while the outcome of an attempt is unknown, a transaction
+ * begins with the INSERT of its key. A result is read if its key exists, and after failed work, to
+ * find out whether the key exists. SQLite must be version 3.24 or later.
  */
 public final class IdempotencyTable {
 
     private static final Pattern NAME = Pattern.compile("\\w+(\\.\\w+)?");
 
     /**
-     * In PostgreSQL a violation would end the transaction. MariaDB undoes the statement only; its
-     * INSERT IGNORE would truncate a key that is too long.
+     * Databases in which the INSERT ignores an existing key. In PostgreSQL a violation would abort
+     * the transaction. MariaDB undoes only the statement, and its INSERT IGNORE would truncate a
+     * key that is too long.
      */
     private static final Set<String> KNOW_ON_CONFLICT = Set.of("PostgreSQL", "SQLite");
 
-    /** MariaDB before 10.6.2 prepares no block: Connector/J is to put the values in. */
+    /** MariaDB before 10.6.2 cannot prepare a block, so Connector/J has to insert the values. */
     private static final String MARIADB_BLOCK = "/*client prepare*/BEGIN NOT ATOMIC %s; END";
 
-    /** Deletes keys. The inner query has a name since MariaDB takes no LIMIT in one of IN. */
+    /**
+     * Deletes keys. The inner query has an alias because MariaDB does not support LIMIT in a
+     * subquery of IN.
+     */
     private static final String DELETION =
             "DELETE FROM %1$s WHERE id IN (SELECT id FROM"
                     + " (SELECT id FROM %1$s WHERE created < %2$s LIMIT %3$d) AS older)";
@@ -58,13 +61,13 @@ public final class IdempotencyTable {
     private final Statements withRequest;
 
     /**
-     * A table, which is there.
+     * Refers to an existing table.
      *
-     * @param name without quotes, as {@code retry_key} or {@code shop.retry_key}
+     * @param name the name without quotes, such as {@code retry_key} or {@code shop.retry_key}
      */
     public IdempotencyTable(String name) {
         if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException("not a table's name: " + name);
+            throw new IllegalArgumentException("invalid table name: " + name);
         }
         this.name = name;
         update = "UPDATE " + name + " SET result = ? WHERE id = ?";
@@ -72,7 +75,10 @@ public final class IdempotencyTable {
         withRequest = new Statements(name, ", request", ", ?");
     }
 
-    /** Those that put a key there and find it, with a column for its request or without. */
+    /**
+     * Returns the statements that insert and find a key, with or without the column for its
+     * request.
+     */
     Statements statements(boolean hasRequest) {
         return hasRequest ? withRequest : withoutRequest;
     }
@@ -93,29 +99,39 @@ public final class IdempotencyTable {
             insertAndCommit = Map.of("PostgreSQL", both, "MariaDB", MARIADB_BLOCK.formatted(both));
         }
 
-        /** For a key that exists, it changes no row or fails, and the transaction goes on. */
+        /**
+         * Returns an INSERT that changes no row or fails if the key exists, without aborting the
+         * transaction.
+         */
         String insert(DatabaseMetaData database) throws SQLException {
             return KNOW_ON_CONFLICT.contains(database.getDatabaseProductName())
                     ? insertOrNothing
                     : insert;
         }
 
-        /** Also commits. It does nothing else if the table has the key. Null for other databases. */
+        /**
+         * Returns an INSERT that also commits and has no effect if the key exists; null for
+         * databases without support.
+         */
         String insertAndCommit(DatabaseMetaData database) throws SQLException {
             return insertAndCommit.get(database.getDatabaseProductName());
         }
     }
 
     /**
-     * Deletes keys that are older, in whole seconds by the database's clock. It is to be called
-     * again until it deletes less than {@code maxRows}, now and then. A call that comes again later
-     * than this takes effect again. An index on {@code created} makes it fast.
+     * Deletes old keys. Call it periodically, and repeat the call until it deletes fewer than
+     * {@code maxRows}. A call that is repeated after its key was deleted takes effect again. An
+     * index on {@code created} makes this method fast.
      *
-     * @return how many it deleted
+     * @param connection the connection
+     * @param than the minimum age of the keys to delete, in whole seconds by the database's clock
+     * @param maxRows the maximum number of keys to delete
+     * @return the number of deleted keys
+     * @throws SQLException if the database reports an error
      */
     public int deleteOlder(Connection connection, Duration than, int maxRows) throws SQLException {
         if (than.toSeconds() < 1 || maxRows < 1) {
-            throw new IllegalArgumentException("at least a second and a row");
+            throw new IllegalArgumentException("than must be at least 1 s, and maxRows at least 1");
         }
         String moment =
                 connection.getMetaData().getDatabaseProductName().equals("SQLite")
@@ -127,23 +143,29 @@ public final class IdempotencyTable {
         }
     }
 
-    /** True if a statement is one of {@link #insertAndCommit}. */
+    /** Returns true for a statement of {@link #insertAndCommit}. */
     static boolean commits(String sql) {
         return sql.endsWith("; COMMIT") || sql.endsWith("; COMMIT; END");
     }
 
-    /** The key of a call whose result is a text. */
+    /**
+     * Creates the key of a call whose result is a string. See {@link #key(String, Function,
+     * Function)}.
+     *
+     * @param id the key
+     * @return the key
+     */
     public IdempotencyKey<String> key(String id) {
         return key(id, text -> text, text -> text);
     }
 
     /**
-     * Makes the key of a call.
+     * Creates the key of a call.
      *
-     * @param id the key, of at most 255 characters. The client chooses it: the same one when it
-     *     repeats a call, and a different one for each other call
+     * @param id the key, at most 255 characters long. The client chooses it: the same one when it
+     *     repeats a call, and a different one for every other call
      * @param write converts a result to text, for repeated calls; not called for null
-     * @param read converts such a text to a result
+     * @param read converts the text to a result
      * @param <T> the type of the result
      * @return the key
      */

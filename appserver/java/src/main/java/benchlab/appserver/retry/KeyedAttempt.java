@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt at a call that has a key.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Work in a transaction that leaves the key of its call and the result there. Where a database
- * takes both together with the COMMIT they cost no round trip: the key comes last. If it was there,
- * that fails, and the work is undone.
+ * One attempt of a call with an idempotency key. The transaction stores the key and the result. If
+ * the database can insert both together with the COMMIT, the key comes last and costs no round
+ * trip. If the key already exists, the commit fails and the work is undone.
  *
- * <p>After an attempt whose outcome is unknown it comes first, so that the work is not done twice,
- * and an attempt that is still at its end is waited for.
+ * <p>After an attempt with an unknown outcome the key comes first, so that the work is not
+ * repeated, and so that this attempt waits for one that is still committing.
  */
 final class KeyedAttempt<T, X extends Exception> {
 
@@ -65,20 +64,20 @@ final class KeyedAttempt<T, X extends Exception> {
         }
     }
 
-    /** After a mere read, of which nothing is to be committed or lost. */
+    /** Rolls back after a read, which has nothing to commit or lose. */
     private static void rollBack(Connection connection) {
         try {
             connection.rollback();
         } catch (SQLException | RuntimeException e) {
-            LOGGER.log(System.Logger.Level.DEBUG, "a transaction was not rolled back", e);
+            LOGGER.log(System.Logger.Level.DEBUG, "cannot roll back a transaction", e);
         }
     }
 
-    /** True if the work may be there already, and no other attempt is to find that out. */
+    /** Returns true if the work may already be committed, and no other attempt will find out. */
     private static boolean isAnsweredByKey(Exception failure) {
         Fault fault = Faults.of(failure);
         return switch (fault) {
-            case PERMANENT, STALE_VERSION -> true; // As work that is done twice.
+            case PERMANENT, STALE_VERSION -> true; // Repeated work can fail in this way.
             case CONNECTION_LOST, OUTCOME_UNKNOWN -> false;
             default -> !RetriedCall.mayRetry(fault);
         };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies that annotations refer to.
 package benchlab.appserver.retry;
 
 import java.util.Map;
 
 /**
- * The policies of an application that a {@link RetryInterceptor} serves. The application has one
- * bean of this type:
+ * The policies of an application for {@link RetryInterceptor}. The application provides one bean of
+ * this type:
  *
  * <pre>{@code
  * @Produces
@@ -20,15 +19,15 @@ import java.util.Map;
 public interface Policies {
 
     /**
-     * Finds the policy of {@code @Retried(name)}.
+     * Returns the policy for {@code @Retried(name)}.
      *
      * @param name the name; empty for {@code @Retried} without a name
-     * @return the policy; null if there is none
+     * @return the policy, or null if there is none
      */
     Policy named(String name);
 
     /**
-     * Makes the policies of an application.
+     * Creates the policies of an application.
      *
      * @param policies the policies by name
      * @return the policies

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A retry policy.
 package benchlab.appserver.retry;
 
 import java.time.Duration;
@@ -9,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A retry policy: which faults are retried, how often, and when. Each method returns a policy that
+ * A retry policy: which faults are retried, how often, and when. Each method returns a copy that
  * differs in one setting:
  *
  * <pre>{@code
@@ -23,18 +22,18 @@ import java.util.Objects;
  * }</pre>
  *
  * @param attempts the maximum number of runs of the work: n attempts are n - 1 retries. A call with
- *     an {@link IdempotencyKey} has as many again while its outcome is unknown
- * @param deadline the time since the call began after which no retry begins. An attempt that runs
- *     is not stopped
- * @param backoffs the pauses of each fault that is retried; other faults end the call
+ *     an {@link IdempotencyKey} has twice as many while its outcome is unknown
+ * @param deadline the time from the start of the call after which no retry begins. A running
+ *     attempt is not stopped
+ * @param backoffs the delays for each fault that is retried; all other faults end the call
  * @param budget limits the retries of all calls that share it; null for no limit
  * @param metrics counts calls and faults; null to count nothing
  * @param repeatable true if the work may take effect twice, such as work that only reads. A fault
  *     with an unknown outcome is then retried, too
  * @param timeout the maximum time of the whole call. After it, the connections of its {@link
- *     Transactions} are aborted ({@link java.sql.Connection#abort}), so that an attempt fails whose
- *     server is silent. It applies only to {@link Transactions}; SQLite has no server. Null for no
- *     limit
+ *     Transactions} are aborted ({@link java.sql.Connection#abort}), so that an attempt fails if
+ *     the server does not respond. It applies only to {@link Transactions}, and not to SQLite,
+ *     which has no server. Null for no timeout
  */
 public record Policy(
         int attempts,
@@ -65,7 +64,7 @@ public record Policy(
         } else if (backoffs.containsKey(Fault.PERMANENT)) {
             throw new IllegalArgumentException("a permanent fault is not retried");
         }
-        deadline.toNanos(); // Throws if it is beyond 292 years.
+        deadline.toNanos(); // Throws if it exceeds 292 years.
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
             throw new IllegalArgumentException("timeout must be positive: " + timeout);
         }
@@ -78,8 +77,8 @@ public record Policy(
      * Creates a policy without a timeout.
      *
      * @param attempts the maximum number of runs of the work
-     * @param deadline the time since the call began after which no retry begins
-     * @param backoffs the pauses of each fault that is retried
+     * @param deadline the time from the start of the call after which no retry begins
+     * @param backoffs the delays for each fault that is retried
      * @param budget limits the retries of all calls that share it; may be null
      * @param metrics counts calls and faults; may be null
      * @param repeatable true if the work may take effect twice
@@ -95,8 +94,8 @@ public record Policy(
     }
 
     /**
-     * A policy that retries all transient errors with their default backoffs, within 30 s, without a
-     * budget and without metrics.
+     * Returns a policy that retries all transient errors with their default backoffs, within 30 s,
+     * without a budget and without metrics.
      *
      * @param attempts the maximum number of runs of the work
      * @return the policy
@@ -106,9 +105,9 @@ public record Policy(
     }
 
     /**
-     * A policy with another deadline.
+     * Returns a copy with another deadline.
      *
-     * @param time the time since the call began after which no retry begins
+     * @param time the time from the start of the call after which no retry begins
      * @return the policy
      */
     public Policy deadline(Duration time) {
@@ -116,10 +115,10 @@ public record Policy(
     }
 
     /**
-     * A policy that retries a fault.
+     * Returns a copy that retries a fault.
      *
      * @param fault the fault
-     * @param pauses the pauses before its retries
+     * @param pauses the delays before its retries
      * @return the policy
      */
     public Policy backoff(Fault fault, Backoff pauses) {
@@ -128,7 +127,7 @@ public record Policy(
     }
 
     /**
-     * A policy that does not retry a fault.
+     * Returns a copy that does not retry a fault.
      *
      * @param fault the fault
      * @return the policy
@@ -138,7 +137,7 @@ public record Policy(
     }
 
     /**
-     * A policy with another budget.
+     * Returns a copy with another budget.
      *
      * @param shared the budget; may be null
      * @return the policy
@@ -148,7 +147,7 @@ public record Policy(
     }
 
     /**
-     * A policy with metrics.
+     * Returns a copy with metrics.
      *
      * @param shared the metrics; may be null
      * @return the policy
@@ -158,7 +157,7 @@ public record Policy(
     }
 
     /**
-     * A policy for work that may take effect twice.
+     * Returns a copy for work that may or may not take effect twice.
      *
      * @param may true if the work may take effect twice
      * @return the policy
@@ -168,9 +167,9 @@ public record Policy(
     }
 
     /**
-     * A policy with another timeout.
+     * Returns a copy with another timeout.
      *
-     * @param time the maximum time of the whole call; null for no limit
+     * @param time the maximum time of the whole call; null for no timeout
      * @return the policy
      */
     public Policy timeout(Duration time) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What marks the methods that are retried.
 package benchlab.appserver.retry;
 
 import jakarta.enterprise.util.Nonbinding;
@@ -11,12 +10,13 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a method that is retried, or a type all of whose own methods are. What is nearest holds: a
- * method's mark before its type's, and a class's before its interface's.
+ * Marks a method that is retried, or a type whose own methods are all retried. The nearest
+ * annotation applies: that of a method before that of its type, and that of a class before that of
+ * its interface.
  *
- * <p>In CDI and EJB a {@link RetryInterceptor} follows the marks of classes, not of interfaces;
- * elsewhere a {@link RetryProxy} follows both. Java ignores the annotations of Jakarta here if
- * these are not on the class path.
+ * <p>In CDI and EJB, {@link RetryInterceptor} uses the annotations of classes, but not of
+ * interfaces; elsewhere {@link RetryProxy} uses both. Java ignores the Jakarta annotations on this
+ * type if they are not on the class path.
  */
 @Documented
 @InterceptorBinding
@@ -24,7 +24,11 @@ import java.lang.annotation.Target;
 @Target({ElementType.METHOD, ElementType.TYPE})
 public @interface Retried {
 
-    /** The name of the policy. */
+    /**
+     * Returns the name of the policy.
+     *
+     * @return the name
+     */
     @Nonbinding
     String value() default "";
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call in progress, with its retries.
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;
@@ -9,7 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** The outermost call of its thread, from its first attempt to its end. */
+/** The outermost call of a thread, from its first attempt to its end. */
 final class RetriedCall implements AutoCloseable {
 
     private static final ThreadLocal<RetriedCall> CURRENT = new ThreadLocal<>();
@@ -23,19 +22,21 @@ final class RetriedCall implements AutoCloseable {
     private long lostUntil;
     private int attempts = 1;
     private Exception earlier;
-    private Throwable uncommitted; // What ended an attempt's transaction before its commit.
-    private boolean isKeyed; // Whether another attempt tells the outcome, by a key.
-    private boolean isKeyLast; // Whether an attempt's commit may still put the key there.
-    private boolean isUnknown; // Whether an attempt may have taken effect.
-    private int open; // Transactions of the attempt that are open, inside one another.
+    private Throwable uncommitted; // The failure that ended a transaction before its commit.
+    private boolean isKeyed; // True if a key lets another attempt find out the outcome.
+    private boolean isKeyLast; // True if a commit may still insert the key.
+    private boolean isUnknown; // True if an attempt may have taken effect.
+    private int open; // The nesting depth of the attempt's transactions.
     private boolean isSpread; // See noteCommit.
-    private boolean wasSpread; // When the attempt began.
-    private boolean isOver; // No other attempt may be made.
+    private boolean wasSpread; // The value of isSpread when the attempt began.
+    private boolean isOver; // True if no other attempt is allowed.
 
     /**
      * Begins a call.
      *
-     * @param hasKey whether each attempt puts the call's {@link IdempotencyKey} there
+     * @param policy the policy
+     * @param hasKey true if each attempt stores the call's {@link IdempotencyKey}
+     * @param timer the clock
      */
     RetriedCall(Policy policy, boolean hasKey, Timer timer) {
         this.policy = policy;
@@ -56,7 +57,7 @@ final class RetriedCall implements AutoCloseable {
         return CURRENT.get() != null;
     }
 
-    /** Says that a failure kept the transaction of this thread's attempt from its commit. */
+    /** Records that a failure ended the transaction of this thread's attempt before its commit. */
     static void noteUncommitted(Throwable failure) {
         RetriedCall call = CURRENT.get();
         if (call != null) {
@@ -64,7 +65,10 @@ final class RetriedCall implements AutoCloseable {
         }
     }
 
-    /** Nanoseconds that are left of this thread's call; {@code Long.MAX_VALUE} without a limit. */
+    /**
+     * Returns the remaining time of this thread's call in nanoseconds; {@code Long.MAX_VALUE}
+     * without a limit.
+     */
     static long timeLeft() {
         RetriedCall call = CURRENT.get();
         return call == null ? Long.MAX_VALUE : call.left();
@@ -77,7 +81,7 @@ final class RetriedCall implements AutoCloseable {
                 : Math.max(0, timeout.toNanos() - (timer.nanoTime() - start));
     }
 
-    /** Says that a transaction begins. */
+    /** Records that a transaction begins. */
     static void noteBegin() {
         RetriedCall call = CURRENT.get();
         if (call != null) {
@@ -85,7 +89,7 @@ final class RetriedCall implements AutoCloseable {
         }
     }
 
-    /** Says that a transaction has ended, in whatever way. */
+    /** Records that a transaction has ended, with any result. */
     static void noteEnd() {
         RetriedCall call = CURRENT.get();
         if (call != null) {
@@ -94,9 +98,9 @@ final class RetriedCall implements AutoCloseable {
     }
 
     /**
-     * Says that a transaction without a key was committed, or may have been. Once it was inside of
-     * another one, or is not known, the work must not be run again. Transactions that are committed
-     * one after the other are the work's own affair: the first ones may only read.
+     * Records that a transaction without a key was or may have been committed. If it was nested in
+     * another transaction, or its outcome is unknown, the work must not be run again. Transactions
+     * that are committed one after another are up to the work: the earlier ones may only read.
      */
     static void noteCommit(boolean isKnown) {
         RetriedCall call = CURRENT.get();
@@ -105,19 +109,22 @@ final class RetriedCall implements AutoCloseable {
         }
     }
 
-    /** True if an earlier attempt of this thread's call may have taken effect. */
+    /** Returns true if an earlier attempt of this thread's call may have taken effect. */
     static boolean isOutcomeUnknown() {
         RetriedCall call = CURRENT.get();
         return call != null && call.isUnknown;
     }
 
-    /** True if this thread's call can have another attempt after a fault, but for its time. */
+    /**
+     * Returns true if this thread's call allows another attempt after a fault, ignoring its
+     * deadline.
+     */
     static boolean mayRetry(Fault fault) {
         RetriedCall call = CURRENT.get();
         return call != null && call.isAllowed(fault);
     }
 
-    /** Says that this thread's attempt puts its key there with the commit. */
+    /** Records that this thread's attempt inserts its key together with the commit. */
     static void noteKeyLast() {
         RetriedCall call = CURRENT.get();
         if (call != null) {
@@ -127,10 +134,12 @@ final class RetriedCall implements AutoCloseable {
     }
 
     /**
-     * Says that this thread's attempt has begun with the call's key. If that was not there, no
-     * earlier one took effect; one whose key comes last still may, if this one is rolled back.
+     * Records that this thread's attempt began by inserting the call's key. If the key did not
+     * exist, no earlier attempt took effect. An attempt whose key comes last still may, if this one
+     * is rolled back.
      *
-     * @throws OutcomeUnknownException if a transaction inside of an earlier one took effect, so that
+     * @param isTaken true if the key was inserted
+     * @throws OutcomeUnknownException if a nested transaction of an earlier attempt took effect, so
      *     the work must not be run again
      */
     static void noteKey(boolean isTaken) {
@@ -142,12 +151,12 @@ final class RetriedCall implements AutoCloseable {
         if (isTaken && call.wasSpread && !call.policy.repeatable()) {
             call.isOver = true;
             throw new OutcomeUnknownException(
-                    "a transaction inside of this one may have been committed before");
+                    "a nested transaction may have been committed by an earlier attempt");
         }
         call.isUnknown &= !isTaken || call.isKeyLast;
     }
 
-    /** Decides after a failure; if there is to be another attempt, pauses before it. */
+    /** Decides whether to retry after a failure, and if so, waits for the backoff delay. */
     boolean isToBeRetried(Exception failure) {
         if (earlier != null && earlier != failure) {
             failure.addSuppressed(earlier);
@@ -171,9 +180,9 @@ final class RetriedCall implements AutoCloseable {
         return isRetried;
     }
 
-    /** After the last attempt, whose own failure may look as if nothing was committed. */
+    /** Called after the last attempt, whose own failure may look as if nothing was committed. */
     void checkOutcome(Exception failure) {
-        // A container may have put its own exception around one that says so.
+        // A container may have wrapped the exception.
         if (isUnknown && !anyCause(failure, OutcomeUnknownException.class::isInstance)) {
             throw new OutcomeUnknownException(failure);
         }
@@ -192,7 +201,7 @@ final class RetriedCall implements AutoCloseable {
         return isUnknown ? Fault.OUTCOME_UNKNOWN : fault;
     }
 
-    /** True if nothing was committed. */
+    /** Returns true if nothing was committed. */
     private boolean isCertain(Throwable failure) {
         return anyCause(
                 failure,
@@ -202,7 +211,7 @@ final class RetriedCall implements AutoCloseable {
                                         && Faults.isUnableToConnect(error));
     }
 
-    /** True if something holds for a failure or one of its causes, which may be a circle. */
+    /** Tests a failure and its causes, which may form a cycle. */
     private static boolean anyCause(Throwable failure, Predicate<Throwable> holds) {
         Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
         Throwable cause = failure;
@@ -222,12 +231,18 @@ final class RetriedCall implements AutoCloseable {
                 && attempts < mostAttempts();
     }
 
-    /** Only another attempt can find out an unknown outcome. */
+    /**
+     * Returns the maximum number of attempts, which is higher if only another attempt can find out
+     * the outcome.
+     */
     private long mostAttempts() {
         return isKeyed && isUnknown ? 2L * policy.attempts() : policy.attempts();
     }
 
-    /** False, without a pause or with a part of one, if there can be no other attempt after it. */
+    /**
+     * Waits before a retry. Returns false, without waiting for the full delay, if no other attempt
+     * is possible afterwards.
+     */
     private boolean pause(Backoff backoff) {
         long pause = backoff.pause(attempts, timer.random());
         long passed = timer.nanoTime() - start;

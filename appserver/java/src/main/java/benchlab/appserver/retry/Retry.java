@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retries calls after transient errors.
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;
@@ -8,23 +7,23 @@ import java.sql.SQLException;
  * Retries calls after transient errors, so that each call takes effect once.
  *
  * <ul>
- *   <li>Each attempt has a transaction of its own, so a failed commit is retried, too, and the
- *       locks of a failed attempt are released before the pause. {@link Transactions} determines
- *       its session.
+ *   <li>Each attempt has its own transaction, so a failed commit is retried, too, and the locks of
+ *       a failed attempt are released before the backoff delay. {@link Transactions} determines the
+ *       session of each attempt.
  *   <li>Of nested calls on one thread, only the outermost is retried.
  *   <li>A call with an unknown outcome is retried only with an {@link IdempotencyKey}, or if its
  *       policy is repeatable.
- *   <li>An interrupt ends the retries, and the pause between them; the thread keeps its flag.
- *   <li>The exception of the last attempt is thrown, as the cause of an {@link
- *       OutcomeUnknownException} if the outcome is unknown. The exception before it is suppressed
- *       in it, and so on. Errors are not caught.
+ *   <li>An interrupt ends the retries and the delay between them; the interrupt flag stays set.
+ *   <li>The exception of the last attempt is thrown, wrapped in an {@link OutcomeUnknownException}
+ *       if the outcome is unknown. The exception of the attempt before is added to it as a
+ *       suppressed exception, and so on. Errors are not caught.
  * </ul>
  */
 public final class Retry {
 
     private Retry() {}
 
-    /** An attempt, which throws two kinds of checked exceptions. */
+    /** An attempt, which may throw two types of checked exceptions. */
     @FunctionalInterface
     interface Attempt<T, X extends Exception, Y extends Exception> {
         T run() throws X, Y;
@@ -33,8 +32,8 @@ public final class Retry {
     /**
      * Runs work in a transaction, and retries it according to the policy.
      *
-     * <p>Inside an open transaction of this thread and the same {@link Transactions}, the work is part
-     * of that transaction, and is not retried by itself.
+     * <p>If this thread already has an open transaction of the same {@link Transactions}, the work
+     * becomes part of that transaction and is not retried separately.
      *
      * @param policy the policy
      * @param transactions the transactions
@@ -57,10 +56,10 @@ public final class Retry {
     }
 
     /**
-     * Runs work with one effect for all calls with the same key, in this process or another one. The
-     * transaction inserts the key and the result into the database. If the key exists already, the
-     * first result is returned, and repeated work is undone. So a commit with an unknown outcome is
-     * retried, too, up to twice as often as other faults.
+     * Runs work that takes effect once for all calls with the same key, in this process or others.
+     * The transaction inserts the key and the result into the database. If the key already exists,
+     * the first result is returned, and repeated work is undone. A commit with an unknown outcome is
+     * therefore retried, too, up to twice as often as other faults.
      *
      * @param policy the policy
      * @param transactions the transactions
@@ -71,7 +70,8 @@ public final class Retry {
      * @return the result of the work
      * @throws SQLException the exception of the last attempt
      * @throws X the exception of the last attempt
-     * @throws OutcomeUnknownException if no later attempt could find out whether it took effect
+     * @throws OutcomeUnknownException if no later attempt could find out whether the work took
+     *     effect
      * @throws KeyReusedException if the key was used for another request
      */
     public static <T, X extends Exception> T call(
@@ -88,10 +88,11 @@ public final class Retry {
     }
 
     /**
-     * Runs work that makes its own transaction, such as by Jakarta Persistence. If it loses its
-     * connection, it may have been committing: that is {@link Fault#OUTCOME_UNKNOWN}, unless {@link
-     * Transactions} in it can rule that out, or no connection could be established. Give such work a
-     * key by {@link IdempotencyKey#once}, and a repeatable policy.
+     * Runs work that begins and commits its own transaction, for example with Jakarta Persistence.
+     * If the work loses its connection, it may have been committing. The fault is then {@link
+     * Fault#OUTCOME_UNKNOWN}, unless the work uses {@link Transactions}, which can rule that out, or
+     * no connection could be established. Use {@link IdempotencyKey#once} and a repeatable policy
+     * for such work.
      *
      * @param policy the policy
      * @param work the work

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interceptors ask their container for.
 package benchlab.appserver.retry;
 
 import jakarta.enterprise.context.ApplicationScoped;
@@ -10,7 +9,10 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The policies of an application, and the transaction of the calling thread. */
+/**
+ * The interceptors' access to the container: the policies of the application, and the transaction
+ * of the calling thread.
+ */
 @ApplicationScoped
 class RetryContainer {
 
@@ -23,7 +25,7 @@ class RetryContainer {
 
     private record Mark(Method method, Class<?> target) {}
 
-    /** For the container's proxy. */
+    /** Required for the container's proxy. */
     RetryContainer() {}
 
     @Inject
@@ -33,9 +35,9 @@ class RetryContainer {
     }
 
     /**
-     * The policy of a marked method.
+     * Returns the policy of a marked method.
      *
-     * @throws IllegalStateException if the application has none of this name
+     * @throws IllegalStateException if the application has no policy with this name
      */
     Policy policy(Method method, Class<?> target) {
         return policies.computeIfAbsent(new Mark(method, target), this::find);
@@ -45,7 +47,7 @@ class RetryContainer {
         return transaction != null && transaction.isOpen();
     }
 
-    /** The transaction of this thread, if it {@link #isInTransaction}. */
+    /** Returns the transaction of this thread. Valid only if {@link #isInTransaction}. */
     ContainerTransaction transaction() {
         return transaction;
     }
@@ -65,14 +67,17 @@ class RetryContainer {
         return policy;
     }
 
-    /** A class's mark holds in CDI for the methods that it inherits, too. */
+    /**
+     * Returns the name of the policy. In CDI, the annotation of a class also applies to inherited
+     * methods.
+     */
     private static String nameOf(Mark marked) {
         Retried mark = RetryProxy.markOf(marked.method(), marked.target());
         for (Class<?> type = marked.target(); mark == null && type != null; ) {
             mark = type.getAnnotation(Retried.class);
             type = type.getSuperclass();
         }
-        return mark == null ? "" : mark.value(); // It may come from a stereotype.
+        return mark == null ? "" : mark.value(); // The annotation may come from a stereotype.
     }
 
     private static boolean isPresent(String type) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beans whose methods are retried, in a container.
 package benchlab.appserver.retry;
 
 import jakarta.annotation.Priority;
@@ -10,25 +9,26 @@ import jakarta.interceptor.InvocationContext;
 import java.lang.reflect.Method;
 
 /**
- * Retries the methods of CDI and EJB beans where {@link Retried} says so, as {@link
- * Retry#call(Policy, Work)} does. The application has a bean of type {@link Policies}.
+ * Retries the methods of CDI and EJB beans that are marked as {@link Retried}, as {@link
+ * Retry#call(Policy, Work)} does. The application provides a bean of type {@link Policies}.
  *
  * <ul>
- *   <li>It is outside of {@code @Transactional}, so that each attempt has a transaction of its own
- *       and a failure of the commit is retried.
- *   <li>A call in a transaction that is open already is refused with an {@link
- *       IllegalStateException}: only who began that can retry it. So is a method of an EJB for
- *       which the container begins a transaction, since it does so before its interceptors. Such an
- *       EJB is called by a marked method of a CDI bean, or of an EJB with {@code SUPPORTS}; one
- *       with bean-managed transactions may be marked itself.
- *   <li>Inside a call that is retried a marked method is run once, in whatever transaction it has.
- *       A fault there that passes marks this transaction for rollback, whatever kind of exception
- *       it is, and a connection that is lost there is known to have committed nothing.
- *   <li>An attempt that leaves a transaction open is an {@link IllegalStateException}.
- *   <li>A connection that is lost during the commit is an {@link OutcomeUnknownException} whose
- *       cause is what the container threw, such as a {@code RollbackException}, though the work may
- *       have been committed. It is retried only if the policy is repeatable, as with {@link
- *       IdempotencyKey#once}.
+ *   <li>The interceptor runs outside of {@code @Transactional}, so each attempt has its own
+ *       transaction and a failed commit is retried.
+ *   <li>A call within an open transaction is rejected with an {@link IllegalStateException},
+ *       because only the code that began the transaction can retry it. The same applies to an EJB
+ *       method for which the container begins a transaction, because the container does so before
+ *       it calls the interceptors. Call such an EJB from a marked method of a CDI bean, or of an
+ *       EJB with {@code SUPPORTS}. An EJB with bean-managed transactions may be marked itself.
+ *   <li>A marked method that is called within a retried call runs once, in the current transaction,
+ *       if any. A transient error of the method marks this transaction for rollback, whatever the
+ *       type of the exception, and a connection that is lost there is known to have committed
+ *       nothing.
+ *   <li>An attempt that leaves a transaction open causes an {@link IllegalStateException}.
+ *   <li>A connection that is lost during the commit causes an {@link OutcomeUnknownException} whose
+ *       cause is the container's exception, such as a {@code RollbackException}, although the work
+ *       may have been committed. The call is retried only if the policy is repeatable, as with
+ *       {@link IdempotencyKey#once}.
  * </ul>
  */
 @Retried
@@ -36,12 +36,21 @@ import java.lang.reflect.Method;
 @Priority(RetryInterceptor.PRIORITY)
 public class RetryInterceptor {
 
-    /** Before that of {@code @Transactional}, which is {@code PLATFORM_BEFORE + 200}. */
+    /**
+     * Before the interceptor of {@code @Transactional}, whose priority is {@code PLATFORM_BEFORE +
+     * 200}.
+     */
     public static final int PRIORITY = Interceptor.Priority.PLATFORM_BEFORE + 100;
 
     @Inject private RetryContainer container;
 
-    /** Calls the method, and calls it again. */
+    /**
+     * Calls the method, and retries it.
+     *
+     * @param context the call
+     * @return the result of the method
+     * @throws Exception the exception of the last attempt
+     */
     @AroundInvoke
     public Object retry(InvocationContext context) throws Exception {
         if (RetriedCall.isUnderWay()) {
@@ -63,7 +72,7 @@ public class RetryInterceptor {
         return Retry.call(
                 policy,
                 () -> {
-                    context.setParameters(parameters.clone()); // Others may have changed them.
+                    context.setParameters(parameters.clone()); // Interceptors may have changed them.
                     return attempt(context);
                 });
     }
@@ -73,7 +82,7 @@ public class RetryInterceptor {
             return context.proceed();
         } catch (Exception failure) {
             if (container.isInTransaction()) {
-                // Not its cause: that might be a fault that is retried.
+                // Not as the cause, which might be a fault that is retried.
                 String message = context.getMethod() + " left a transaction open";
                 var misuse = new IllegalStateException(message);
                 misuse.addSuppressed(failure);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts calls, faults and retries.
 package benchlab.appserver.retry;
 
 import benchlab.appserver.counter.Counter;
@@ -8,7 +7,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** Counts the calls, faults and retries of all policies that share it. */
+/** Counts the calls, faults and retries of all policies that share these metrics. */
 public final class RetryMetrics {
 
     private final Counter calls = new StripedCounter();
@@ -25,7 +24,7 @@ public final class RetryMetrics {
     }
 
     /**
-     * The statistics so far.
+     * Returns the statistics so far.
      *
      * @return the statistics
      */

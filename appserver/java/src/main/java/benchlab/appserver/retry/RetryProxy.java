@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services whose methods are retried, without a container.
 package benchlab.appserver.retry;
 
 import java.lang.reflect.InvocationHandler;
@@ -10,26 +9,40 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Makes services whose methods are retried where {@link Retried} says so. Each such method is one
- * transaction, which it begins and ends itself ({@link Retry#call(Policy, Work)}).
+ * Creates services whose {@link Retried} methods are retried, without a container. Each such method
+ * is one transaction, which the method begins and commits itself ({@link Retry#call(Policy,
+ * Work)}).
  */
 public final class RetryProxy {
 
     private RetryProxy() {}
 
-    /** The same with one policy, for {@code @Retried} without a name. */
+    /**
+     * Creates a service with one policy, for {@code @Retried} without a name.
+     *
+     * @param service an interface
+     * @param target the object to call
+     * @param policy the policy
+     * @param <S> the type of the service
+     * @return the service
+     * @throws IllegalArgumentException if {@code @Retried} gives a name, or {@code service} is not
+     *     an interface
+     */
     public static <S> S of(Class<S> service, S target, Policy policy) {
         return of(service, target, Map.of("", policy));
     }
 
     /**
-     * A service that calls a target. It throws what the target throws, or an {@link
-     * OutcomeUnknownException} with that as its cause.
+     * Creates a service that calls a target. It throws the exceptions of the target, or an {@link
+     * OutcomeUnknownException} with such an exception as its cause.
      *
      * @param service an interface
-     * @param policies by the names that {@code @Retried} gives
-     * @throws IllegalArgumentException if a policy that is named is not among these, or {@code
-     *     service} is not an interface
+     * @param target the object to call
+     * @param policies the policies by the names in {@code @Retried}
+     * @param <S> the type of the service
+     * @return the service
+     * @throws IllegalArgumentException if a policy is missing, or {@code service} is not an
+     *     interface
      */
     public static <S> S of(Class<S> service, S target, Map<String, Policy> policies) {
         Map<Method, Policy> retried = new HashMap<>();
@@ -56,7 +69,10 @@ public final class RetryProxy {
                         service.getClassLoader(), new Class<?>[] {service}, handler));
     }
 
-    /** The mark that applies to a method of a target; null if it is not retried. */
+    /**
+     * Returns the annotation that applies to a method of a target; null if the method is not
+     * retried.
+     */
     static Retried markOf(Method method, Class<?> target) {
         Retried mark = null;
         for (Class<?> type = target; type != null && mark == null; type = type.getSuperclass()) {
@@ -68,7 +84,10 @@ public final class RetryProxy {
         return mark != null ? mark : method.getDeclaringClass().getAnnotation(Retried.class);
     }
 
-    /** The mark of a method that the class declares, or of the class; null if it declares none. */
+    /**
+     * Returns the annotation of a method that the class declares, or of the class; null if there is
+     * none.
+     */
     private static Retried markIn(Class<?> type, Method method) {
         try {
             Method declared = type.getDeclaredMethod(method.getName(), method.getParameterTypes());
@@ -81,7 +100,7 @@ public final class RetryProxy {
 
     private static Object invoke(Object target, Method method, Object[] arguments)
             throws Exception {
-        method.trySetAccessible(); // The interface may be private to its package.
+        method.trySetAccessible(); // The interface may be package-private.
         try {
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {

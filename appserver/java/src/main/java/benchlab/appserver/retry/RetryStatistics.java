@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of retried calls.
 package benchlab.appserver.retry;
 
 import java.time.Duration;
@@ -12,14 +11,14 @@ import java.util.function.Function;
 
 /**
  * Statistics of {@link RetryMetrics}. They are read while calls continue, so a call in progress may
- * be included in one number and not in another.
+ * be included in some of the values only.
  *
- * @param calls the number of calls, without those inside other calls
- * @param faults the number of failed attempts by fault; has all faults
+ * @param calls the number of calls, excluding nested calls
+ * @param faults the number of failed attempts by fault; contains all faults
  * @param retries the number of retries
  * @param givenUp the number of calls that failed with a transient error
- * @param timeInFailedAttempts the total time from the begin of each call to the begin of its last
- *     attempt, or to its end if that failed
+ * @param timeInFailedAttempts the total time from the start of each call to the start of its last
+ *     attempt, or to the end of the call if that attempt failed
  */
 public record RetryStatistics(
         long calls,
@@ -45,11 +44,11 @@ public record RetryStatistics(
      */
     public static String prometheus(Map<String, RetryStatistics> statistics) {
         var text = new StringBuilder();
-        append(text, "calls_total", "Calls that began.", statistics, RetryStatistics::calls);
+        append(text, "calls_total", "Calls.", statistics, RetryStatistics::calls);
         appendFaults(text, statistics);
-        append(text, "retries_total", "Attempts made again.", statistics, RetryStatistics::retries);
-        append(text, "given_up_total", "Calls that a fault ended.", statistics, RetryStatistics::givenUp);
-        append(text, "lost_seconds_total", "Time lost by faults.", statistics, RetryStatistics::seconds);
+        append(text, "retries_total", "Retries.", statistics, RetryStatistics::retries);
+        append(text, "given_up_total", "Calls that failed with a transient error.", statistics, RetryStatistics::givenUp);
+        append(text, "lost_seconds_total", "Time spent in failed attempts and delays.", statistics, RetryStatistics::seconds);
         return text.toString();
     }
 
@@ -67,7 +66,7 @@ public record RetryStatistics(
     }
 
     private static void appendFaults(StringBuilder text, Map<String, RetryStatistics> statistics) {
-        appendHead(text, "faults_total", "Attempts that failed.");
+        appendHead(text, "faults_total", "Failed attempts.");
         statistics.forEach(
                 (policy, each) ->
                         each.faults.forEach(

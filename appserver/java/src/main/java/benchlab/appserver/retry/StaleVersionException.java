@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failed optimistic lock.
 package benchlab.appserver.retry;
 
 /** The record was changed or deleted since it was read. */
@@ -7,6 +6,6 @@ public final class StaleVersionException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     StaleVersionException() {
-        super("the record has changed since it was read, or is gone");
+        super("the record was changed or deleted since it was read");
     }
 }

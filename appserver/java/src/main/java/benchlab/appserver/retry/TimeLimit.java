@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of the time that a call may take.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;
@@ -16,9 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Cuts a connection off at a time, so that whatever waits for its server fails. A driver may wait
- * in one that it opens, which nobody has yet: another thread waits there, and closes what comes too
- * late.
+ * Aborts a connection after a time, so that a thread that waits for its server fails. A driver may
+ * also hang while it opens a connection. That runs on another thread, which closes connections that
+ * arrive too late.
  */
 final class TimeLimit implements AutoCloseable {
 
@@ -36,21 +35,21 @@ final class TimeLimit implements AutoCloseable {
 
     private final long nanos;
     private final long start = System.nanoTime();
-    private ScheduledFuture<?> end; // Null: there is no limit, or no connection.
+    private ScheduledFuture<?> end; // Null if there is no limit or no connection.
 
     /**
-     * A limit from now on, until this is closed.
+     * Starts a time limit, which ends when this object is closed.
      *
-     * @param nanos {@code Long.MAX_VALUE} for none
+     * @param nanos the limit in nanoseconds; {@code Long.MAX_VALUE} for no limit
      */
     TimeLimit(long nanos) {
         this.nanos = nanos;
     }
 
     /**
-     * Opens a connection, and cuts it off when the time is over.
+     * Opens a connection, which is aborted at the end of the time limit.
      *
-     * @throws SQLException 08001, if there is none in time
+     * @throws SQLException with SQLSTATE 08001 if the connection is not opened in time
      */
     Connection open(Transactions.Source source) throws SQLException {
         if (nanos == Long.MAX_VALUE) {
@@ -80,7 +79,7 @@ final class TimeLimit implements AutoCloseable {
         try {
             connection.abort(THREADS);
         } catch (SQLException | RuntimeException | AbstractMethodError e) {
-            LOGGER.log(System.Logger.Level.WARNING, "a connection was not cut off", e);
+            LOGGER.log(System.Logger.Level.WARNING, "cannot abort a connection", e);
         }
     }
 
@@ -97,9 +96,9 @@ final class TimeLimit implements AutoCloseable {
                 }
             }
         } catch (TimeoutException e) {
-            var late = new SQLException("there was no connection in time", "08001", e);
+            var late = new SQLException("no connection was opened within the time limit", "08001", e);
             if (!opened.completeExceptionally(late)) {
-                return opened.getNow(null); // It came just now.
+                return opened.getNow(null); // It was opened just now.
             }
             opening.cancel(true);
             throw late;
@@ -134,9 +133,9 @@ final class TimeLimit implements AutoCloseable {
 
     private static void closeQuietly(Connection connection) {
         try (connection) {
-            LOGGER.log(System.Logger.Level.DEBUG, "a connection came too late");
+            LOGGER.log(System.Logger.Level.DEBUG, "a connection was opened after the time limit");
         } catch (SQLException | RuntimeException e) {
-            LOGGER.log(System.Logger.Level.DEBUG, "a connection was not closed", e);
+            LOGGER.log(System.Logger.Level.DEBUG, "cannot close a connection", e);
         }
     }
 }

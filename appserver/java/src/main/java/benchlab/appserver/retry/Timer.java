@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time and the chance that retries use, so that tests have their own.
 package benchlab.appserver.retry;
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** A clock that can be waited for, and random numbers. */
+/** A clock with sleep, and random numbers. Tests replace it. */
 interface Timer {
 
     Timer SYSTEM =
@@ -30,6 +29,6 @@ interface Timer {
 
     void sleep(long nanos) throws InterruptedException;
 
-    /** A random number, at least 0, below 1. */
+    /** Returns a random number in [0, 1). */
     double random();
 }

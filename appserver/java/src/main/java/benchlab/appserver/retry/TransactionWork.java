@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work inside a transaction.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Work inside a transaction. It must not begin or end a transaction, must have no effect that a
+ * Work inside a transaction. It must not begin or end a transaction, must have no effects that a
  * rollback does not undo, and must let the database's exceptions propagate: after some of them the
- * database has ended the transaction, and further statements would not belong to it.
+ * database has already rolled back, and further statements would not belong to the transaction.
  *
  * @param <T> the type of the result
  * @param <X> a checked exception other than {@link SQLException}

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions from their begin to their commit.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;
@@ -7,19 +6,21 @@ import java.sql.SQLException;
 import java.util.Objects;
 
 /**
- * Runs work in transactions of one database, each on a connection that is opened for it and closed
- * after it:
+ * Runs work in transactions of one database. Each transaction opens a connection and closes it
+ * afterwards:
  *
  * <pre>{@code
  * var transactions = new Transactions(dataSource::getConnection);
  * }</pre>
  *
- * <p>From a pool that may be the same session again, with what a rollback does not undo: locks of
- * the session, its variables, temporary tables of MariaDB. {@link #sessionPerAttempt} ends that.
+ * <p>A pool may provide the same session again, including state that a rollback does not undo:
+ * session-level locks, session variables, and temporary tables of MariaDB. {@link
+ * #sessionPerAttempt} prevents that.
  *
- * <p>A transaction inside another one of the same object, on the same thread, is a part of that: it
- * uses its connection, and takes effect with its commit. If it fails with a transient error, the
- * outer one cannot be committed any more, also if it catches that.
+ * <p>A transaction inside another transaction of the same object, on the same thread, becomes part
+ * of the outer one: it uses the outer connection and takes effect with the outer commit. If it
+ * fails with a transient error, the outer transaction cannot be committed any more, even if it
+ * catches the exception.
  */
 public final class Transactions {
 
@@ -27,24 +28,28 @@ public final class Transactions {
 
     private final Source source;
     private final Eviction eviction;
-    private final ThreadLocal<Session> open; // Shared by those of sessionPerAttempt.
+    private final ThreadLocal<Session> open; // Shared with sessionPerAttempt.
 
     /**
-     * Where connections come from: a driver, or a pool to which {@code close} gives them back.
-     * Their autocommit mode is left as it was; without it MariaDB's driver saves two round trips.
+     * The source of connections: a driver, or a pool to which {@code close} returns them. Their
+     * autocommit mode is left unchanged; with autocommit off, MariaDB's driver saves two round
+     * trips.
      */
     @FunctionalInterface
     public interface Source {
         Connection open() throws SQLException;
     }
 
-    /** Has the session of a connection ended when that is closed, instead of used again. */
+    /**
+     * Ensures that the session of a connection ends when the connection is closed, instead of being
+     * reused.
+     */
     @FunctionalInterface
     public interface Eviction {
         void evict(Connection connection) throws SQLException;
     }
 
-    /** Ends a transaction, whose work has a result: usually by a commit. */
+    /** Ends a transaction after the work has returned a result, usually with a commit. */
     @FunctionalInterface
     interface Ending<T> {
         void end(Connection connection, T result) throws SQLException;
@@ -52,14 +57,18 @@ public final class Transactions {
 
     private static final class Session {
         private final Connection connection;
-        private Exception fault; // Of a part.
+        private Exception fault; // The fault of a nested transaction.
 
         Session(Connection connection) {
             this.connection = connection;
         }
     }
 
-    /** Leaves it to the source which session an attempt has. */
+    /**
+     * Creates transactions whose sessions the source chooses.
+     *
+     * @param source opens connections
+     */
     public Transactions(Source source) {
         this(source, connection -> {}, new ThreadLocal<>());
     }
@@ -71,22 +80,29 @@ public final class Transactions {
     }
 
     /**
-     * The same, but that no attempt has the session of one that failed: for work that leaves in its
-     * session what a rollback does not undo. A transaction of the one inside one of the other is a
-     * part of that.
+     * Returns transactions in which no attempt reuses the session of a failed one. Use this for work
+     * that leaves state in its session that a rollback does not undo. Transactions of both objects
+     * can be nested in each other.
      *
-     * @param evict is called between the rollback and {@code close}, such as {@code
+     * @param evict called between the rollback and {@code close}; for example {@code
      *     hikariDataSource::evictConnection}, or {@code c -> c.abort(Runnable::run)} for a pool that
-     *     drops what is broken
+     *     drops broken connections
+     * @return the transactions
      */
     public Transactions sessionPerAttempt(Eviction evict) {
         return new Transactions(source, evict, open);
     }
 
     /**
-     * Runs work in a transaction, once; commits it if the work returns, and rolls it back if that
-     * throws. {@link Retry} retries calls.
+     * Runs work in a transaction once. Commits if the work returns, and rolls back if it throws.
+     * {@link Retry} retries calls.
      *
+     * @param work the work
+     * @param <T> the type of the result
+     * @param <X> a checked exception of the work
+     * @return the result of the work
+     * @throws SQLException if the database reports an error
+     * @throws X if the work fails
      * @throws OutcomeUnknownException if the connection was lost during the commit
      */
     public <T, X extends Exception> T run(TransactionWork<T, X> work) throws SQLException, X {
@@ -94,8 +110,8 @@ public final class Transactions {
     }
 
     /**
-     * The same with another end, unless it is a part of a transaction. That leaves a key or changes
-     * nothing.
+     * Runs work with another ending, unless the transaction is nested. The ending stores a key or
+     * changes nothing.
      */
     <T, X extends Exception> T run(TransactionWork<T, X> work, Ending<T> ending)
             throws SQLException, X {
@@ -116,7 +132,7 @@ public final class Transactions {
         }
     }
 
-    /** True if this thread has a transaction open. */
+    /** Returns true if this thread has an open transaction. */
     boolean isOpen() {
         return open.get() != null;
     }
@@ -168,7 +184,7 @@ public final class Transactions {
         try {
             T result = work.run(session.connection);
             if (session.fault != null) {
-                throw new IllegalStateException("a part of the transaction failed", session.fault);
+                throw new IllegalStateException("a nested transaction failed", session.fault);
             }
             return result;
         } finally {
@@ -186,7 +202,7 @@ public final class Transactions {
         try {
             ending.end(connection, result);
         } catch (Throwable failure) {
-            rollBack(connection, hadAutoCommit); // A commit that was refused may have left it open.
+            rollBack(connection, hadAutoCommit); // A rejected commit may have left it open.
             Fault fault = failure instanceof Exception lost ? Faults.of(lost) : Fault.PERMANENT;
             if (fault == Fault.CONNECTION_LOST || fault == Fault.OUTCOME_UNKNOWN) {
                 noteCommit(hasKey, false);
@@ -206,7 +222,10 @@ public final class Transactions {
         }
     }
 
-    /** A failure here has nobody to go to: it would hide the exception on its way. */
+    /**
+     * Rolls back and evicts. Failures are only logged, because they would hide the exception that
+     * is being thrown.
+     */
     private void rollBack(Connection connection, boolean hadAutoCommit) {
         if (connection == null) {
             return;
@@ -221,18 +240,21 @@ public final class Transactions {
                 eviction.evict(connection);
             }
         } catch (SQLException | RuntimeException e) {
-            LOGGER.log(System.Logger.Level.DEBUG, "a transaction was not rolled back", e);
+            LOGGER.log(System.Logger.Level.DEBUG, "cannot roll back a transaction", e);
         }
     }
 
-    /** After a commit no failure may look as if there was none. */
+    /**
+     * Closes a connection after a commit. Failures are only logged, because the commit has
+     * succeeded.
+     */
     private static void close(Connection connection, boolean hadAutoCommit) {
         try (connection) {
             if (hadAutoCommit) {
                 connection.setAutoCommit(true);
             }
         } catch (SQLException | RuntimeException e) {
-            LOGGER.log(System.Logger.Level.DEBUG, "a connection was not closed", e);
+            LOGGER.log(System.Logger.Level.DEBUG, "cannot close a connection", e);
         }
     }
 }

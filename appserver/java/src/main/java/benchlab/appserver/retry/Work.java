@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that makes its own transaction.
 package benchlab.appserver.retry;
 
 /**
- * One transaction, from its begin to its commit, without any other effect that a rollback does not
- * undo.
+ * Work that begins and commits its own transaction. It must be a single transaction without any
+ * other effects that a rollback does not undo.
  *
  * @param <T> the type of the result
  * @param <X> a checked exception

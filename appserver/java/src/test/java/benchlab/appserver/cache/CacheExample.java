@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example of a cache: prices that are read from a database at most once a minute each.
+// An example of a cache: each price is read from a database at most once a minute.
 package benchlab.appserver.cache;
 
 import java.time.Duration;
 
-/** The prices of a shop, which seldom change. */
+/** The prices of a shop, which rarely change. */
 final class CacheExample {
     private final Cache<String, Long> prices =
             new ConcurrentCache<>(
@@ -19,7 +19,7 @@ final class CacheExample {
         return prices.get(article, database);
     }
 
-    /** To be called after the database has changed. */
+    /** Must be called after the database has changed. */
     void changed(String article) {
         prices.remove(article);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the example: the database is asked once for each article and change.
+// Tests the example: the database is queried once for each article and change.
 package benchlab.appserver.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects against lost entries and double loads, for the time that Stress gives.
+// Checks for lost entries and duplicate loads, for the duration that Stress defines.
 package benchlab.appserver.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -24,7 +24,7 @@ class CacheStressTest {
     private static final int KEYS = 64;
     private static final int PARTS = 4 * 4;
 
-    /** Each writer has keys of its own and always finds there what it wrote last. */
+    /** Each writer has its own keys and always finds its last write there. */
     @ParameterizedTest
     @EnumSource(Scheme.class)
     void losesNoEntry(Scheme scheme) throws Exception {
@@ -55,7 +55,10 @@ class CacheStressTest {
         }
     }
 
-    /** Without removals every key is loaded once, whoever asks and fails. */
+    /**
+     * Without removals, every key is loaded successfully once, no matter which threads request it
+     * or fail.
+     */
     @ParameterizedTest
     @EnumSource(Scheme.class)
     void loadsEachKeyOnce(Scheme scheme) throws Exception {
@@ -85,8 +88,8 @@ class CacheStressTest {
     }
 
     /**
-     * A source changes, and its key is removed after that: whoever asks later never gets what was
-     * there before, though loads that began earlier end later.
+     * A source changes, and then its key is removed: threads that request the key later never get
+     * the old value, even if earlier loads finish later.
      */
     @ParameterizedTest
     @EnumSource(Scheme.class)
@@ -123,7 +126,7 @@ class CacheStressTest {
         Stress.together(List.of(writer, reader, reader, reader));
     }
 
-    /** Limits hold at every moment, and what is found belongs to its key. */
+    /** Limits hold at all times, and a value that is found belongs to its key. */
     @ParameterizedTest
     @EnumSource(Scheme.class)
     void keepsItsLimits(Scheme scheme) throws Exception {

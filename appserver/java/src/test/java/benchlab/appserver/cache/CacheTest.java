@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what every scheme of a cache does: limits, loading once, failures, removals.
+// Tests the common behavior of all cache implementations: limits, loading once, failures, removals.
 package benchlab.appserver.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -45,7 +45,7 @@ class CacheTest {
             this.make = make;
         }
 
-        @SuppressWarnings("unchecked") // An empty cache is one of any type.
+        @SuppressWarnings("unchecked") // An empty cache fits any type.
         <K, V> Cache<K, V> open(CacheOptions options) {
             return (Cache<K, V>) make.apply(options);
         }
@@ -182,7 +182,9 @@ class CacheTest {
         assertEquals(3, cache.get("abc"));
     }
 
-    /** All are waiting when the loader goes on: it stays in there until it sees the others wait. */
+    /**
+     * All threads are waiting when the loader continues: it blocks until it sees the others wait.
+     */
     @ParameterizedTest
     @EnumSource
     void loadsOnceForAllWhoMissAtOnce(Scheme scheme) throws Exception {
@@ -305,7 +307,7 @@ class CacheTest {
         assertEquals(1, cache.get("a", String::length));
     }
 
-    /** Each of three threads loads a key that the next one needs, in two caches: none hangs. */
+    /** Each of three threads loads a key that the next one needs, in two caches. None hangs. */
     @ParameterizedTest
     @EnumSource
     void loadersThatWaitForEachOtherFail(Scheme scheme) throws Exception {
@@ -347,7 +349,7 @@ class CacheTest {
         assertEquals("put", cache.get("key"));
     }
 
-    /** What was loaded may be what the removal was for. */
+    /** The loaded value may be the one that the removal was meant for. */
     @ParameterizedTest
     @EnumSource
     void aValueWhoseKeyIsRemovedWhileItLoadsIsNotKept(Scheme scheme) throws Exception {
@@ -368,7 +370,7 @@ class CacheTest {
         }
     }
 
-    /** A value that was put is newer, though the limits may have pushed it out since. */
+    /** A value that was put is newer, even if the limits have evicted it since. */
     @ParameterizedTest
     @EnumSource
     void aValueThatIsOlderThanAChangeIsNotKept(Scheme scheme) throws Exception {
@@ -418,7 +420,9 @@ class CacheTest {
         assertEquals(1, cache.get("key", NEVER, Duration.ZERO));
     }
 
-    /** A key that cannot be compared any more once {@code fails} is set, all with one hash. */
+    /**
+     * A key that cannot be compared after {@code fails} is set. All keys have the same hash code.
+     */
     private record Fragile(String name, AtomicBoolean fails) {
         @Override
         public int hashCode() {
@@ -434,7 +438,7 @@ class CacheTest {
         }
     }
 
-    /** No entry is lost, and none is left that the limits do not reach. */
+    /** No entry is lost, and none remains out of reach of the limits. */
     @ParameterizedTest
     @EnumSource
     void aWriteThatFailsChangesNothing(Scheme scheme) {
@@ -445,7 +449,7 @@ class CacheTest {
         cache.put(first, 1);
         cache.put(other, 2);
         fails.set(true);
-        assertEquals(1, cache.get(first)); // Found before the other one.
+        assertEquals(1, cache.get(first)); // Found before the other key is compared.
         for (int k = 0; k < 100; k++) {
             var fresh = new Fragile("new", fails);
             assertThrows(IllegalStateException.class, () -> cache.put(fresh, 3));
@@ -453,7 +457,7 @@ class CacheTest {
             try {
                 cache.put(first, 4);
             } catch (IllegalStateException e) {
-                // May or may not be compared with the other one.
+                // May or may not be compared with the other key.
             }
         }
         fails.set(false);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example of counters: requests under way and requests served.
+// An example of counters: requests in progress and requests served.
 package benchlab.appserver.counter;
 
-/** The figures of a server that ends gracefully: the last request that ends after it closes it. */
+/** The counts of a server with graceful shutdown: the last request to finish closes the server. */
 final class CounterExample {
     private final Counter served = new StripedCounter();
-    private final LinearizableCounter users = new AtomicCounter(1); // The server itself is one.
+    private final LinearizableCounter users = new AtomicCounter(1); // The server itself counts as one.
     private final Runnable close;
 
     CounterExample(Runnable close) {

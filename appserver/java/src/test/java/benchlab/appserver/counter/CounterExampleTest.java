@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the example: who leaves last closes, once.
+// Tests the example: the last user closes the server, once.
 package benchlab.appserver.counter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects against lost updates: threads change a counter at once, for the time that Stress gives.
+// Checks for lost updates: threads change a counter concurrently, for the duration that Stress
+// defines.
 package benchlab.appserver.counter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -61,7 +62,7 @@ class CounterStressTest {
         assertEquals(start + added, counter.value());
     }
 
-    /** Every value before is given out once: two threads never get the same ticket. */
+    /** Every previous value is returned once: two threads never get the same ticket. */
     @ParameterizedTest
     @MethodSource("benchlab.appserver.counter.CounterTest#linearizableCounters")
     void givesEveryTicketOnce(LinearizableCounter counter) throws Exception {
@@ -94,7 +95,9 @@ class CounterStressTest {
         tellsZeroToOneThread(LockedCounter::new);
     }
 
-    /** Whoever is told zero sees the plain writes of all who counted down before. */
+    /**
+     * The thread that reaches zero sees the plain writes of all threads that counted down before.
+     */
     private static void tellsZeroToOneThread(LongFunction<LinearizableCounter> make)
             throws Exception {
         var deadline = new Stress.Deadline(Stress.part(PARTS));
@@ -122,7 +125,7 @@ class CounterStressTest {
         } while (!deadline.passed());
     }
 
-    /** A striped counter that is only counted up never seems to go back. */
+    /** The value of a striped counter that is only incremented never decreases. */
     @Test
     void stripedNeverGoesBackWhileItIsCountedUp() throws Exception {
         var counter = new StripedCounter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what each operation of a counter does, and where the value lies in memory.
+// Tests each operation of a counter, and the layout of its value in memory.
 package benchlab.appserver.counter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -76,10 +76,10 @@ class CounterTest {
         }
     }
 
-    /** A neighbour within two lines of 64 bytes would slow the counter down. */
+    /** A neighbor within two 64-byte lines would slow the counter down. */
     @Test
     void atomicValueHasItsCacheLinesToItself() throws Exception {
-        // By reflection: javac warns of every use of Unsafe, and cannot be told not to.
+        // By reflection, because javac's warnings about Unsafe cannot be suppressed.
         Class<?> type = Class.forName("sun.misc.Unsafe");
         Field instance = type.getDeclaredField("theUnsafe");
         instance.setAccessible(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects percentiles: those of HdrHistogram, within the width of a bucket.
+// Compares percentiles with those of HdrHistogram, within the width of a bucket.
 package benchlab.appserver.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -18,7 +18,7 @@ class HistogramTest {
 
     private static final double[] PERCENTS = {0, 1, 25, 50, 75, 90, 95, 99, 99.9, 100};
 
-    /** Read by the tests of the Ada library, too. */
+    /** Also read by the tests of the Ada library. */
     private static final Path TABLE = Path.of("../ada/tests/monitor/percentiles.txt");
 
     private static LongStream values(int count, int shift) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counting a request costs one thread in CPU time.
+// Measures the CPU time that recording a request costs one thread.
 package benchlab.appserver.monitor;
 
 import java.lang.management.ManagementFactory;
@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program, not a test: prints the median and the range of 40 rounds after 20 to warm up. */
+/** A program, not a test: prints the median and the range of 40 rounds after 20 warm-up rounds. */
 final class MonitorCost {
 
     private static final int ROUNDS = 60;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects against lost records: threads count at once, for the time that Stress gives.
+// Checks for lost records: threads record concurrently, for the duration that Stress defines.
 package benchlab.appserver.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -17,7 +17,7 @@ class MonitorStressTest {
     private static final int THREADS = 4;
     private static final int PAGES = 12;
 
-    /** With more pages and queries than have names, while another thread reads all metrics. */
+    /** Uses more pages and queries than can be named, while another thread reads all metrics. */
     @Test
     void losesNothing() throws Exception {
         var monitor = new Monitor(8, 4, 2);

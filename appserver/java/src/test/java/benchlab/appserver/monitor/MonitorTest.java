@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects names, counts and metrics.
+// Tests names, counts and metrics.
 package benchlab.appserver.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -52,7 +52,7 @@ class MonitorTest {
             })
     void foldsQueries(String text, String name) {
         assertEquals(name, Folding.query(text));
-        assertEquals(name, Folding.query(name), "a name is its own");
+        assertEquals(name, Folding.query(name), "a name maps to itself");
     }
 
     @Test
@@ -111,7 +111,7 @@ class MonitorTest {
         assertThrows(IllegalStateException.class, () -> monitor.end(200, "/"));
     }
 
-    /** CPU time is that of the thread: a request that only waits has little. */
+    /** CPU time is measured per thread: a request that only waits uses little. */
     @Test
     void tellsWorkFromWaiting() throws Exception {
         var monitor = new Monitor();
@@ -139,7 +139,7 @@ class MonitorTest {
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long thread = Thread.currentThread().getId();
         long least = Long.MAX_VALUE;
-        // The first rounds compile, and find the slowest requests.
+        // The first rounds compile the code and fill the list of slowest requests.
         for (int round = 0; round < 20; round++) {
             long before = threads.getThreadAllocatedBytes(thread);
             for (int k = 0; k < 10_000; k++) {
@@ -149,7 +149,7 @@ class MonitorTest {
             }
             least = Math.min(least, threads.getThreadAllocatedBytes(thread) - before);
         }
-        // The call that tells it takes some itself.
+        // The measurement itself allocates a little.
         assertTrue(least < 1_000, "bytes for 10,000 requests: " + least);
         assertEquals(200_000, monitor.statistics("GET /users/{id}").count());
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leasing and giving back cost one thread in CPU time, beside a queue of the JDK.
+// Measures the CPU time that leasing and returning cost one thread, compared with a queue of the
+// JDK.
 package benchlab.appserver.pool;
 
 import benchlab.appserver.pool.PoolOptions.RequestOrder;
@@ -10,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
 
-/** A program, not a test: prints the median and the range of 40 rounds after 20 to warm up. */
+/** A program, not a test: prints the median and the range of 40 rounds after 20 warm-up rounds. */
 final class PoolCost {
 
     private static final int SIZE = 8;

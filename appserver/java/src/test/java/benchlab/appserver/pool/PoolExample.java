@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example of a pool: connections to a server that answers lines.
+// An example of a pool: connections to a server with a line protocol.
 package benchlab.appserver.pool;
 
 import java.io.BufferedReader;
@@ -11,7 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 
-/** Asks a server that answers each line with a line; at most two connections are open. */
+/**
+ * A client of a server that responds to each line with a line; at most two connections are open.
+ */
 final class PoolExample implements AutoCloseable {
     private final Pool<Socket> connections;
 
@@ -29,7 +31,7 @@ final class PoolExample implements AutoCloseable {
             try {
                 return exchange(lease.resource(), question);
             } catch (IOException e) {
-                lease.markBroken(); // Nobody knows where in an answer this connection is.
+                lease.markBroken(); // The position in the response is unknown.
                 throw e;
             }
         }
@@ -41,7 +43,7 @@ final class PoolExample implements AutoCloseable {
         var reader = new InputStreamReader(socket.getInputStream(), encoding);
         String answer = new BufferedReader(reader).readLine();
         if (answer == null) {
-            throw new IOException("the server has closed the connection");
+            throw new IOException("the server closed the connection");
         }
         return answer;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the example: connections are used again, and not after a failure.
+// Tests the example: connections are reused, except after a failure.
 package benchlab.appserver.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -37,7 +37,10 @@ class PoolExampleTest {
         }
     }
 
-    /** Two connections, one after the other: answers each line with its number, until "end". */
+    /**
+     * Serves two connections one after the other: responds to each line with the connection's
+     * number, until "end".
+     */
     private static void serve(ServerSocket server) {
         try {
             for (int number = 1; number <= 2; number++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects a pool's promises while everything happens at once, for the time that Stress gives.
+// Checks a pool's guarantees with concurrent operations of all kinds, for the duration that Stress
+// defines.
 package benchlab.appserver.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -33,8 +34,8 @@ class PoolStressTest {
     private final AtomicInteger resourcesMade = new AtomicInteger();
 
     /**
-     * A resource that notices whoever else uses it. The plain count shows that holders see each
-     * other.
+     * A resource that detects concurrent use. The plain counter checks that each holder sees the
+     * changes of the previous ones.
      */
     private final class Resource {
         private final AtomicInteger users = new AtomicInteger();
@@ -68,7 +69,8 @@ class PoolStressTest {
     }
 
     /**
-     * The way without the lock, and the hand-over: nobody waits for ever, nothing is leased twice.
+     * Tests the lock-free path and the hand-over: no thread waits forever, and no resource is
+     * leased twice.
      */
     @ParameterizedTest
     @EnumSource(RequestOrder.class)
@@ -90,7 +92,7 @@ class PoolStressTest {
         finish(pool, 2);
     }
 
-    /** As many resources as threads: all go the way without the lock. */
+    /** As many resources as threads, so all threads take the lock-free path. */
     @ParameterizedTest
     @EnumSource(RequestOrder.class)
     void leasesWithoutWaiting(RequestOrder order) throws Exception {
@@ -112,7 +114,8 @@ class PoolStressTest {
     }
 
     /**
-     * Of several threads that close one lease at once one succeeds, and the resource is free once.
+     * If multiple threads close one lease concurrently, one succeeds, and the resource becomes idle
+     * once.
      */
     @ParameterizedTest
     @EnumSource(RequestOrder.class)
@@ -130,7 +133,7 @@ class PoolStressTest {
                                 lease.close();
                                 balance++;
                             } catch (IllegalStateException e) {
-                                Thread.onSpinWait(); // Another one was first.
+                                Thread.onSpinWait(); // Another thread closed it first.
                             }
                         }
                     }
@@ -205,7 +208,7 @@ class PoolStressTest {
                     }
                 }
             } catch (InterruptedException | TimeoutException | ResourceException e) {
-                // What this test provokes; what is left of it is looked at in the end.
+                // Provoked by this test; the final state is checked at the end.
             }
             Thread.interrupted();
         }
@@ -226,14 +229,14 @@ class PoolStressTest {
         pool.close();
         assertTrue(pool.awaitTermination(Duration.ofSeconds(20)));
         assertEquals(0, living.get());
-        assertTrue(most.get() <= capacity, most + " at once");
+        assertTrue(most.get() <= capacity, most + " concurrently");
         assertEquals(resourcesMade.get(), pool.statistics().made());
         assertEquals(0, pool.statistics().reclaimed());
     }
 
     private Resource makeOrFail() throws IOException {
         if (chance(10)) {
-            throw new IOException("made to fail");
+            throw new IOException("failing as requested");
         }
         return new Resource();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what a pool promises to one holder, to those who wait, and to whoever fails.
+// Tests a pool's guarantees for holders, waiting threads and failures.
 package benchlab.appserver.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class PoolTest {
 
-    /** A resource that says what was done to it. */
+    /** A resource that records the calls of its hooks. */
     private static final class Resource {
         private final int number;
         private boolean valid = true;
@@ -255,7 +255,10 @@ class PoolTest {
         assertEquals(4, resources.size());
     }
 
-    /** The timeout is one for making, too. What is made too late serves the next lease. */
+    /**
+     * The timeout also covers the factory. A resource that is created too late serves the next
+     * lease.
+     */
     @Test
     void aFactoryThatHangsEndsAtTheTimeout() throws Exception {
         var goesOn = new CountDownLatch(1);
@@ -281,7 +284,10 @@ class PoolTest {
         }
     }
 
-    /** The drivers connect, and wait for the server's first word or for the answer to theirs. */
+    /**
+     * The drivers connect, and wait for the server's greeting or for the response to their own
+     * first message.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"jdbc:postgresql", "jdbc:mariadb"})
     void aServerThatIsSilentEndsAtTheTimeout(String protocol) throws Exception {
@@ -416,7 +422,7 @@ class PoolTest {
         }
     }
 
-    /** Whoever waits while another one's factory fails makes the resource in its place. */
+    /** If another thread's factory call fails, the next waiting thread creates the resource. */
     @Test
     void theNextWaiterTriesWhenAFactoryFails() throws Exception {
         var entered = new CountDownLatch(1);
@@ -533,8 +539,8 @@ class PoolTest {
     }
 
     /**
-     * Whoever waits gets a new resource, since the one that lost its lease may still use the old
-     * one.
+     * The waiting thread gets a new resource, because the thread that lost its lease may still use
+     * the old one.
      */
     @Test
     void aLostLeaseIsReclaimed() throws Exception {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Started by ProcessTest through hold_calls, so that what it starts in a held directory hangs.
+// Started by ProcessTest with hold_calls, so that programs in a held directory hang.
 package benchlab.appserver.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -25,7 +25,7 @@ final class HangingStarts {
         Path program = Files.createSymbolicLink(held.resolve("true"), Path.of("/bin/true"));
         Command hangsInExec = Command.of(program.toString());
         Command hangsInDirectory = Command.of("/bin/true").directory(held);
-        Command.of("/bin/true").run().orThrow(); // Loads what is loaded once.
+        Command.of("/bin/true").run().orThrow(); // Loads classes.
         long pipes = ProcessTest.pipes();
 
         for (Command command : List.of(hangsInExec, hangsInDirectory, hangsInExec)) {
@@ -37,10 +37,10 @@ final class HangingStarts {
         hangsBesideOthers(hangsInExec);
         assertEquals(Set.of(), children());
         assertEquals(pipes, ProcessTest.pipes());
-        System.exit(0); // A thread that hangs is no reason to go on.
+        System.exit(0); // A hanging thread must not keep the JVM alive.
     }
 
-    /** Neither other starts nor the end of another one that hangs change anything for it. */
+    /** Neither other starts nor the end of another hanging start affect the hanging one. */
     private static void hangsBesideOthers(Command hanging) throws Exception {
         try (RunningProcess running = Command.of("cat").start()) {
             var waiting = new Thread(() -> assertThrows(InterruptedException.class, hanging::run));

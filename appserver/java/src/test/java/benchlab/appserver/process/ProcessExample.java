@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example of processes: a filter with a time limit, and lines that are read as they come.
+// An example of processes: a filter with a timeout, and lines that are read as they arrive.
 package benchlab.appserver.process;
 
 import java.io.IOException;
@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 
-/** Uses programs of the system. */
+/** Runs standard system programs. */
 final class ProcessExample {
 
     private ProcessExample() {}
@@ -30,7 +30,7 @@ final class ProcessExample {
             for (String file : process.lines()) {
                 found.add(file);
                 if (found.size() == count) {
-                    break; // Closing kills what still searches.
+                    break; // Closing kills the program if it is still searching.
                 }
             }
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the example.
 package benchlab.appserver.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects against lost bytes and processes that are left behind, for the time that Stress gives.
+// Checks for lost bytes and leaked processes, for the duration that Stress defines.
 package benchlab.appserver.process;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -37,7 +37,7 @@ class ProcessStressTest {
         List<Long> rounds = Stress.together(Collections.nCopies(THREADS, task));
         assertTrue(rounds.stream().allMatch(count -> count > 0));
         for (int waits = 0; ProcessHandle.current().children().count() > 0; waits++) {
-            assertTrue(waits < 2000, "children are left");
+            assertTrue(waits < 2000, "child processes are left");
             Thread.sleep(10);
         }
     }
@@ -55,9 +55,9 @@ class ProcessStressTest {
         var limit = Duration.ofMillis(ThreadLocalRandom.current().nextInt(1, 10));
         try {
             endless.run(new byte[100_000], limit);
-            throw new AssertionError("it never ends");
+            throw new AssertionError("the program exited although it is endless");
         } catch (TimeoutException e) {
-            // As it must: it was killed.
+            // Expected: the program was killed.
         }
     }
 }

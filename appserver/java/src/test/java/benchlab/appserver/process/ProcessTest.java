@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what happens between this process and those that it starts, and that none is left.
+// Tests the communication with child processes, and that no process is left.
 package benchlab.appserver.process;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -54,11 +54,11 @@ class ProcessTest {
 
     @BeforeEach
     void countDescriptors() throws Exception {
-        Command.of("true").run(); // Loads what is loaded once.
+        Command.of("true").run(); // Loads classes.
         descriptors = pipes();
     }
 
-    /** A pipe may be closed by the thread that reads it, a moment later. */
+    /** A pipe may be closed a moment later, by the thread that reads it. */
     @AfterEach
     void nothingIsLeft() throws Exception {
         until(() -> ProcessHandle.current().children().findAny().isEmpty());
@@ -134,7 +134,7 @@ class ProcessTest {
         assertEquals("", both.stdout(Redirect.DISCARD).stderr(Redirect.DISCARD).run().text());
     }
 
-    /** More than any pipe holds, in both directions, and errors beside. */
+    /** Exceeds the capacity of any pipe, in both directions, with concurrent errors. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 65_536, 65_537, 5_000_000})
     void writesAndReadsAtTheSameTime(int size) throws Exception {
@@ -181,7 +181,7 @@ class ProcessTest {
         }
     }
 
-    /** What is sorted comes only after the end of the input. */
+    /** Sorted output is only written after the end of the input. */
     @Test
     void iteratesOverLinesWhileItFeeds() throws Exception {
         var numbers = new StringBuilder();
@@ -321,7 +321,7 @@ class ProcessTest {
         untilGone(pids);
     }
 
-    /** Its parent has ended, so that it is nobody's descendant; it holds the pipe. */
+    /** The parent has exited, so the process is no longer a descendant; it holds the pipe. */
     @Test
     void killsWhatOutlivedTheProgramThatStartedIt() throws Exception {
         Path pids = folder.resolve("pids");
@@ -335,7 +335,7 @@ class ProcessTest {
         assertEquals(2, lines(pids));
     }
 
-    /** While a process becomes another program, its environment cannot be read. */
+    /** While a process executes another program, its environment cannot be read. */
     @RepeatedTest(100)
     void killsWhatBecomesAnotherProgram() throws Exception {
         Path pids = folder.resolve("pids");
@@ -348,7 +348,7 @@ class ProcessTest {
         untilGone(pids);
     }
 
-    /** Or the end of a child would be seen, and answered with another child. */
+    /** Otherwise the parent would see the exit of its child and start another one. */
     @RepeatedTest(10)
     void killsParentsBeforeTheirChildren() throws Exception {
         Path pids = folder.resolve("pids");
@@ -362,7 +362,7 @@ class ProcessTest {
         }
     }
 
-    /** The program does not end before its output is read. */
+    /** The program continues until its output has been read. */
     @Test
     void readsWhatIsWrittenAfterTheEndOfTheProgram() throws Exception {
         Output output = shell("sleep 0.5; (sleep 0.3; echo late; echo e >&2) & echo early").run();
@@ -422,7 +422,7 @@ class ProcessTest {
         }
     }
 
-    /** As one of another user's. */
+    /** For example a process of another user. */
     @Test
     void whatCannotBeKilledIsNotWaitedFor() {
         Command command = Command.of("sleep", "1000");
@@ -439,7 +439,7 @@ class ProcessTest {
         unkillable.end.countDown();
     }
 
-    /** A virtual thread that waits in a monitor keeps its carrier, before Java 24. */
+    /** Before Java 24, a virtual thread that waits in a monitor pins its carrier thread. */
     @Test
     void waitingForErrorsHoldsNoMonitor() throws Exception {
         try (var process = shell("read line; echo error >&2").start()) {
@@ -533,7 +533,7 @@ class ProcessTest {
         }
     }
 
-    /** A JVM of its own, since the kernel is told to hold its calls. */
+    /** Uses a separate JVM, because the kernel blocks its calls. */
     @Test
     void aStartThatHangsEndsAtItsTimeout() throws Exception {
         Path hold = folder.resolve("hold_calls");
@@ -556,7 +556,7 @@ class ProcessTest {
                 () -> new String(output.stderr(), StandardCharsets.UTF_8));
     }
 
-    /** Opening a pipe for writing hangs until it is opened for reading. */
+    /** Opening a FIFO for writing blocks until it is opened for reading. */
     @Test
     void killsWhatStartsAfterItsTimeout() throws Exception {
         Path pipe = folder.resolve("pipe");
@@ -564,7 +564,7 @@ class ProcessTest {
         Command late = shell("sleep 1000 & sleep 1000").stdout(Redirect.to(pipe.toFile()));
         assertThrows(TimeoutException.class, () -> late.start(Duration.ofMillis(20)));
         try (var reader = Files.newInputStream(pipe)) {
-            assertEquals(0, reader.readAllBytes().length); // Ends when all writers have.
+            assertEquals(0, reader.readAllBytes().length); // Ends when all writers have exited.
         }
         assertThrows(TimeoutException.class, () -> late.run("", Duration.ofMillis(20)));
         Files.newInputStream(pipe).close();
@@ -652,7 +652,7 @@ class ProcessTest {
         }
     }
 
-    /** Or a zombie: whoever adopted it, the system's first process, takes its time. */
+    /** A zombie counts as gone, because init, which adopted it, may reap it later. */
     private static boolean isGone(Path stat) {
         try {
             String text = Files.readString(stat);
@@ -674,7 +674,7 @@ class ProcessTest {
         try {
             return Files.readSymbolicLink(descriptor).toString().startsWith("pipe:");
         } catch (IOException e) {
-            return false; // The one of the listing itself.
+            return false; // The descriptor of the listing itself.
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects one effect of each call, on each database, with faults that databases really make.
+// Checks that each call takes effect once, on each database, with real database faults.
 package benchlab.appserver.retry;
 
 import static benchlab.appserver.retry.TestDatabase.number;
@@ -94,7 +94,9 @@ abstract class DatabaseTest {
                 });
     }
 
-    /** Reads a record in one transaction and changes it in another one, as a user does. */
+    /**
+     * Reads a record in one transaction and changes it in another one, as an interactive user does.
+     */
     private Long edit() throws SQLException {
         long[] read =
                 transactions.run(
@@ -106,7 +108,7 @@ abstract class DatabaseTest {
         return addVersioned(read[0], read[1] + 5);
     }
 
-    /** A call that comes again with its key finds out what became of the first one. */
+    /** A call that is repeated with its key finds out the outcome of the first one. */
     private static void checkAgain(Situations situations, String program, String words)
             throws SQLException {
         Situations.Effects found = situations.effects(Situations.Mode.KEYED, program, () -> null);
@@ -116,12 +118,12 @@ abstract class DatabaseTest {
                         "done",
                         found.own(),
                         found.part(),
-                        Situations.count(program, 'b'), // Without a key: they may be there twice.
+                        Situations.count(program, 'b'), // Without a key, effects may be duplicated.
                         found.otherKey());
         Situations.checkBalance(Situations.Mode.KEYED, program, withoutOther, "again: " + words);
     }
 
-    /** Columns are those that the file says. */
+    /** The columns are defined in the file. */
     @Test
     @Timeout(600)
     void aFaultAtAnyPointHasTheOutcomeOfEveryDatabase() throws Exception {
@@ -150,7 +152,7 @@ abstract class DatabaseTest {
         }
     }
 
-    /** The same schedules in each run. */
+    /** The schedules are the same in each run. */
     @Test
     @Timeout(3_600)
     void randomSchedulesOfFaultsLeaveTheBalanceRight() throws Exception {
@@ -185,7 +187,7 @@ abstract class DatabaseTest {
         }
     }
 
-    /** By hand: what is inside and has no key may be done again. */
+    /** Builds a program. In mode BY_HAND, nested transactions without a key may be repeated. */
     private static String program(Situations.Mode mode, Random random) {
         String letters = mode == Situations.Mode.BY_HAND ? "aakK" : "aapPbBkK";
         return random.ints(1 + random.nextInt(4), 0, letters.length())
@@ -193,7 +195,7 @@ abstract class DatabaseTest {
                 .collect(Collectors.joining());
     }
 
-    /** How many random schedules there are, unless {@code LAB_SCHEDULES} says it. */
+    /** Returns the number of random schedules, unless {@code LAB_SCHEDULES} is set. */
     int schedules() {
         return 1_000;
     }
@@ -240,7 +242,7 @@ abstract class DatabaseTest {
                             return addOne(connection);
                         });
         assertEquals("101", result);
-        assertEquals(1, runs.get()); // Its retry finds the key before it works.
+        assertEquals(1, runs.get()); // The retry finds the key before it runs the work.
         assertOneEffect();
     }
 
@@ -297,11 +299,14 @@ abstract class DatabaseTest {
             injector.afterNextCommit(DatabaseTest::lose);
             var thrown = assertThrows(OutcomeUnknownException.class, call::call);
             assertSame(down, thrown.getCause());
-            assertEquals(6, opened.get()); // 3 attempts, and 3 to find out.
+            assertEquals(6, opened.get()); // 3 attempts, and 3 to find out the outcome.
         }
     }
 
-    /** What the call throws whose first attempt is lost at its commit, and each other one later. */
+    /**
+     * Returns the exception of a call whose first attempt is lost during its commit, and whose
+     * later attempts fail.
+     */
     <X extends Exception> X loseAndFail(Class<X> expected, SQLException later, int attempts) {
         injector.beforeNextCommit(DatabaseTest::lose);
         var runs = new AtomicInteger();
@@ -343,12 +348,12 @@ abstract class DatabaseTest {
         var thrown = assertThrows(OutcomeUnknownException.class, () -> addOnce("order 1"));
         assertSame(down, thrown.getCause());
         assertEquals(101, balance(1));
-        assertEquals(5, metrics.statistics().retries()); // 3 attempts, and 3 to find out.
+        assertEquals(5, metrics.statistics().retries()); // 3 attempts, and 3 to find out the outcome.
         assertEquals(1, metrics.statistics().givenUp());
     }
 
     static void lose() throws SQLException {
-        throw new SQLException("the answer was lost", "08006");
+        throw new SQLException("the response was lost", "08006");
     }
 
     @Test
@@ -383,10 +388,10 @@ abstract class DatabaseTest {
         assertEquals(0, metrics.statistics().retries());
     }
 
-    /** The first words of the statements that put a key and its result there. */
+    /** Returns the first words of the statements that insert a key and its result. */
     abstract List<String> keyStatements();
 
-    /** Because it was done, and whatever the failure looks like. */
+    /** Because it was done, no matter what the failure looks like. */
     @Test
     void workThatCannotBeDoneAgainHasItsFirstResult() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -405,7 +410,10 @@ abstract class DatabaseTest {
         assertEquals(0, metrics.statistics().retries());
     }
 
-    /** A key that is as long as the column has the same beginning. */
+    /**
+     * Creates a table with requests. One key in the tests fills the column and starts with another
+     * key.
+     */
     private void makeTableOfRequests() throws SQLException {
         database.execute("DROP TABLE retry_key");
         database.execute(
@@ -468,7 +476,9 @@ abstract class DatabaseTest {
         assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
     }
 
-    /** A session of a zone in the east would take a time of day of another zone for an old one. */
+    /**
+     * A session in a time zone east of UTC would consider a time of day from another zone as old.
+     */
     @Test
     void theZoneOfASessionMakesNoKeyOlder() throws Exception {
         makeTableOfRequests();
@@ -538,7 +548,7 @@ abstract class DatabaseTest {
         return Long.toString(number(connection, "SELECT balance FROM account WHERE id = 1"));
     }
 
-    /** In a transaction that the work makes itself, as a container does. */
+    /** Runs in a transaction that the work begins itself, as a container does. */
     private String addOnceInTransaction(Policy with, Transactions.Source source)
             throws SQLException {
         return Retry.call(

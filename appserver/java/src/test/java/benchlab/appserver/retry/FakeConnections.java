@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that say what was done to them, and that fail when they are told to.
+// Fake connections that record calls and fail on request.
 package benchlab.appserver.retry;
 
 import java.lang.reflect.Method;
@@ -17,12 +17,12 @@ final class FakeConnections implements Transactions.Source {
     private final Map<String, Exception> failures = new HashMap<>();
     private int opened;
 
-    /** The next call of a method fails, after it has its effect. */
+    /** Makes the next call of a method fail after it has taken effect. */
     void failNext(String method, SQLException failure) {
         failures.put(method, failure);
     }
 
-    /** The same, as of a pool. */
+    /** Makes the next call of a method fail with an unchecked exception, as a pool might. */
     void failNext(String method, RuntimeException failure) {
         failures.put(method, failure);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that only pauses move, and that remembers them.
+// A clock that only delays advance, and that records the delays.
 package benchlab.appserver.retry;
 
 import java.util.ArrayList;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: runs an action at the commit of a transaction.
 package benchlab.appserver.retry;
 
 import java.lang.reflect.InvocationTargetException;
@@ -12,9 +11,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * For tests: runs an action just before or just after a commit, such as another transaction. So a
- * test can produce a stale version, a serialization failure, a deadlock or a lost connection
- * deterministically:
+ * For tests: runs an action, such as another transaction, immediately before or after a commit.
+ * This lets a test produce a stale version, a serialization failure, a deadlock or a lost
+ * connection deterministically:
  *
  * <pre>{@code
  * var injector = new FaultInjector(dataSource::getConnection);
@@ -22,9 +21,10 @@ import java.util.concurrent.atomic.AtomicReference;
  * Retry.call(policy, new Transactions(injector), connection -> changeTheRecord(connection));
  * }</pre>
  *
- * <p>The action runs on the thread that commits. It must not wait for a lock of the transaction: it
- * would wait forever, or until the database's limit. To produce a deadlock, let the transaction's
- * connection ask, on a waiting thread, for a row that another transaction has locked.
+ * <p>The action runs on the committing thread. It must not wait for a lock of the transaction,
+ * because it would wait forever, or until the database's lock timeout. To produce a deadlock, let
+ * the transaction's connection request, on another thread, a row that another transaction has
+ * locked.
  */
 public final class FaultInjector implements Transactions.Source {
 
@@ -32,25 +32,36 @@ public final class FaultInjector implements Transactions.Source {
     private final AtomicReference<Action> before = new AtomicReference<>();
     private final AtomicReference<Action> after = new AtomicReference<>();
 
-    /** Runs while a transaction is stopped. The commit throws its exceptions. */
+    /** Runs while a transaction is paused. The commit throws the exceptions of the action. */
     @FunctionalInterface
     public interface Action {
         void run() throws SQLException;
     }
 
-    /** Stops transactions on this source's connections, as others come from this object. */
+    /**
+     * Wraps a source of connections.
+     *
+     * @param source the source of the connections
+     */
     public FaultInjector(Transactions.Source source) {
         this.source = Objects.requireNonNull(source, "source");
     }
 
-    /** Does an action before the next commit, and only before that. */
+    /**
+     * Runs an action once, before the next commit.
+     *
+     * @param action the action
+     */
     public void beforeNextCommit(Action action) {
         before.set(action);
     }
 
     /**
-     * Does an action after the next commit, once the database has done it. One that throws a lost
-     * connection ({@code new SQLException("lost", "08006")}) makes the commit's outcome unknown.
+     * Runs an action once, after the database has completed the next commit. An action that throws
+     * a lost connection ({@code new SQLException("lost", "08006")}) makes the outcome of the commit
+     * unknown.
+     *
+     * @param action the action
      */
     public void afterNextCommit(Action action) {
         after.set(action);
@@ -61,7 +72,7 @@ public final class FaultInjector implements Transactions.Source {
         return stopped(Connection.class, source.open(), "commit");
     }
 
-    /** An object one of whose methods commits. */
+    /** Returns a proxy of an object with a method that commits. */
     private <T> T stopped(Class<T> type, T target, String committing) {
         return type.cast(
                 Proxy.newProxyInstance(
@@ -80,7 +91,7 @@ public final class FaultInjector implements Transactions.Source {
         return result;
     }
 
-    /** A statement that puts a key there may commit, too. */
+    /** A statement that inserts a key may commit, too. */
     private Object forward(Object target, Method method, Object[] arguments) throws Throwable {
         Object result = invoke(target, method, arguments);
         return result instanceof PreparedStatement statement

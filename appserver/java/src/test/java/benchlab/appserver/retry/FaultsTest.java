@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the classes of faults: what is retried that should not be, or the other way round.
+// Tests the classes of faults: permanent faults must not be retried, and transient ones must be.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -35,7 +35,7 @@ import org.sqlite.SQLiteException;
 
 class FaultsTest {
 
-    /** Read by the tests of the Ada library, too. */
+    /** Also read by the tests of the Ada library. */
     private static final Path TABLE = Path.of("../ada/tests/blocks/faults.txt");
 
     /** A line: database, SQLSTATE, code, fault, and "refused" if there was no connection. */
@@ -74,7 +74,9 @@ class FaultsTest {
         assertEquals(line.fault, Faults.of(line.error));
     }
 
-    /** Of work that makes its own transaction: it may have committed, unless it was refused. */
+    /**
+     * Work that commits its own transaction may have committed, unless the connection was refused.
+     */
     @ParameterizedTest
     @MethodSource("lines")
     void onlyWhoWasRefusedHasCertainlyDoneNothing(Line line) {
@@ -91,7 +93,7 @@ class FaultsTest {
         assertEquals(1, metrics.statistics().faults().get(counted), metrics.statistics()::toString);
     }
 
-    /** As drivers for Java give them. */
+    /** Exceptions as the Java drivers throw them. */
     @ParameterizedTest
     @CsvSource({
         "70100, 1927, CONNECTION_LOST",
@@ -104,7 +106,7 @@ class FaultsTest {
         assertEquals(fault, Faults.of(new SQLException("", state, code)));
     }
 
-    /** As MariaDB's driver throws the SIGNAL of a trigger. */
+    /** MariaDB's driver throws this for a SIGNAL in a trigger. */
     @Test
     void withAStateTheTypeDoesNotDecide() {
         var signal = new SQLTransientConnectionException("no stock", "45000", 1644);
@@ -148,7 +150,7 @@ class FaultsTest {
         assertEquals(Fault.STALE_VERSION, Faults.of(stale));
     }
 
-    /** As transaction managers throw them, such as Narayana. */
+    /** Transaction managers such as Narayana throw exceptions of this form. */
     @Test
     void aSuppressedExceptionOfTheResourceIsSearched() {
         var resource = new XAException(XAException.XA_RBROLLBACK);
@@ -161,7 +163,7 @@ class FaultsTest {
     @Test
     void otherSuppressedExceptionsSayNothing() {
         var failure = new RuntimeException();
-        failure.addSuppressed(new SQLException("", "40001")); // An earlier attempt's.
+        failure.addSuppressed(new SQLException("", "40001")); // From an earlier attempt.
         assertEquals(Fault.PERMANENT, Faults.of(failure));
     }
 

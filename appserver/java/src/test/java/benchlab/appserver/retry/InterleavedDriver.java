@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver for the pools of containers, whose commits a FaultInjector stops.
+// A driver for the pools of containers, whose commits a FaultInjector intercepts.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;
@@ -10,7 +10,7 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.util.Properties;
 import java.util.logging.Logger;
 
-/** Pools make it by its name, so that its source is the same for all. */
+/** Pools create the driver by its class name, so all instances share one source. */
 public final class InterleavedDriver implements Driver {
     static final String URL = "jdbc:interleaved:";
 

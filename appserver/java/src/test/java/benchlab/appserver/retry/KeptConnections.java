@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections whose sessions outlive most of their calls of close.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -11,25 +10,25 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * A source for one thread. To log in and to begin a session costs a server more than a short
- * transaction: so the next connection has the session of the one that was closed, where it was
- * rolled back. Each 16th session ends with its connection. A session that is taken again must have
- * the settings of a new one.
+ * A single-threaded source that reuses sessions. Logging in and starting a session costs a server
+ * more than a short transaction does. The next connection therefore reuses the session of a
+ * connection that was closed after a rollback. Every 16th session ends with its connection. A
+ * reused session must have the settings of a new one.
  */
 final class KeptConnections implements Transactions.Source, AutoCloseable {
 
     private static final int USES = 16;
 
     private final Transactions.Source source;
-    private Connection kept; // Null: none.
-    private Settings atBegin; // Of a new session.
+    private Connection kept; // Null if there is none.
+    private Settings atBegin; // The settings of a new session.
     private int uses;
 
     KeptConnections(Transactions.Source source) {
         this.source = source;
     }
 
-    /** What a use may change, and must not leave to the next one. */
+    /** The settings that a user may change, but must not leave to the next user. */
     private record Settings(boolean autoCommit, int isolation, boolean readOnly) {
         static Settings of(Connection session) throws SQLException {
             return new Settings(
@@ -53,7 +52,7 @@ final class KeptConnections implements Transactions.Source, AutoCloseable {
     private Connection keptSession() throws SQLException {
         Connection session = kept;
         kept = null;
-        assertEquals(atBegin, Settings.of(session), "the settings of a session that is taken again");
+        assertEquals(atBegin, Settings.of(session), "the settings of a reused session");
         return session;
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests on MariaDB, and a snapshot that is old.
+// Runs the database tests on MariaDB, and tests an outdated snapshot.
 package benchlab.appserver.retry;
 
 import static benchlab.appserver.retry.TestDatabase.number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests on PostgreSQL, and a failure at the commit.
+// Runs the database tests on PostgreSQL, and tests a failure of the commit.
 package benchlab.appserver.retry;
 
 import static benchlab.appserver.retry.TestDatabase.number;
@@ -26,7 +26,7 @@ class PostgresqlTest extends ServerTest {
         return List.of("INSERT");
     }
 
-    /** A violation at the COMMIT is not taken for that of a key. */
+    /** A constraint violation at the COMMIT is not mistaken for a duplicate key. */
     @Test
     void aCommitThatIsRefusedIsAFailure() throws Exception {
         database.execute("UPDATE account SET version = id");
@@ -48,7 +48,7 @@ class PostgresqlTest extends ServerTest {
         assertEquals(0, database.number("SELECT count(*) FROM retry_key"));
     }
 
-    /** Each reads what the other one writes: the second one fails at its commit. */
+    /** Each transaction reads the other's writes: the second one fails at its commit. */
     @Test
     void aSerializationFailureAtTheCommitIsRetried() throws Exception {
         injector.beforeNextCommit(() -> moveSum(database.connect(), 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that say which statements were prepared on them.
+// Connections that record which statements were prepared on them.
 package benchlab.appserver.retry;
 
 import java.lang.reflect.InvocationTargetException;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call without a fault costs one thread in CPU time.
+// Measures the CPU time that a call without a fault costs one thread.
 package benchlab.appserver.retry;
 
 import java.lang.management.ManagementFactory;
@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program, not a test: prints the median and the range of 40 rounds after 20 to warm up. */
+/** A program, not a test: prints the median and the range of 40 rounds after 20 warm-up rounds. */
 final class RetryCost {
 
     private static final int ROUNDS = 60;
@@ -41,7 +41,7 @@ final class RetryCost {
         }
         double cost = (double) (clock.getCurrentThreadCpuTime() - start) / OPERATIONS;
         if (check[0] != OPERATIONS) {
-            throw new AssertionError("it did " + check[0]);
+            throw new AssertionError("wrong number of operations: " + check[0]);
         }
         return cost;
     }

@@ -9,7 +9,7 @@ import java.util.Map;
 final class RetryExample {
     private final RetryMetrics metrics = new RetryMetrics();
     private final Policy policy =
-            Policy.ofAttempts(5) // 4 retries.
+            Policy.ofAttempts(5) // That is, 4 retries.
                     .deadline(Duration.ofSeconds(10))
                     .budget(new Budget(0.1, 20))
                     .metrics(metrics);
@@ -20,7 +20,10 @@ final class RetryExample {
         transactions = new Transactions(source);
     }
 
-    /** Has one effect, also if the answer to its COMMIT is lost, or the client asks again. */
+    /**
+     * Takes effect once, even if the response to the COMMIT is lost or the client repeats the
+     * request.
+     */
     long order(String request, int article, int count) throws SQLException {
         return Retry.call(
                 policy,
@@ -36,10 +39,13 @@ final class RetryExample {
                 });
     }
 
-    /** Changes the price that was read as this version; StaleVersionException if it is older. */
+    /**
+     * Changes the price that was read in this version. Throws StaleVersionException if it has
+     * changed since.
+     */
     void changePrice(int article, long version, long price) throws SQLException {
         Retry.call(
-                policy.without(Fault.STALE_VERSION), // Only who read it can read it again.
+                policy.without(Fault.STALE_VERSION), // Only the caller can read it again.
                 transactions,
                 connection -> {
                     try (var update =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the example: an order whose answer is lost has one effect.
+// Tests the example: an order whose response is lost takes effect once.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -23,7 +23,7 @@ class RetryExampleTest {
 
             injector.afterNextCommit(
                     () -> {
-                        throw new SQLException("the answer was lost", "08006");
+                        throw new SQLException("the response was lost", "08006");
                     });
             assertEquals(1, shop.order("order 1", 7, 3));
             assertEquals(3, database.number("SELECT sum(count) FROM ordered"));

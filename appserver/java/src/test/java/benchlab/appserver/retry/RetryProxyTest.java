@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects which methods of a service are retried, and what it throws.
+// Tests which methods of a service are retried, and which exceptions it throws.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -133,7 +133,7 @@ class RetryProxyTest {
         assertSame(shop.failure, assertThrows(IOException.class, orders::place));
     }
 
-    /** It may have been committed. */
+    /** The work may have been committed. */
     @Test
     void aLostConnectionIsAnUnknownOutcome() {
         shop.failure = new IOException(new SQLException("lost", "08006"));

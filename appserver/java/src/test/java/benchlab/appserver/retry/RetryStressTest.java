@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects one effect of each call while many contend, for the time that Stress gives.
+// Checks that each call takes effect once under contention, for the duration that Stress defines.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -24,7 +24,7 @@ class RetryStressTest {
 
     private final RetryMetrics metrics = new RetryMetrics();
 
-    /** Versions, locks, and answers that are lost before and after the commit, all at once. */
+    /** Combines versions, locks, and responses that are lost before and after the commit. */
     @Test
     void eachCallHasOneEffect() throws Exception {
         try (var database = new TestDatabase.Sqlite()) {
@@ -67,7 +67,7 @@ class RetryStressTest {
     }
 
     private static void lose() throws SQLException {
-        throw new SQLException("the answer was lost", "08006");
+        throw new SQLException("the response was lost", "08006");
     }
 
     private void addOnce(Transactions transactions, String key) throws SQLException {
@@ -92,7 +92,7 @@ class RetryStressTest {
         return "added";
     }
 
-    /** No retry is taken twice, and none is lost. */
+    /** No retry is spent twice, and none is lost. */
     @Test
     void aBudgetIsNotOverdrawn() throws Exception {
         var budget = new Budget(0.5, 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects which calls are retried.
+// Tests which calls are retried.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -25,7 +25,7 @@ class RetryTest {
     private final RetryMetrics metrics = new RetryMetrics();
     private final Policy policy = Policy.ofAttempts(4).metrics(metrics);
 
-    /** Fails with these, one after the other, and then returns how often it was run. */
+    /** Fails with each of these exceptions in turn, and then returns the number of runs. */
     private static final class Failing implements Work<Integer, Exception> {
         private final Deque<Exception> failures;
         private int runs;
@@ -237,7 +237,7 @@ class RetryTest {
         assertEquals(2, call(policy.repeatable(true), new Failing(lost())));
     }
 
-    /** Also if the database itself says that it does not know. */
+    /** This also applies if the database itself reports an unknown outcome. */
     @Test
     void whatTheDatabaseDoesNotKnowIsUnknown() {
         var failure = new IOException(new SQLException("unknown", "08007"));
@@ -262,7 +262,7 @@ class RetryTest {
                 assertThrows(IOException.class, () -> call(policy, new Failing(failure))));
     }
 
-    /** What may take effect twice is unknown only if the last attempt's outcome is. */
+    /** If the work may take effect twice, only the outcome of the last attempt matters. */
     @Test
     void theLastAttemptOfWhatIsRepeatableCounts() {
         Policy twice = Policy.ofAttempts(2).repeatable(true);
@@ -308,7 +308,7 @@ class RetryTest {
         String label = "{policy=\"a \\\"b\\\"\\\\\\n\"";
         List<String> lines = text.lines().toList();
         assertEquals(5 * 2 + 4 + Fault.values().length, lines.size());
-        assertEquals("# HELP appserver_retry_calls_total Calls that began.", lines.get(0));
+        assertEquals("# HELP appserver_retry_calls_total Calls.", lines.get(0));
         assertEquals("# TYPE appserver_retry_calls_total counter", lines.get(1));
         assertEquals("appserver_retry_calls_total" + label + "} 1", lines.get(2));
         assertTrue(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only servers have: sessions that end, and locks on rows.
+// Tests features that only servers have: sessions that end, and row locks.
 package benchlab.appserver.retry;
 
 import static benchlab.appserver.retry.TestDatabase.number;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 abstract class ServerTest extends DatabaseTest {
 
-    /** The other transaction holds the row for as long as this one may take. */
+    /** The other transaction locks the row for longer than this one's timeout. */
     @Test
     void aCallThatWaitsForALockEndsInTime() throws Exception {
         long start = System.nanoTime();
@@ -70,14 +70,14 @@ abstract class ServerTest extends DatabaseTest {
         return "1";
     }
 
-    /** The first attempt's COMMIT may still be on its way. */
+    /** The COMMIT of the first attempt may still be in transit. */
     @Test
     void anOutcomeIsUnknownUntilAnAttemptCommits() {
         var sold = new SQLException("sold out", "45000");
         assertSame(sold, loseAndFail(OutcomeUnknownException.class, sold, 2).getCause());
     }
 
-    /** One that comes too late for its client does nothing. */
+    /** A commit that arrives after its client has given up has no effect. */
     @Test
     void aCommitAfterThatOfItsRetryIsRefused() throws Exception {
         try (Connection late = database.connect()) {
@@ -95,7 +95,7 @@ abstract class ServerTest extends DatabaseTest {
         assertEquals(100, balance(2));
     }
 
-    /** Also of a transaction that does nothing else. */
+    /** This includes a transaction that does nothing else. */
     @Test
     void aRollbackAfterADuplicateFreesItsRow() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -108,7 +108,7 @@ abstract class ServerTest extends DatabaseTest {
         }
     }
 
-    /** It is in a transaction that has changed nothing. */
+    /** The result is read in a transaction that has changed nothing. */
     @Test
     void aReadOfAResultIsNeverOfUnknownOutcome() throws Exception {
         assertEquals("101", addOnce("order 1"));
@@ -132,7 +132,7 @@ abstract class ServerTest extends DatabaseTest {
                     throw new SQLException("a deadlock", "40P01");
                 };
         assertEquals("101", Retry.call(policy, counted, KEYS.key("order 1"), fails));
-        assertEquals(4, opened.get()); // 3 attempts, and one more connection.
+        assertEquals(4, opened.get()); // 3 attempts, and one more connection for the key.
     }
 
     @Test
@@ -166,7 +166,9 @@ abstract class ServerTest extends DatabaseTest {
         assertEquals(2, metrics.statistics().calls());
     }
 
-    /** At least once: PostgreSQL may serve a retry before who waited for the rows. */
+    /**
+     * At least once: PostgreSQL may serve a retry before the transaction that waited for the rows.
+     */
     private void assertDeadlocked() {
         long retries = metrics.statistics().retries();
         assertTrue(retries >= 1, () -> retries + " retries");
@@ -188,7 +190,7 @@ abstract class ServerTest extends DatabaseTest {
                 });
     }
 
-    /** One that is stopped at its commit asks there for what another one holds. */
+    /** A transaction that is paused at its commit requests a row that another one has locked. */
     @Test
     void aDeadlockIsMadeAtACommit() throws Exception {
         var bothLocked = new CyclicBarrier(2);
@@ -282,7 +284,7 @@ abstract class ServerTest extends DatabaseTest {
         }
     }
 
-    /** The outer transaction's first query is before the key, and its snapshot too. */
+    /** The outer transaction's first query precedes the key, and so does its snapshot. */
     @Test
     void aKeyThatTheSnapshotDoesNotHaveIsReadInTheNextAttempt() throws Exception {
         var outer =

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call with transactions inside of it that fails at chosen points.
 package benchlab.appserver.retry;
 
 import static benchlab.appserver.retry.TestDatabase.number;
@@ -13,12 +12,12 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The situations of {@code ada/tests/shared/retry_situations.txt}, as {@code Retried_Fault_Tests} of
- * the Ada library makes them.
+ * A call with nested transactions that fails at chosen points. Implements the situations in {@code
+ * ada/tests/shared/retry_situations.txt}, as {@code Retried_Fault_Tests} of the Ada library does.
  */
 final class Situations implements AutoCloseable {
 
-    /** How the outermost transaction is made. */
+    /** The kind of the outermost transaction. */
     enum Mode {
         PLAIN,
         KEYED,
@@ -37,7 +36,7 @@ final class Situations implements AutoCloseable {
         }
     }
 
-    /** How a call ended, and how often each effect is there. */
+    /** The outcome of a call, and the count of each effect. */
     record Effects(String outcome, long own, long part, long other, long otherKey) {
         @Override
         public String toString() {
@@ -63,8 +62,8 @@ final class Situations implements AutoCloseable {
     private final Transactions outerTransactions;
     private final Transactions innerTransactions;
     private final Policy policy;
-    private Supplier<Failure> failures = () -> null; // Of the next point; null: none.
-    private int passed; // Points since the call began.
+    private Supplier<Failure> failures = () -> null; // The failure at the next point; null for none.
+    private int passed; // The points passed since the call began.
 
     Situations(TestDatabase outer) throws SQLException {
         this.outer = outer;
@@ -87,7 +86,7 @@ final class Situations implements AutoCloseable {
         policy = usual;
     }
 
-    /** Each commit is a point, and so is its end. */
+    /** Each commit is a point, and so is the end of the commit. */
     private FaultInjector stopped(Transactions.Source source) {
         var commits = new FaultInjector(source);
         commits.beforeNextCommit(() -> passAgain(() -> stopBefore(commits), this::pass));
@@ -117,7 +116,7 @@ final class Situations implements AutoCloseable {
         }
     }
 
-    /** After a commit there is no other failure than that its answer is lost. */
+    /** After a commit, the only possible failure is the loss of its response. */
     private void passCommitted() throws SQLException {
         passed++;
         if (failures.get() != null) {
@@ -125,7 +124,7 @@ final class Situations implements AutoCloseable {
         }
     }
 
-    /** How many points the call has passed. */
+    /** Returns the number of points that the call has passed. */
     int passed() {
         return passed;
     }
@@ -137,7 +136,7 @@ final class Situations implements AutoCloseable {
         update(innerSight, "DELETE FROM retry_key");
     }
 
-    /** Makes a call. */
+    /** Runs a call and returns its effects. */
     Effects effects(Mode mode, String program, Supplier<Failure> failures) throws SQLException {
         this.failures = failures;
         passed = 0;
@@ -216,8 +215,8 @@ final class Situations implements AutoCloseable {
     }
 
     /**
-     * No effect is there twice; a call that ended well has all of them; one that says that it failed
-     * has none of its own.
+     * Checks that no effect is duplicated, that a successful call has all of its effects, and that a
+     * failed call has none of its own effects.
      */
     static void checkBalance(Mode mode, String program, Effects found, String words) {
         boolean isDone = found.outcome.equals("done");
@@ -228,7 +227,7 @@ final class Situations implements AutoCloseable {
             checkEffect(found.other, program, 'b', isDone, words);
         }
         if (!isDone && !found.outcome.equals("unknown")) {
-            assertEquals(0, found.own + found.part, "it failed, and is there: " + words);
+            assertEquals(0, found.own + found.part, "failed, but has taken effect: " + words);
         }
     }
 
@@ -237,7 +236,7 @@ final class Situations implements AutoCloseable {
         long sure = count(program, letter);
         assertTrue(
                 value <= sure + count(program, Character.toUpperCase(letter)),
-                letter + " is there twice: " + words);
+                letter + " took effect twice: " + words);
         assertTrue(!isDone || value >= sure, letter + " is missing: " + words);
     }
 

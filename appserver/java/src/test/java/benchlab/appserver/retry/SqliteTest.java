@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests on SQLite, and what its locks do.
+// Runs the database tests on SQLite, and tests its locks.
 package benchlab.appserver.retry;
 
 import static benchlab.appserver.retry.TestDatabase.number;
@@ -36,7 +36,7 @@ class SqliteTest extends DatabaseTest {
         assertSame(deadlock, loseAndFail(SQLException.class, deadlock, 3));
     }
 
-    /** A reader keeps the writer from committing, in the mode without a log. */
+    /** In rollback journal mode, a reader keeps the writer from committing. */
     @Test
     void aCommitThatIsBusyIsRetried() throws Exception {
         database.execute("PRAGMA journal_mode = DELETE");

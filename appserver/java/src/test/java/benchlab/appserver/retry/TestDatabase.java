@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The databases that retries are tested on: SQLite, and the servers that the environment names.
 package benchlab.appserver.retry;
 
 import java.io.IOException;
@@ -16,32 +15,32 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.stream.Stream;
 
-/** A database of the tests' own, which is gone after them. */
+/** A private test database, dropped at the end: SQLite, or a server that the environment names. */
 abstract class TestDatabase implements AutoCloseable {
 
     private static final String SCHEMA = "java_retry_test_" + ProcessHandle.current().pid();
 
     abstract Connection connect() throws SQLException;
 
-    /** An SQL query for the id of its session, and a statement that ends one; null in SQLite. */
+    /** Returns an SQL query for the ID of the session; null in SQLite. */
     abstract String sessionQuery();
 
     abstract String endSession(long id);
 
-    /** An SQL query for how many statements wait for a lock; null in SQLite. */
+    /** Returns an SQL query for the number of statements that wait for a lock; null in SQLite. */
     abstract String lockWaitsQuery();
 
-    /** The type of a key, of at most 255 characters. */
+    /** Returns the type of a key of at most 255 characters. */
     String keyType() {
         return "varchar(255)";
     }
 
-    /** The type of a moment that is the same in every session. */
+    /** Returns the type of a timestamp that does not depend on the session's time zone. */
     String momentType() {
         return "timestamp";
     }
 
-    /** A statement that puts the session into a zone hours east of UTC; null in SQLite. */
+    /** Returns a statement that sets the session to a time zone east of UTC; null in SQLite. */
     abstract String zoneSetting(int hours);
 
     @Override
@@ -86,7 +85,7 @@ abstract class TestDatabase implements AutoCloseable {
             }
         }
 
-        /** Does not wait for locks; readers and writers do not lock each other out. */
+        /** Does not wait for locks; readers and writers do not block each other. */
         @Override
         Connection connect() throws SQLException {
             return DriverManager.getConnection(
@@ -113,7 +112,7 @@ abstract class TestDatabase implements AutoCloseable {
             return null;
         }
 
-        /** There a varchar has no limit. */
+        /** In SQLite, varchar has no length limit. */
         @Override
         String keyType() {
             return "text CHECK (length(id) <= 255)";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what becomes of a transaction and its connection, however it ends.
+// Tests the final state of a transaction and its connection after each kind of ending.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -116,7 +116,7 @@ class TransactionsTest {
         assertFalse(transactions.isOpen());
     }
 
-    /** As of a pool, or of an injector's action. */
+    /** A pool, or the action of an injector, may throw such an exception. */
     @Test
     void aCommitThatFailsUncheckedIsRolledBackAndClosed() {
         var failure = new IllegalStateException("the pool is closed");
@@ -237,7 +237,7 @@ class TransactionsTest {
         assertEquals(0, metrics.statistics().retries());
     }
 
-    /** It takes connections, and says nothing. */
+    /** The server accepts connections but never responds. */
     @Test
     @Timeout(60)
     void aServerThatIsSilentEndsTheCallInTime() throws Exception {
@@ -254,7 +254,7 @@ class TransactionsTest {
         }
     }
 
-    /** Its connections wait until they are cut off. */
+    /** The connections block until they are aborted. */
     @Test
     @Timeout(60)
     void aCommitThatIsSilentEndsInTimeAndIsUnknown() {
@@ -279,14 +279,17 @@ class TransactionsTest {
                                     throw lost();
                                 }
                                 default -> {
-                                    // As on a connection that works.
+                                    // The other methods behave as on a working connection.
                                 }
                             }
                             return method.getReturnType() == boolean.class ? false : null;
                         });
     }
 
-    /** The same words: the one that is thrown may have been at a commit, the other one not. */
+    /**
+     * The exceptions have the same text: the one that is thrown may have occurred during a commit,
+     * the other one did not.
+     */
     @Test
     void aLossThatWasHandledIsNotTakenForALaterOne() {
         var runs = new AtomicInteger();
@@ -371,7 +374,7 @@ class TransactionsTest {
                                             return 0;
                                         });
                             } catch (SQLException e) {
-                                assertEquals("40P01", e.getSQLState()); // As if nothing was.
+                                assertEquals("40P01", e.getSQLState()); // Continues as if nothing had happened.
                             }
                             return runs[0];
                         });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects those who have no container: the proxy needs no class of Jakarta.
+// Checks that the proxy works without any class of Jakarta EE.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class WithoutContainerTest {
 
-    /** What the loader without Jakarta runs. */
+    /** Runs in a class loader without Jakarta EE. */
     public static final class Isolated implements Runnable {
 
         interface Orders {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example of the README for CDI.
+// The CDI example of the README.
 package benchlab.appserver.retry;
 
 import jakarta.enterprise.context.ApplicationScoped;
@@ -24,7 +24,7 @@ class AccountsExample {
                 Map.of("", usual, "keyed", usual.repeatable(true), "once", Policy.ofAttempts(1)));
     }
 
-    /** Each attempt is a transaction. */
+    /** Each attempt is a separate transaction. */
     @Retried
     @Transactional
     public void add(int account, long amount) throws SQLException {
@@ -38,7 +38,7 @@ class AccountsExample {
         }
     }
 
-    /** The same with one effect, also if the answer to its COMMIT is lost. */
+    /** Takes effect once, even if the response to its COMMIT is lost. */
     @Retried("keyed")
     @Transactional
     public long addOnce(String request, int account, long amount) throws SQLException {

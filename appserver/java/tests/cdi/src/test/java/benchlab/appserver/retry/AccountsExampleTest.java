@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the example: a failed commit is retried, and the container finds the interceptors.
+// Tests the example: a failed commit is retried, and the container finds the interceptors.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class AccountsExampleTest {
 
-    /** A reader keeps the writer from committing, in the mode without a log. */
+    /** In rollback journal mode, a reader keeps the writer from committing. */
     @Test
     void aCommitThatIsBusyIsRetried() throws Exception {
         try (var application = new Application()) {
@@ -26,7 +26,7 @@ class AccountsExampleTest {
         }
     }
 
-    /** The retry finds the key, as does who asks again. */
+    /** The retry finds the key, and so does a repeated request. */
     @Test
     void withAKeyALostAnswerLeavesOneEffect() throws Exception {
         try (var application = new Application()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application in Weld, with transactions by Narayana and a database of its own.
+// An application in Weld, with transactions by Narayana and a private database.
 package benchlab.appserver.retry;
 
 import io.agroal.api.AgroalDataSource;
@@ -43,7 +43,7 @@ final class Application implements AutoCloseable {
         }
     }
 
-    /** With one account, numbered 1, that has nothing. */
+    /** Creates an application with one account, whose ID is 1 and whose balance is 0. */
     Application(Class<?>... alternatives) throws SQLException {
         database.execute("CREATE TABLE account (id integer PRIMARY KEY, balance integer NOT NULL)");
         database.execute("INSERT INTO account VALUES (1, 0)");

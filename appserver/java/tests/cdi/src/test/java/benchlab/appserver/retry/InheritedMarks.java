@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beans with marks in other places.
+// Beans that inherit their annotations.
 package benchlab.appserver.retry;
 
 import jakarta.enterprise.context.ApplicationScoped;

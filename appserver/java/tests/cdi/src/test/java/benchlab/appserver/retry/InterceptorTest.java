@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what the interceptors do with the transactions of a container.
+// Tests the effect of the interceptors on the transactions of a container.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -54,7 +54,7 @@ class InterceptorTest {
         return new SQLException("lost", "08006");
     }
 
-    /** What throws in the first run. */
+    /** Returns a step that throws in its first run. */
     private Ledger.Step failOnce(Exception failure) {
         return () -> {
             if (++runs == 1) {
@@ -119,7 +119,7 @@ class InterceptorTest {
         assertEquals(1, application.balance());
     }
 
-    /** What is known of the part's transaction says nothing of the whole's. */
+    /** The known outcome of the nested transaction says nothing about the outer one. */
     @Test
     void norIsOneAfterAPartHasLostItsOwn() throws Exception {
         assertThrows(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bean whose methods do what a test wants of them.
+// A bean whose methods run the steps of a test.
 package benchlab.appserver.retry;
 
 import jakarta.enterprise.context.ApplicationScoped;
@@ -17,7 +17,7 @@ class Ledger {
         void run() throws Exception;
     }
 
-    /** Adds to the account, and then does the step. */
+    /** Adds to the account, and then runs the step. */
     @Retried
     @Transactional
     public void add(long amount, Step step) throws Exception {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects applications in CDI without Jakarta Transactions, and one whose policies are missing.
+// Tests CDI applications without Jakarta Transactions, and one without policies.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
 
 class WithoutTransactionsTest {
 
-    /** No bean but where it is named, since the other tests have their own. */
+    /**
+     * Not a bean unless it is named explicitly, because the other tests have their own policies.
+     */
     public static class Twice implements Policies {
         @Override
         public Policy named(String name) {
@@ -39,7 +41,7 @@ class WithoutTransactionsTest {
         }
     }
 
-    /** What the loader without Jakarta Transactions runs. */
+    /** Runs in a class loader without Jakarta Transactions. */
     public static final class Isolated implements Runnable {
         @Override
         public void run() {

@@ -43,7 +43,7 @@ public class Callers {
             step.run();
         }
 
-        /** It has a transaction, and no mark. */
+        /** Has a transaction, but no annotation. */
         public void unmarked(Ledger.Step step) throws Exception {
             step.run();
         }

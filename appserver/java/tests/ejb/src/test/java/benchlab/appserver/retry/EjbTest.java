@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what the interceptors do with the transactions of EJBs.
+// Tests the effect of the interceptors on the transactions of EJBs.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -37,7 +37,7 @@ class EjbTest {
 
     private int runs;
 
-    /** With one account, numbered 1. */
+    /** Creates a database with one account, whose ID is 1. */
     @BeforeAll
     static void open() throws Exception {
         database = new TestDatabase.Sqlite();
@@ -81,7 +81,7 @@ class EjbTest {
         return new SQLException("lost", "08006");
     }
 
-    /** What throws in the first run. */
+    /** Returns a step that throws in its first run. */
     private Ledger.Step failOnce(Exception failure) {
         return () -> {
             if (++runs == 1) {
@@ -105,7 +105,7 @@ class EjbTest {
         assertTrue(cause.getMessage().contains(expected), cause.getMessage());
     }
 
-    /** As a server does: it has rolled back when it says so. */
+    /** Like a server, rolls back before it reports the failure. */
     private static void refuseCommit() throws SQLException {
         for (Connection connection : opened) {
             if (!connection.isClosed() && !connection.getAutoCommit()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EJBs whose methods do what a test wants of them.
+// EJBs whose methods run the steps of a test.
 package benchlab.appserver.retry;
 
 import jakarta.annotation.Resource;
@@ -20,14 +20,14 @@ public class Ledger {
         void run() throws Exception;
     }
 
-    /** Adds to the account, and then does the step. */
+    /** Adds to the account, and then runs the step. */
     @Retried
     public void add(long amount, Step step) throws Exception {
         execute("UPDATE account SET balance = balance + " + amount);
         step.run();
     }
 
-    /** Adds to the account, unless this was done with the key. */
+    /** Adds to the account, unless a call with this key already did. */
     @Retried
     public void addOnce(String key, long amount) throws Exception {
         try (var connection = database.getConnection()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example of the README for EJB.
+// The EJB example of the README.
 package benchlab.appserver.retry;
 
 import jakarta.annotation.Resource;

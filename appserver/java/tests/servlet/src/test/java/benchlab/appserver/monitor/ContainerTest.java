@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects that each container's requests are counted, whichever way they end.
+// Checks that each container's requests are counted, however they end.
 package benchlab.appserver.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -34,7 +34,7 @@ abstract class ContainerTest {
     private final HttpClient client = HttpClient.newHttpClient();
     private int port;
 
-    /** Starts it on a free port of this machine, with the filter in front of all servlets. */
+    /** Starts the container on a free port of this machine, with the filter before all servlets. */
     abstract int start(Filter filter, Map<String, Servlet> servlets) throws Exception;
 
     abstract void stop() throws Exception;
@@ -102,7 +102,7 @@ abstract class ContainerTest {
         assertFalse(statistics.toString().contains("secret"));
     }
 
-    /** An asynchronous request takes until its end, not until its servlet returns. */
+    /** An asynchronous request lasts until it completes, not until its servlet returns. */
     @Test
     void countsAsynchronousRequestsWhenTheyEnd() throws Exception {
         assertEquals("later", ask("/later").body());
@@ -120,7 +120,7 @@ abstract class ContainerTest {
         assertEquals(404, ask("/monitors").statusCode());
     }
 
-    /** A client on this machine may be a proxy that does not say so. */
+    /** A client on this machine may be a proxy that does not identify itself. */
     @Test
     void showsNothingWithoutTheToken() throws Exception {
         var basic =
@@ -137,7 +137,7 @@ abstract class ContainerTest {
     }
 
     private JsonNode statistics() throws Exception {
-        // An answer can be here before the container has ended the request.
+        // A response can arrive before the container has ended the request.
         JsonNode last;
         JsonNode next = new ObjectMapper().readTree(ask("/monitor").body());
         do {
@@ -175,7 +175,7 @@ abstract class ContainerTest {
 
         @Override
         protected void doGet(HttpServletRequest request, HttpServletResponse response) {
-            throw new IllegalStateException("as asked");
+            throw new IllegalStateException("failing as requested");
         }
     }
 

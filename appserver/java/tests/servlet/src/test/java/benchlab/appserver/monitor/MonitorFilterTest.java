@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects that the metrics are shown to nobody unless the application says to whom.
+// Checks that nobody can see the metrics unless the application grants access.
 package benchlab.appserver.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -25,7 +25,9 @@ class MonitorFilterTest {
 
     private static final String TOKEN = "0123456789abcdef";
 
-    /** A request for the metrics, at port 9090, with headers as name and value in turns. */
+    /**
+     * Creates a request for the metrics to port 9090, with alternating names and values of headers.
+     */
     private static HttpServletRequest request(String client, String... headers) {
         Map<String, String> fields = new LinkedHashMap<>();
         for (int k = 0; k < headers.length; k += 2) {
@@ -59,7 +61,10 @@ class MonitorFilterTest {
                         });
     }
 
-    /** The status that the filter sets, or 404 if it leaves the request to the application. */
+    /**
+     * Returns the status that the filter sets, or 404 if it passes the request on to the
+     * application.
+     */
     private static int statusOf(MonitorFilter filter, HttpServletRequest request) throws Exception {
         var status = new AtomicInteger(200);
         var isPassedOn = new AtomicBoolean();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server whose requests a monitor counts, or does not, to compare both.
+// A server with or without a monitor, to compare both.
 package benchlab.appserver.monitor;
 
 import jakarta.servlet.Filter;
@@ -9,7 +9,10 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
 
-/** A program, not a test: its argument is {@code with} or {@code without}; its input ends it. */
+/**
+ * A program, not a test. Its argument is {@code with} or {@code without}; it exits at the end of
+ * its input.
+ */
 final class OverheadServer {
 
     private OverheadServer() {}

@@ -39,7 +39,8 @@ class TomcatTest extends ContainerTest {
                     named.setAsyncSupported(true);
                     named.addMapping(path);
                 });
-        // Where no servlet is, Tomcat asks no filter; web applications have this one.
+        // Tomcat only calls filters for paths with a servlet; web applications have this default
+        // one.
         Tomcat.addServlet(context, "default", DefaultServlet.class.getName()).addMapping("/");
         tomcat.start();
         return tomcat.getConnector().getLocalPort();

@@ -13,7 +13,7 @@ final class WatchedExample {
     private final Monitor monitor = new Monitor();
     private final DataSource database;
 
-    /** The metrics of all requests and queries are at /monitor, for those who know the token. */
+    /** Serves the metrics of all requests and queries at /monitor to clients with the token. */
     final MonitorFilter filter;
 
     WatchedExample(DataSource pool, String token) {
