@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds the library that `src/postgresql/tally.rs` holds as bytes.
+//! Builds the library that `src/postgresql/tally.rs` includes as bytes.
 
 use std::path::Path;
 
 fn main() {
     println!("cargo::rerun-if-changed=src/postgresql/tally.c");
-    let folder = std::env::var("OUT_DIR").expect("cargo gives a folder");
+    let folder = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let library = Path::new(&folder).join("tally.so");
-    // PostgreSQL, which it is loaded into, has the GNU C library, whatever the lab is built with.
-    let target = std::env::var("TARGET").expect("cargo names the target");
+    // PostgreSQL, which loads this library, uses the GNU C library, no matter how benchlab is built.
+    let target = std::env::var("TARGET").expect("cargo sets TARGET");
     let compiler = cc::Build::new()
         .target(&target.replace("-musl", "-gnu"))
         .opt_level(2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inputs of audits: browsers' files, pages, system files, output of smartctl, users' rules.
+//! Fuzz targets for the inputs of audits: browser files, HTML pages, system files, smartctl output, custom rules.
 
 use lab_audit::condition::Condition;
 use lab_audit::cookies::{self, cookie, input::Collector};
@@ -17,7 +17,7 @@ use well_set_up::GOOD;
 #[path = "../../lab-audit/tests/audit/well_set_up.rs"]
 mod well_set_up;
 
-/// A site as a browser saved it.
+/// Parses a site as saved by a browser (HAR).
 pub fn har(bytes: &[u8]) {
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| site::rules().expect("rules"));
     let Ok(text) = std::str::from_utf8(bytes) else {
@@ -28,7 +28,7 @@ pub fn har(bytes: &[u8]) {
     }
 }
 
-/// Cookies from a browser, or from curl's jar.
+/// Parses cookies from a browser or from curl's cookie jar.
 pub fn cookies(bytes: &[u8]) {
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| cookies::rules().expect("rules"));
     let Ok(text) = std::str::from_utf8(bytes) else {
@@ -47,14 +47,18 @@ pub fn cookies(bytes: &[u8]) {
     check_audit(&cookies::audit(Vec::new(), &observation, &RULES, 10.0));
 }
 
-/// A `Set-Cookie` field, which may be several, and a `Cookie` field of the same bytes.
+/// Parses a `Set-Cookie` header with one or more cookies, and the same bytes as a `Cookie` header.
 pub fn set_cookie(bytes: &[u8]) {
     let Ok(field) = std::str::from_utf8(bytes) else {
         return;
     };
     let parts = cookie::split_set_cookie(field);
     for part in &parts {
-        assert_eq!(cookie::split_set_cookie(part), [*part], "it is split twice");
+        assert_eq!(
+            cookie::split_set_cookie(part),
+            [*part],
+            "a cookie that was split once is split again"
+        );
     }
     let mut collector = Collector::new().expect("random numbers");
     let fields = parts.into_iter().map(str::to_owned);
@@ -71,10 +75,10 @@ pub fn set_cookie(bytes: &[u8]) {
         .iter()
         .map(|(name, value)| name.len() + value.len())
         .sum();
-    assert!(length <= field.len(), "more than the field holds");
+    assert!(length <= field.len(), "more bytes than the header contains");
 }
 
-/// The HTML of a page.
+/// Parses the HTML of a page.
 pub fn html_page(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -84,7 +88,7 @@ pub fn html_page(bytes: &[u8]) {
     assert!(references.len() <= text.len(), "more references than bytes");
 }
 
-/// The output of smartctl for a disk.
+/// Parses the output of smartctl for a disk.
 pub fn smartctl(bytes: &[u8]) {
     thread_local!(static FOLDER: TempDir = TempDir::new().expect("a folder"));
     let smart = FOLDER.with(|folder| {
@@ -104,7 +108,7 @@ pub fn smartctl(bytes: &[u8]) {
     }
 }
 
-/// A file of a Linux host: the first byte says which one. The others have what is usual.
+/// Parses a file of a Linux host, which the first byte selects. The other files have typical content.
 pub fn host_file(bytes: &[u8]) {
     thread_local!(static FOLDER: TempDir = machine());
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| host::rules().expect("rules"));
@@ -125,7 +129,7 @@ pub fn host_file(bytes: &[u8]) {
     });
 }
 
-/// A rule of the user's own, and its conditions.
+/// Parses a custom rule and its conditions.
 pub fn audit_rule(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -151,7 +155,7 @@ pub fn audit_rule(bytes: &[u8]) {
     }
 }
 
-/// An audit can be shown.
+/// Checks that an audit can be displayed.
 fn check_audit(audit: &Audit) {
     for table in &audit.tables {
         for row in &table.rows {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Experiments.
+//! Fuzz targets for experiments.
 
 use lab_plan::{Experiment, Project};
 use tempfile::TempDir;
 
-/// An `experiment.toml`.
+/// Parses an `experiment.toml`.
 pub fn experiment(bytes: &[u8]) {
     thread_local!(static FOLDER: TempDir = {
         let folder = TempDir::new().expect("a folder");
@@ -22,7 +22,10 @@ pub fn experiment(bytes: &[u8]) {
     });
     match experiment {
         Ok(experiment) => {
-            assert!(!experiment.subjects.is_empty(), "an experiment of nothing");
+            assert!(
+                !experiment.subjects.is_empty(),
+                "an experiment without subjects"
+            );
             for subject in &experiment.subjects {
                 experiment.label(subject);
             }

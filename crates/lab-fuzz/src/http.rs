@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Responses to the load engine, and users' descriptions of requests and expectations.
+//! Fuzz targets for responses to the load generator, and for descriptions of requests and expectations.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::response::{ResponseEnd, ResponseReader};
 use lab_load::{Expect, Header, IpFamily, JsonValue, LoadUrl, Statuses, method, read_requests};
 use tempfile::TempDir;
 
-/// Responses on one connection. The first byte says whether they answer HEAD, and how long pieces are.
+/// Parses responses on one connection. The first byte selects whether they respond to HEAD, and the length of the
+/// pieces.
 pub fn http_response(bytes: &[u8]) {
     let Some((first, stream)) = bytes.split_first() else {
         return;
@@ -18,16 +19,16 @@ pub fn http_response(bytes: &[u8]) {
     assert_eq!(whole, pieces, "pieces of {length} bytes");
     assert!(
         to_head || whole.bodies.len() <= stream.len(),
-        "bodies of more bytes than came"
+        "bodies with more bytes than were received"
     );
 }
 
 /// The data that was read from a connection.
 #[derive(Debug, Default, PartialEq)]
 struct Connection {
-    /// Complete responses, with the bytes of their bodies.
+    /// The complete responses, with the number of bytes in their bodies.
     responses: Vec<(ResponseEnd, usize)>,
-    /// All bodies together, up to what is malformed.
+    /// All bodies concatenated, up to the first malformed response.
     bodies: Vec<u8>,
     is_malformed: bool,
 }
@@ -61,7 +62,7 @@ fn read_responses(stream: &[u8], length: usize, to_head: bool) -> Connection {
     connection
 }
 
-/// A body with a content coding, which the first byte chooses, and a limit, which the second does.
+/// Decodes a body. The first byte selects the content coding, and the second one the limit.
 pub fn content_coding(bytes: &[u8]) {
     let [first, second, body @ ..] = bytes else {
         return;
@@ -79,18 +80,18 @@ pub fn content_coding(bytes: &[u8]) {
     };
     assert!(limited.bytes.len() as u64 <= limit, "more than the limit");
     if let Some(more) = coding.decode(body, 1 << 20) {
-        assert!(more.bytes.starts_with(&limited.bytes), "other bytes");
+        assert!(more.bytes.starts_with(&limited.bytes), "different bytes");
         assert!(
             !limited.is_complete || (more.is_complete && more.bytes == limited.bytes),
-            "complete before its end"
+            "complete before the end"
         );
     }
 }
 
-/// A file of requests. What is read can be shown.
+/// Parses a file of requests and checks that the result can be displayed.
 pub fn request_file(bytes: &[u8]) {
     thread_local!(static FOLDER: TempDir = TempDir::new().expect("a folder"));
-    // Bodies from files are other files of the user's.
+    // Such bodies would be read from other files.
     if bytes.contains(&b'@') || bytes.contains(&b'<') {
         return;
     }
@@ -111,13 +112,14 @@ pub fn request_file(bytes: &[u8]) {
     }
 }
 
-/// An argument of `load`: a URL, a header, statuses, a value in JSON. What is shown is read again as the same.
+/// Parses arguments of `load`: a URL, a header, statuses, a JSON value. Displayed values must parse to the same
+/// values.
 pub fn load_argument(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
     if let Ok(url) = LoadUrl::parse(text) {
-        let again = LoadUrl::parse(&url.to_string()).expect("a URL that is shown is one");
+        let again = LoadUrl::parse(&url.to_string()).expect("a displayed URL is valid");
         assert_eq!(again.to_string(), url.to_string());
         assert!(
             !url.path().contains(char::is_whitespace),
@@ -129,7 +131,7 @@ pub fn load_argument(bytes: &[u8]) {
         let shown = statuses.to_string().replace(" or ", ",");
         assert_eq!(Statuses::parse(&shown).ok(), Some(statuses), "{shown}");
     }
-    // Errors are shown, too.
+    // Errors must be displayable, too.
     let _ = Header::parse(text).map_err(|error| error.to_string());
     let _ = IpFamily::parse(text);
     let _ = method(text).map_err(|error| error.to_string());
@@ -138,7 +140,7 @@ pub fn load_argument(bytes: &[u8]) {
     }
 }
 
-/// A body of which a value in JSON is expected: the first line names path and value.
+/// Checks a body against an expected JSON value. The first line is the path and the value.
 pub fn expected_json(bytes: &[u8]) {
     let (expected, body) = crate::split_line(bytes);
     let Some(value) = std::str::from_utf8(expected)
@@ -148,6 +150,6 @@ pub fn expected_json(bytes: &[u8]) {
         return;
     };
     let expect = Expect::new(Statuses::default(), None, vec![value]);
-    // An error is shown.
+    // Errors must be displayable.
     let _ = expect.body(ContentCoding::Identity, body);
 }

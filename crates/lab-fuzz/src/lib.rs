@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parsers that read input from outside, one target each: a function that takes any bytes and panics if the parser
-//! breaks one of its promises.
+//! Fuzz targets for all parsers of external input. Each target is a function that accepts any bytes and panics if the
+//! parser breaks a guarantee.
 //!
-//! libFuzzer calls the targets with inputs of its own (`fuzz/`); the test `replay` calls them with the inputs that it
-//! found interesting (`fuzz/corpus`).
+//! libFuzzer calls the targets with generated inputs (`fuzz/`). The test `replay` calls them with the interesting
+//! inputs that libFuzzer found (`fuzz/corpus`).
 
 pub mod audit;
 pub mod experiments;
@@ -16,13 +16,13 @@ pub mod runs;
 
 /// A parser under test.
 pub struct Target {
-    /// The name of its binary in `fuzz/fuzz_targets` and of its folder in `fuzz/corpus`.
+    /// The name of the binary in `fuzz/fuzz_targets` and of the directory in `fuzz/corpus`.
     pub name: &'static str,
     /// Parses the bytes and checks the result.
     pub check: fn(&[u8]),
 }
 
-/// All targets, by name.
+/// All targets, sorted by name.
 pub const TARGETS: &[Target] = &[
     Target {
         name: "access_log",
@@ -166,7 +166,7 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-/// The first line of an input, and what is behind it.
+/// Splits an input into its first line and the rest.
 fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     match bytes.iter().position(|byte| *byte == b'\n') {
         Some(end) => (&bytes[..end], &bytes[end + 1..]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs: lines are counted once, requests are all counted, and pieces give what the whole gives.
+//! Fuzz targets for logs: each line is counted once, no request is lost, and reading in pieces has the same result.
 
 use crate::split_line;
 use lab_logs::analysis::changes::changes;
@@ -11,13 +11,13 @@ use lab_logs::{FieldMap, Hints, LogsRead, Rules, ServerLog, Tally, TallyPart, Zo
 use lab_model::{AssumptionKind, LineCounts, LogAnalysis, LogAssumption, LogPage, PageKind};
 use std::cmp::Ordering;
 
-/// A log of requests whose format is found from its lines.
+/// Parses a log of requests whose format is detected from its lines.
 pub fn access_log(bytes: &[u8]) {
     let is_text = |words: &str| !words.contains("JSON") && !is_of_statements(words);
     check_log(bytes, &Hints::default(), is_text);
 }
 
-/// Lines of JSON, OpenTelemetry's included. The first line is a text for `--fields`; empty: there is none.
+/// Parses JSON lines, including OpenTelemetry. The first line is the text of `--fields`, or empty for none.
 pub fn json_log(bytes: &[u8]) {
     let (fields, log) = split_line(bytes);
     let fields = match std::str::from_utf8(fields) {
@@ -35,7 +35,7 @@ pub fn json_log(bytes: &[u8]) {
     check_log(log, &hints, |words| !is_of_statements(words));
 }
 
-/// A log whose first line is a text for `--log-format`.
+/// Parses a log whose first line is the text of `--log-format`.
 pub fn log_format(bytes: &[u8]) {
     let (format, log) = split_line(bytes);
     let Ok(format) = std::str::from_utf8(format) else {
@@ -49,7 +49,7 @@ pub fn log_format(bytes: &[u8]) {
     check_log(log, &hints, |_| true);
 }
 
-/// PostgreSQL's log as text, CSV or JSON.
+/// Parses a PostgreSQL log as text, CSV or JSON.
 pub fn postgresql_log(bytes: &[u8]) {
     let hints = Hints {
         zone: berlin(),
@@ -58,7 +58,7 @@ pub fn postgresql_log(bytes: &[u8]) {
     check_log(bytes, &hints, |words| words.starts_with("PostgreSQL"));
 }
 
-/// A slow query log of MariaDB or MySQL.
+/// Parses a slow query log of MariaDB or MySQL.
 pub fn slow_log(bytes: &[u8]) {
     let hints = Hints {
         zone: berlin(),
@@ -67,22 +67,22 @@ pub fn slow_log(bytes: &[u8]) {
     check_log(bytes, &hints, |words| words.starts_with("slow query log"));
 }
 
-/// A file of any format, compressed ones and those that are read as a whole included.
+/// Parses a file of any format, including compressed files and formats that are read as a whole.
 pub fn log_file(bytes: &[u8]) {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
-    // What was read before an error is counted.
+    // Data that was read before an error is counted.
     let _ = read::read(bytes, &mut log, &mut tally, &mut |_| true);
     log.close(&mut tally);
     let analysis = tally.into_analysis(vec![log.source], log.lines);
     analyze(&analysis);
 }
 
-/// A log that was rotated: the first two bytes choose the line that begins the second file. Both files, read as one log,
-/// have the figures of the log in one piece, if the second is found to have the format of the first.
+/// Parses a rotated log. The first two bytes choose the line that starts the second file.
 ///
-/// Messages of PostgreSQL are of the same log only if their times fit. So a third byte of 0 or 1 makes its log, as text or
-/// CSV, whose messages the other bytes choose.
+/// Both files, read as one log, must have the same results as the unsplit log, if the second file is detected to have
+/// the format of the first. PostgreSQL messages belong to the same log only if their times match. A third byte of 0
+/// or 1 therefore generates a PostgreSQL log, as text or CSV, whose messages the remaining bytes choose.
 pub fn rotated_log(bytes: &[u8]) {
     let [first, second, log @ ..] = bytes else {
         return;
@@ -112,7 +112,7 @@ pub fn rotated_log(bytes: &[u8]) {
     };
     let format = &logs.sources[0].format;
     let mut sources = logs_of_parts.sources.iter();
-    // The rest of the log can show a unit that its beginning leaves open.
+    // The rest of the log can reveal a unit that the beginning leaves open.
     let is_assumed = |a: &LogAssumption| a.about() == AssumptionKind::Durations;
     if sources.any(|source| source.format != *format)
         || logs_before.assumptions.iter().any(is_assumed)
@@ -126,11 +126,11 @@ pub fn rotated_log(bytes: &[u8]) {
     }
 }
 
-/// A message of PostgreSQL: its second, its process, its severity, its text and the statement that it is of.
+/// A PostgreSQL message: its second, process, severity and text, and the statement that it refers to.
 type PostgresqlMessage<'m> = (u32, u8, &'m str, &'m str, &'m str);
 
-/// A log of PostgreSQL, a byte for each message: the lowest three bits say what it is, two which process wrote it, and
-/// the others how many seconds passed.
+/// Generates a PostgreSQL log with one message for each byte. The lowest three bits select the message, the next two
+/// the process, and the others the number of seconds since the previous message.
 fn postgresql_log_of(choices: &[u8], write: fn(&mut String, PostgresqlMessage)) -> Vec<u8> {
     const KINDS: [(&str, &str, &str); 8] = [
         ("LOG", "statement: SELECT a\nFROM t", ""),
@@ -175,7 +175,7 @@ fn csv_message(log: &mut String, (second, process, severity, text, statement): P
     );
 }
 
-/// The figures of files that are read as one log, and what is known of them. `None`: the format of one is not known.
+/// Reads files as one log. Returns `None` if the format of a file is unknown.
 fn read_files(files: &[&[u8]]) -> Option<(LogAnalysis, LogsRead)> {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
@@ -192,7 +192,7 @@ fn read_files(files: &[&[u8]]) -> Option<(LogAnalysis, LogsRead)> {
     Some((analysis, logs))
 }
 
-/// A statement; the first byte chooses the dialect. Folding a query again changes nothing.
+/// Normalizes a statement. The first byte selects the dialect. Normalizing the result again must not change it.
 pub fn sql(bytes: &[u8]) {
     let Some((first, statement)) = bytes.split_first() else {
         return;
@@ -204,25 +204,25 @@ pub fn sql(bytes: &[u8]) {
     let query = fold(statement, dialect);
     assert!(query.len() <= 400, "a name of {} bytes", query.len());
     assert!(!query.chars().any(char::is_control), "{query:?}");
-    // A name that does not show the whole query is no statement.
+    // A truncated query is not a valid statement.
     if query.len() <= 200 && !query.ends_with([']', ')']) {
         assert_eq!(fold(query.as_bytes(), dialect), query, "folded twice");
     }
     let is_open = !fold(&[statement, b" zzz"].concat(), dialect).ends_with("zzz");
     if !is_open && query.len() < 190 {
         let spaced = [b" \n", statement, b" ;\n"].concat();
-        assert_eq!(fold(&spaced, dialect), query, "blanks matter");
+        assert_eq!(fold(&spaced, dialect), query, "whitespace matters");
     }
 }
 
-/// An agent's counts of logs, as JSON before compression.
+/// Parses an agent's log counts, as JSON before compression.
 pub fn tally_part(bytes: &[u8]) {
     let packed = zstd::encode_all(bytes, 1).expect("memory");
     let Ok(part) = TallyPart::unpack(&packed) else {
         return;
     };
     let again = part.pack().and_then(|packed| TallyPart::unpack(&packed));
-    let again = again.expect("what was packed is unpacked");
+    let again = again.expect("packed counts can be unpacked");
     let mut tally = Tally::in_parts(Rules::default());
     tally.merge(part);
     tally.merge(again);
@@ -237,13 +237,13 @@ fn is_of_statements(words: &str) -> bool {
     words.starts_with("PostgreSQL") || words.starts_with("slow query log")
 }
 
-/// Reads a log twice over, at once and in pieces. Logs whose format is not `expected` are left to other targets.
+/// Reads a log twice, whole and in pieces. Logs whose format is not `expected` are left to other targets.
 fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
     let words = match find(bytes, hints) {
         Ok(LogFormat::Lines(reader)) if expected(&reader.words) => reader.words,
         _ => return,
     };
-    // The last byte says how long pieces are.
+    // The last byte selects the length of the pieces.
     let length = bytes.last().map_or(1, |last| usize::from(*last) % 97 + 1);
     let (whole, lines) = read_twice(bytes, hints, bytes.len().max(1));
     let (pieces, _) = read_twice(bytes, hints, length);
@@ -252,7 +252,7 @@ fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
     analyze(&whole);
 }
 
-/// Reads a log so that its format is known, and then again in pieces of this length.
+/// Reads a log to detect its format, and then reads it again in pieces of this length.
 fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (LogAnalysis, LineCounts) {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", hints);
@@ -264,7 +264,7 @@ fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (LogAnalysis, LineC
             .try_for_each(|piece| log.push(piece, &mut tally))?;
         log.end(&mut tally)
     };
-    // A format that was found in the whole can be missing in its complete lines.
+    // A format that was detected in the whole log may not be detectable in its complete lines.
     let _ = read();
     log.logs_read();
     let lines = log.lines;
@@ -279,15 +279,21 @@ fn by_name(a: &LogPage, b: &LogPage) -> Ordering {
 
 fn check_counts(analysis: &LogAnalysis, lines: &LineCounts, words: &str) {
     let requests: u64 = analysis.pages.iter().map(|page| page.requests).sum();
-    assert_eq!(requests, lines.entries, "requests of pages and in all");
+    assert_eq!(requests, lines.entries, "requests of pages and in total");
     for page in &analysis.pages {
         let name = &page.name;
-        assert!(page.timed <= page.requests, "{name}: times of no request");
+        assert!(
+            page.timed <= page.requests,
+            "{name}: more times than requests"
+        );
         assert!(page.errors + page.client_errors <= page.requests, "{name}");
-        assert!(page.max_ns <= page.total_ns, "{name}: the longest of all");
+        assert!(
+            page.max_ns <= page.total_ns,
+            "{name}: the maximum exceeds the total"
+        );
         assert!(!name.chars().any(char::is_control), "{name:?}");
     }
-    // A line of spans tells of many requests.
+    // A line of spans describes multiple requests.
     if !words.contains("OpenTelemetry") {
         let known = lines.entries + lines.other + lines.malformed + lines.too_long + lines.cut_off;
         assert_eq!(lines.all, known, "{lines:?}");

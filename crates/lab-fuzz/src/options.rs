@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of the command line's options.
+//! Fuzz targets for values of command-line options.
 
 use option_values::{expected_statuses, part, rate, stage, time};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 #[path = "../../benchlab/src/option_values.rs"]
 mod option_values;
 
-/// A duration, a rate, a stage of rates, a percentage, or exit statuses.
+/// Parses a duration, a rate, a stage of rates, a percentage, or exit statuses.
 pub fn option_value(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files of Valgrind's tools, and conditions on a profile.
+//! Fuzz targets for files of Valgrind's tools and for conditions on a profile.
 
 use lab_profile::{GateCondition, Profile, Sources, explain};
 use lab_valgrind::{
@@ -8,7 +8,7 @@ use lab_valgrind::{
 };
 use std::sync::LazyLock;
 
-/// A file of Cachegrind.
+/// Parses a Cachegrind file.
 pub fn cachegrind(bytes: &[u8]) {
     if let Ok(costs) = read_cachegrind(bytes) {
         check_costs(&costs);
@@ -19,7 +19,7 @@ pub fn cachegrind(bytes: &[u8]) {
     }
 }
 
-/// A file of Callgrind.
+/// Parses a Callgrind file.
 pub fn callgrind(bytes: &[u8]) {
     if let Ok(costs) = read_callgrind(bytes) {
         check_costs(&costs);
@@ -35,7 +35,7 @@ pub fn callgrind(bytes: &[u8]) {
     }
 }
 
-/// A file of Massif.
+/// Parses a Massif file.
 pub fn massif(bytes: &[u8]) {
     if let Ok(massif) = read_massif(bytes) {
         let (teeth, fall) = massif.sawtooth();
@@ -48,7 +48,7 @@ pub fn massif(bytes: &[u8]) {
     }
 }
 
-/// A file of DHAT.
+/// Parses a DHAT file.
 pub fn dhat(bytes: &[u8]) {
     if let Ok(dhat) = read_dhat(bytes) {
         for point in &dhat.points {
@@ -63,7 +63,7 @@ pub fn dhat(bytes: &[u8]) {
     }
 }
 
-/// A condition of `profile --fail-if`, and a place in a program.
+/// Parses a condition of `profile --fail-if` and a location in a program.
 pub fn profile_condition(bytes: &[u8]) {
     static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile {
         massif: Some(Massif::default()),

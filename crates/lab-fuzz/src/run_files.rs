@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Saved runs, whose values anybody can have changed.
+//! Fuzz targets for saved runs, whose values may have been modified.
 
 use lab_document::Terminal;
 use lab_document::format::terminal;
@@ -18,8 +18,10 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Changes of a run file, one a line: `TABLE.COLUMN VALUE`, or `meta.KEY VALUE`. The first letter of a value is its type:
-/// `i5`, `r0.5`, `tTEXT`, `bHEX`; `n` is NULL. The file is opened and reported, or refused.
+/// Applies changes to a run file and checks that the file is reported or rejected.
+///
+/// There is one change per line: `TABLE.COLUMN VALUE`, or `meta.KEY VALUE`. The first letter of a value is its type:
+/// `i5`, `r0.5`, `tTEXT`, `bHEX`; `n` is NULL.
 pub fn run_file(bytes: &[u8]) {
     thread_local!(static FILE: RunFile = RunFile::new());
     FILE.with(|file| check_changed(file, bytes));
@@ -29,7 +31,7 @@ fn check_changed(file: &RunFile, bytes: &[u8]) {
     let changes = bytes.split(|byte| *byte == b'\n').filter_map(parse_change);
     file.change(changes);
     let path = &file.path;
-    // Each of these can fail by itself.
+    // Each of these may fail independently.
     let _ = Heading::read(path).map_err(|error| error.to_string());
     let _ = RunProgress::read(path).map_err(|error| error.to_string());
     let _ = lab_store::command_line(path).map_err(|error| error.to_string());
@@ -42,7 +44,7 @@ fn check_changed(file: &RunFile, bytes: &[u8]) {
                 ..Terminal::default()
             };
             let rendered = terminal::FORMAT.render(&document, full);
-            assert!(rendered.is_ok(), "a report that cannot be shown");
+            assert!(rendered.is_ok(), "a report that cannot be displayed");
         }
         Err(error) => drop(error.to_string()),
     }
@@ -100,9 +102,9 @@ impl RunFile {
         }
     }
 
-    /// Undoes earlier changes, and makes these. Those that the tables forbid are passed over.
+    /// Undoes earlier changes and applies new ones. Changes that the schema forbids are skipped.
     fn change<'c>(&self, changes: impl Iterator<Item = (&'c str, &'c str, Value)>) {
-        // Not truncated: a file system may write such a file to the disk at once.
+        // Not truncated, because a file system may write a truncated file to the disk immediately.
         let file = File::options().write(true).open(&self.path);
         let file = file.expect("a file");
         file.write_all_at(&self.bytes, 0).expect("room");
@@ -203,7 +205,7 @@ fn plan() -> Plan {
     }
 }
 
-/// A batch, another one for each number.
+/// Builds a batch that differs for each number.
 fn batch(number: u64) -> Batch {
     let wall_ns = 100_000 + number * number % 17 * 1000;
     Batch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inputs of a run from subjects, agents, run files, strace and other programs, and conditions on it.
+//! Fuzz targets for the inputs of a run: subjects, agents, run files, strace and other programs, and gate conditions.
 
 use lab_bench::protocol::{SubjectLine, command};
 use lab_bench::read_trace;
@@ -15,7 +15,7 @@ use lab_store::histogram;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The output of strace.
+/// Parses the output of strace.
 pub fn strace(bytes: &[u8]) {
     let lines = bytes.split(|byte| *byte == b'\n').count();
     if let Ok(batches) = read_trace(bytes) {
@@ -31,7 +31,7 @@ pub fn strace(bytes: &[u8]) {
     }
 }
 
-/// A line from a subject. A reply that is written as a command is read as the same reply.
+/// Parses a line from a subject. A reply that is written as a command must parse to the same reply.
 pub fn subject_line(bytes: &[u8]) {
     let SubjectLine::Reply(reply) = SubjectLine::parse(bytes) else {
         return;
@@ -48,7 +48,7 @@ pub fn subject_line(bytes: &[u8]) {
     assert_eq!(again, SubjectLine::Reply(reply), "{line}");
 }
 
-/// Messages between coordinator and agent, of both directions.
+/// Parses messages between coordinator and agent, in both directions.
 pub fn agent_message(bytes: &[u8]) {
     let _ = wire::read_magic(&mut &bytes[..], 64);
     check_messages::<ToAgent>(bytes);
@@ -68,7 +68,7 @@ fn check_messages<T: Serialize + DeserializeOwned>(bytes: &[u8]) {
     }
 }
 
-/// Distributions of times, as run files and agents have them. What is written again is read as the same.
+/// Decodes distributions of times, as in run files and agent messages, and checks that they survive a round trip.
 pub fn times(bytes: &[u8]) {
     if let Ok(counts) = histogram::decode(bytes) {
         for fraction in [0.5, 0.99, 1.0] {
@@ -90,7 +90,7 @@ pub fn times(bytes: &[u8]) {
     }
 }
 
-/// Figures of other programs as XML.
+/// Parses measurements of other programs as XML.
 pub fn imported_xml(bytes: &[u8]) {
     let limits = ImportLimits {
         elements: 1000,
@@ -99,8 +99,8 @@ pub fn imported_xml(bytes: &[u8]) {
     match import_xml(bytes, &limits) {
         Ok(imported) => {
             let elements: usize = imported.iter().map(|one| 1 + one.times.len()).sum();
-            // The root `<measures>` is not counted.
-            assert!(elements <= 1001, "{elements} figures");
+            // The root element `<measures>` is not counted.
+            assert!(elements <= 1001, "{elements} elements");
             for time in imported.iter().flat_map(|one| &one.times) {
                 assert!(time.time_ns >= 0.0 && time.time_ns.is_finite(), "{time:?}");
                 assert!(
@@ -117,7 +117,7 @@ pub fn imported_xml(bytes: &[u8]) {
     }
 }
 
-/// An argument that has a grammar of its own: conditions, routes, fields, zones, places of agents.
+/// Parses arguments with their own grammar: conditions, routes, fields, time zones, agent locations.
 pub fn argument(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every parser on every input that fuzzing found interesting.
+//! Runs every parser on every interesting input that fuzzing found.
 
 use lab_fuzz::TARGETS;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names the input that a check panics on.
+/// Prints the path of the input if a check panics.
 struct Replayed(PathBuf);
 
 impl Drop for Replayed {
@@ -21,7 +21,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
-/// The paths in a folder, sorted.
+/// Returns the paths in a directory, sorted.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut paths: Vec<PathBuf> = entries

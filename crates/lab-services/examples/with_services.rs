@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs a command with private servers: `with_services [--only KIND] COMMAND ARGUMENTS…`.
+//! Runs a command with private database servers: `with_services [--only KIND] COMMAND ARGUMENTS…`.
 //!
-//! `LAB_POSTGRESQL` and `LAB_MARIADB` hold the URLs of a schema `lab_tests` and of a role that may create schemas and
-//! databases, see all statistics and reset PostgreSQL's of statements. The variable of a server that is not requested
-//! or not installed is not set. The exit status is the command's.
+//! `LAB_POSTGRESQL` and `LAB_MARIADB` contain URLs with a schema `lab_tests` and a role that may create schemas and
+//! databases, see all statistics and reset PostgreSQL's statement statistics. The variable of a server that is not
+//! requested or not installed is not set. The exit status is that of the command.
 
 use lab_services::{
     DATABASES, DaemonOptions, DatabaseKind, MissingSoftware, Service, ServiceError, Transport,
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 const SCHEMA: &str = "lab_tests";
 
-/// The signal that asked this program to stop; 0: none did.
+/// The signal that asked this program to stop, or 0.
 static STOP_SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 fn main() -> ExitCode {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     };
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let note = move || STOP_SIGNAL.store(signal, Ordering::Relaxed);
-        // SAFETY: it stores a number.
+        // SAFETY: the handler only stores a number.
         unsafe { signal_hook::low_level::register(signal, note) }.expect("signals can be handled");
     }
     let mut command = Command::new(program);
@@ -81,7 +81,7 @@ fn run(
         service.admin().create_schema(SCHEMA)?;
         let rights = rights(service.kind().name);
         service.admin().run(rights)?;
-        // The extension of PostgreSQL's statistics of statements is in `public`.
+        // The extension pg_stat_statements is in the schema `public`.
         let path = match service.kind().name {
             "postgresql" => format!("{SCHEMA},public"),
             _ => SCHEMA.into(),
@@ -95,7 +95,7 @@ fn run(
     finish(command)
 }
 
-/// Marks the folder as in use, as the lab does: if this program is killed, the next lab removes the folder.
+/// Marks the directory as in use, as benchlab does. If this program is killed, the next benchlab removes it.
 fn lock(folder: &Path) -> io::Result<Flock<File>> {
     let file = File::create(folder.join("lock"))?;
     let lock = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error)?;
@@ -125,12 +125,13 @@ fn rights(kind: &str) -> &'static str {
     }
 }
 
-/// Runs a command to its end. Ctrl-C in a terminal reaches the command itself; other signals are handed on to it.
+/// Runs a command until it exits. Ctrl-C in a terminal reaches the command directly; other signals are forwarded to
+/// it.
 fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
         .spawn()
-        .map_err(|e| format!("{name} cannot be started: {e}"))?;
+        .map_err(|e| format!("cannot start {name}: {e}"))?;
     loop {
         if let Some(status) = child.try_wait()? {
             let signal = || 128 + status.signal().unwrap_or(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Removes what private servers leave when the lab or they themselves are killed: processes, sockets, shared memory
-//! and data, and nothing else.
+//! Removes what private servers leave behind if benchlab or the servers are killed: processes, sockets, shared memory
+//! and data.
 
 use crate::process::PAUSE;
 use crate::software::Software;
@@ -13,19 +13,21 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The data directory, within a daemon's folder.
+/// The data directory within a daemon's directory.
 pub(crate) const DATA: &str = "data";
-/// The link to the folder of the sockets, where that lies elsewhere.
+/// The link to the directory of the sockets if it is elsewhere.
 pub(crate) const SOCKETS: &str = "sockets";
-/// How the names of folders of sockets begin that lie elsewhere.
+/// The prefix of socket directories that are elsewhere.
 pub(crate) const SHORT: &str = "benchlab-s";
 
 const MAX_ROUNDS: usize = 5;
-/// How long servers may take to end after they were signalled.
+/// The timeout for servers to exit after a signal.
 const TIMEOUT: Duration = Duration::from_secs(6);
 
-/// Ends daemons of these kinds of software that a killed lab left in its scratch folder, and removes their data. All
-/// else stays. The caller must be sure that the lab is gone.
+/// Ends daemons that a killed benchlab left in its scratch directory, and removes their data.
+///
+/// Only daemons of these kinds of software are affected. The caller must make sure that benchlab is no longer
+/// running.
 pub fn clear_of(kinds: &[&Software], folder: &Path) {
     let Ok(folder) = folder.canonicalize() else {
         return;
@@ -38,7 +40,7 @@ pub fn clear_of(kinds: &[&Software], folder: &Path) {
     }
 }
 
-/// The software whose daemon's folder this is, by its name: `postgresql-0`.
+/// Returns the software of a daemon's directory, which is named like `postgresql-0`.
 fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> {
     let name = path.file_name()?.to_str()?;
     let (name, number) = name.rsplit_once('-')?;
@@ -47,7 +49,8 @@ fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> 
     (is_folder && number.parse::<u32>().is_ok()).then_some(software)
 }
 
-/// Clears the folder of one daemon. An installer that is still running may start one more process meanwhile.
+/// Clears the directory of one daemon. Repeats this, because an installer that is still running may start another
+/// process.
 pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     for _ in 0..MAX_ROUNDS {
         end(software, folder, software.ending);
@@ -65,20 +68,21 @@ pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     }
 }
 
-/// A server's process with a file descriptor, so that its number cannot become another's.
+/// A server process, with a file descriptor so that its process ID cannot be reused.
 struct AbandonedProcess {
     process: OwnedFd,
     pid: i32,
 }
 
 impl AbandonedProcess {
-    /// A process that runs a server's program with a working directory in this folder. One that is just ending has no
-    /// program any more, and counts too.
+    /// Finds a process that runs a server's program with a working directory in this directory.
+    ///
+    /// A process that is exiting no longer has a program, and counts, too.
     fn find(software: &Software, pid: i32, folder: &Path) -> Option<AbandonedProcess> {
         // SAFETY: a system call that takes two numbers and yields a new file or -1.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
         let process = i32::try_from(process).ok().filter(|&file| file >= 0)?;
-        // SAFETY: it is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let process = unsafe { OwnedFd::from_raw_fd(process) };
         let link = |name| fs::read_link(format!("/proc/{pid}/{name}"));
         let is_of_software = match link("exe") {
@@ -106,7 +110,7 @@ fn running(software: &Software, folder: &Path) -> Vec<AbandonedProcess> {
         .collect()
 }
 
-/// Ends the processes in a daemon's folder by this signal, and those that do not end in time by SIGKILL.
+/// Signals the processes in a daemon's directory, and sends SIGKILL to those that do not exit in time.
 pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
     let deadline = Instant::now() + TIMEOUT;
     let mut signalled = Vec::new();

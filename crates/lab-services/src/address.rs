@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a server is and who connects to it, as a URL and as its parts.
+//! The address of a server and the user who connects, as a URL and as its components.
 
 use crate::Software;
 use crate::percent::{self, decoded};
@@ -14,37 +14,37 @@ pub(crate) const LAB: &str = "lab";
 /// The role and database that subjects connect to.
 pub(crate) const SUBJECTS: &str = "benchlab";
 
-/// How the addresses of a kind of server are written.
+/// The syntax of the addresses of a kind of server.
 pub(crate) struct Form {
-    /// The form, for people.
+    /// The syntax as shown to users.
     pub text: &'static str,
-    /// The URL's schemes, the usual one first.
+    /// The URL schemes, the preferred one first.
     pub schemes: &'static [&'static str],
-    /// The port where none is given.
+    /// The default port.
     pub port: u16,
-    /// Sets a parameter of the query, by name and value; `false`: it is not known.
+    /// Sets a query parameter by name and value. Returns `false` if the parameter is unknown.
     pub set: fn(&mut ServiceAddress, &str, String) -> Result<bool, String>,
-    /// Completes what was read, or says what is missing.
+    /// Completes the parsed address, or returns an error if something is missing.
     pub complete: fn(&mut ServiceAddress) -> Result<(), String>,
 }
 
-/// Where a server is, and who connects.
+/// The address of a server and the user who connects.
 #[derive(Clone)]
 pub struct ServiceAddress {
     pub(crate) software: &'static Software,
     pub(crate) user: String,
     pub(crate) password: String,
-    /// Name or address; an address of IPv6 without brackets.
+    /// A name or an address; IPv6 addresses have no brackets.
     pub(crate) host: Option<String>,
     pub(crate) port: u16,
-    /// PostgreSQL: the folder of the sockets; MariaDB: the socket.
+    /// For PostgreSQL, the directory of the sockets; for MariaDB, the socket.
     pub(crate) socket: Option<PathBuf>,
-    /// PostgreSQL's database; MariaDB's are the schemas.
+    /// The database of PostgreSQL; MariaDB's schemas are its databases.
     pub(crate) database: String,
 }
 
 impl ServiceAddress {
-    /// The address of a private server, with a new password. Its port and socket are set later.
+    /// Creates the address of a private server with a new password. Port and socket are set later.
     pub(crate) fn private(software: &'static Software, user: &str) -> io::Result<ServiceAddress> {
         Ok(ServiceAddress {
             software,
@@ -57,22 +57,21 @@ impl ServiceAddress {
         })
     }
 
-    /// Reads `scheme://USER:PASSWORD@HOST:PORT/DATABASE?parameters`. Error: what is wrong with it,
-    /// without the password.
+    /// Parses `scheme://USER:PASSWORD@HOST:PORT/DATABASE?parameters`. Error messages do not contain the password.
     pub(crate) fn parse(
         software: &'static Software,
         form: &Form,
         url: &str,
     ) -> Result<ServiceAddress, String> {
-        let (scheme, rest) = url.split_once("://").ok_or("it has no `://`")?;
+        let (scheme, rest) = url.split_once("://").ok_or("`://` is missing")?;
         if !form.schemes.contains(&scheme) {
-            return Err(format!("it does not begin with `{}://`", software.name));
+            return Err(format!("it must begin with `{}://`", software.name));
         }
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         let (login, place) = authority
             .rsplit_once('@')
-            .ok_or("it names no user: `USER:PASSWORD@` belongs before the host, percent-encoded")?;
+            .ok_or("the user is missing: put `USER:PASSWORD@` before the host, percent-encoded")?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         let (host, port) = host_and_port(place)?;
         let mut address = ServiceAddress {
@@ -87,25 +86,25 @@ impl ServiceAddress {
         for parameter in parameters.split('&').filter(|p| !p.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             if !(form.set)(&mut address, name, decoded(value)?)? {
-                return Err(format!("the parameter `{name}` is not known"));
+                return Err(format!("unknown parameter `{name}`"));
             }
         }
         if address.user.is_empty() {
-            return Err("it names no user".into());
+            return Err("the user is missing".into());
         }
         (form.complete)(&mut address)?;
         if address.host.is_none() && address.socket.is_none() {
-            return Err("it names no host".into());
+            return Err("the host is missing".into());
         }
         Ok(address)
     }
 
-    /// `USER:PASSWORD` as a URL holds it.
+    /// Returns `USER:PASSWORD`, encoded for a URL.
     pub(crate) fn login(&self) -> String {
         format!("{}:{}", encoded(&self.user), encoded(&self.password))
     }
 
-    /// The host as a URL holds it.
+    /// Returns the host, encoded for a URL.
     pub(crate) fn url_host(&self) -> Option<String> {
         match self.host.as_deref()? {
             host if host.contains(':') => Some(format!("[{host}]")),
@@ -113,13 +112,13 @@ impl ServiceAddress {
         }
     }
 
-    /// The socket as a URL's parameter holds it.
+    /// Returns the socket, encoded for a URL parameter.
     pub(crate) fn url_socket(&self) -> Option<String> {
         Some(encoded(self.socket.as_ref()?.to_str()?))
     }
 }
 
-/// Shows the address without user and password.
+/// Displays the address without user and password.
 impl fmt::Display for ServiceAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.host, &self.socket) {
@@ -131,7 +130,7 @@ impl fmt::Display for ServiceAddress {
     }
 }
 
-/// 128 bits from the system, in hexadecimal digits.
+/// Returns 128 random bits in hexadecimal digits.
 pub(crate) fn random() -> io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -153,7 +152,7 @@ fn host_and_port(place: &str) -> Result<(Option<&str>, Option<u16>), String> {
 pub(crate) fn number(port: &str) -> Result<u16, String> {
     match port.parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("`{port}` is not a port")),
+        _ => Err(format!("`{port}` is not a valid port")),
     }
 }
 
@@ -205,22 +204,25 @@ mod tests {
                 .unwrap()
         };
         let postgresql = |url| error(&POSTGRESQL, url);
-        assert_eq!(postgresql("localhost"), "it has no `://`");
+        assert_eq!(postgresql("localhost"), "`://` is missing");
         assert_eq!(
             postgresql("mysql://a@b/c"),
-            "it does not begin with `postgresql://`"
+            "it must begin with `postgresql://`"
         );
-        assert!(postgresql("postgresql://host/db").contains("names no user"));
-        assert_eq!(postgresql("postgresql://u:p@host"), "it names no database");
+        assert!(postgresql("postgresql://host/db").contains("the user is missing"));
+        assert_eq!(
+            postgresql("postgresql://u:p@host"),
+            "the database is missing"
+        );
         assert_eq!(
             postgresql("postgresql://u:p@host:0/db"),
-            "`0` is not a port"
+            "`0` is not a valid port"
         );
-        assert_eq!(postgresql("postgresql://u:p@/db"), "it names no host");
+        assert_eq!(postgresql("postgresql://u:p@/db"), "the host is missing");
         assert!(postgresql("postgresql://u:p%zz@h/db").contains("hexadecimal"));
         assert_eq!(
             error(&MARIADB, "mariadb://u:secret@h/?tls=1"),
-            "the parameter `tls` is not known"
+            "unknown parameter `tls`"
         );
     }
 }

@@ -1,42 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counters of a server's work, read over benchlab's own connection, whose statements do not count.
+//! Counters of a server's work, read over benchlab's own connection, whose statements are excluded.
 
 use std::collections::BTreeMap;
 
-/// A server's work since some moment; only differences are meaningful. They cover all that subjects did on a
-/// private server, one user's work on another PostgreSQL, and everybody's work on another MariaDB.
+/// A server's work since some point in time; only differences are meaningful.
+///
+/// The counters cover all work on a private server, the work of one user on an external PostgreSQL, and the work of
+/// all users on an external MariaDB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Statements by their first word in lower case (`select`, `insert`, `begin`, `commit`, …), however
-    /// they were sent. `start transaction` is a `begin`, `end` a `commit`. Of MariaDB those that have no
-    /// entry of their own are `other`, and `admin` are pings and resets of the connection.
+    /// Statements by their first word in lower case (`select`, `insert`, `begin`, `commit`, …), for all ways of
+    /// sending them.
+    ///
+    /// `start transaction` counts as `begin`, and `end` as `commit`. For MariaDB, `other` counts statements without
+    /// an entry of their own, and `admin` counts pings and connection resets.
     pub statements: BTreeMap<String, u64>,
-    /// Rows that statements yielded, inserted, updated or deleted.
+    /// Rows that statements returned, inserted, updated or deleted.
     pub rows: u64,
-    /// Rows of tables that were read to that end (the sum of its `Handler_read_…`); of MariaDB.
+    /// Table rows that were read for this purpose (the sum of `Handler_read_…`); MariaDB only.
     pub rows_read: Option<u64>,
-    /// Blocks of tables and indexes that were looked at; of PostgreSQL.
+    /// Accessed blocks of tables and indexes; PostgreSQL only.
     pub blocks: Option<u64>,
-    /// Executions of statements prepared on the server; of MariaDB.
+    /// Executions of statements prepared on the server; MariaDB only.
     pub prepared_executions: Option<u64>,
-    /// Statements prepared on the server; of MariaDB.
+    /// Statements prepared on the server; MariaDB only.
     pub prepares: Option<u64>,
-    /// Statements planned; of PostgreSQL, if `pg_stat_statements.track_planning` is on.
+    /// Planned statements; PostgreSQL only, if `pg_stat_statements.track_planning` is on.
     pub plans: Option<u64>,
-    /// Connections opened. Of a PostgreSQL that is not private, those that are closed again.
+    /// Opened connections. For an external PostgreSQL, only those that have been closed again.
     pub connects: Option<u64>,
-    /// Connections that were refused, or ended without the client's saying so; of MariaDB.
+    /// Connections that were refused, or that ended without a quit message from the client; MariaDB only.
     pub aborted: Option<u64>,
-    /// Connections that are open now, plus a constant.
+    /// Currently open connections, plus a constant.
     pub open: u64,
 }
 
 impl Counters {
-    /// The work since an earlier reading, without statements that did not occur.
+    /// Returns the work since an earlier reading, without statements that did not occur.
     pub fn since(&self, before: &Counters) -> Counters {
         let difference = |now: Option<u64>, earlier: Option<u64>| Some(now?.wrapping_sub(earlier?));
-        // A command without a reply, such as the end of a connection, may be half counted in the
-        // earlier reading, and is then one too many in it.
+        // A command without a reply, such as the end of a connection, may be counted only partly in the earlier
+        // reading, which is then one too high.
         let statements = self.statements.iter().filter_map(|(word, &now)| {
             let earlier = before.statements.get(word).copied().unwrap_or(0);
             let count = now

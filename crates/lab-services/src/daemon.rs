@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interface of daemons, which benchlab starts for a run and stops after it. A new daemon is one file
-//! that implements [`Daemon`].
+//! The interface of daemons, which benchlab starts before a run and stops after it. A new daemon is one file that
+//! implements [`Daemon`].
 
 use crate::folder::Folder;
 use crate::processes::Processes;
@@ -10,25 +10,26 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// How one daemon is installed, started and asked whether it answers.
+/// The installation, start and readiness check of one daemon.
 pub trait Daemon: Send {
     /// The daemon's software.
     fn software(&self) -> &'static Software;
 
-    /// The command that creates its data directory. Called where one of [`Software::installers`] was found.
+    /// Returns the command that creates the data directory. Called if one of [`Software::installers`] was found.
     fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
         let _ = folder;
         Ok(Command::new(installer))
     }
 
-    /// Called once its data directory is created.
+    /// Called after the data directory was created.
     fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let _ = folder;
         Ok(())
     }
 
-    /// The command that starts the program, listening on a port of 127.0.0.1, with its own defaults but for what the
-    /// lab needs and the given settings.
+    /// Returns the command that starts the program, listening on a port of 127.0.0.1.
+    ///
+    /// The program uses its own defaults, apart from what benchlab needs and the given settings.
     fn start(
         &mut self,
         folder: &Folder,
@@ -37,25 +38,25 @@ pub trait Daemon: Send {
         settings: &[(String, String)],
     ) -> io::Result<Command>;
 
-    /// True if it answers; called until it does.
+    /// Returns true if the daemon responds. Called repeatedly until it does.
     fn ready(&mut self, folder: &Folder) -> bool;
 
-    /// Creates what its users need. Called once, when it answers.
+    /// Creates the objects that its users need. Called once, when the daemon responds.
     fn provision(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// Called when a daemon that was killed answers again.
+    /// Called when a daemon that was killed responds again.
     fn after_restart(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// Its processes; `main` is the first of them.
+    /// Returns the daemon's processes; `main` is the first of them.
     fn processes(&mut self, main: Pid) -> Processes {
         Processes::of(main)
     }
 
-    /// The name of its Unix socket in [`Folder::sockets`], where it has one.
+    /// Returns the name of the Unix socket in [`Folder::sockets`], if the daemon has one.
     fn socket(&self, port: u16) -> Option<String> {
         let _ = port;
         None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Daemons that are SQL servers: how the lab administers them, and what they count.
+//! The interface of SQL servers: administration and counters.
 
 use crate::address::{Form, ServiceAddress};
 use crate::counters::Counters;
@@ -11,101 +11,103 @@ use std::io;
 use std::ops::Deref;
 use std::time::Duration;
 
-/// The longest time that a connection is waited for.
+/// The connection timeout.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A kind of SQL server.
 pub struct DatabaseKind {
-    /// The database's software.
+    /// The software of the database.
     pub software: Software,
-    /// How its addresses are written.
+    /// The syntax of its addresses.
     pub(crate) form: Form,
-    /// The `target=` of subjects with a schema; `None`: the server cannot be reached by this transport.
+    /// Returns `target=` for subjects with a schema, or `None` if the server does not support the transport.
     pub(crate) target: fn(&ServiceAddress, Transport, &str) -> Option<String>,
-    /// Describes a server that is to be started, with new passwords.
+    /// Describes a server to be started, with new passwords.
     pub(crate) private: fn() -> io::Result<Box<dyn Database>>,
-    /// Connects to a server that runs.
+    /// Connects to a running server.
     pub(crate) connect: fn(ServiceAddress) -> Result<Box<dyn Database>, ServiceError>,
 }
 
 /// Rows of text; `None` is NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// A SQL server with the lab's own connection: the superuser's to a private server, the given user's to
-/// another.
+/// A SQL server with benchlab's own connection, as the superuser of a private server or as the given user of an
+/// external one.
 pub trait Database: Daemon {
     /// The kind of server.
     fn kind(&self) -> &'static DatabaseKind;
 
-    /// Its address, for subjects.
+    /// Returns the server's address, for subjects.
     fn address(&self) -> &ServiceAddress;
 
     /// Executes a statement.
     fn run(&mut self, statement: &str) -> Result<(), ServiceError>;
 
-    /// The rows of a query, as text.
+    /// Returns the rows of a query as text.
     fn query(&mut self, query: &str) -> Result<Rows, ServiceError>;
 
     /// Creates an empty schema for the subjects.
     fn create_schema(&mut self, name: &str) -> Result<(), ServiceError>;
 
-    /// Removes a schema with its content, if it exists.
+    /// Drops a schema with its content, if it exists.
     fn drop_schema(&mut self, name: &str) -> Result<(), ServiceError>;
 
-    /// Executes a statement as the schema's owner, who then owns what it creates; names without a schema are of this
-    /// one.
+    /// Executes a statement as the owner of a schema, who then owns the objects it creates. Unqualified names refer
+    /// to this schema.
     fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError>;
 
-    /// A name as an identifier.
+    /// Quotes a name as an identifier.
     fn quoted(&self, name: &str) -> String;
 
-    /// Does for a table that was just filled what its first readers would do otherwise.
+    /// Does the work on a newly filled table that its first readers would otherwise have to do.
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError>;
 
-    /// Limits how long the lab's statements wait for a lock.
+    /// Sets the lock timeout of benchlab's statements.
     fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError>;
 
-    /// Ends the connection that comes from this TCP port of its client, if there is one.
+    /// Ends the connection from this TCP port of the client, if there is one.
     fn end_connection(&mut self, port: u16) -> Result<(), ServiceError>;
 
-    /// The names of the settings that a run records, besides those that were given.
+    /// Returns the names of the settings that a run records in addition to the given ones.
     fn facts(&self) -> &'static [&'static str];
 
-    /// The values of settings.
+    /// Returns the values of settings.
     fn settings(&mut self, names: &[String]) -> Result<Vec<(String, String)>, ServiceError>;
 
-    /// The work that it has done, without benchlab's statements.
+    /// Returns the work that the server has done, without benchlab's own statements.
     fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError>;
 
-    /// Makes the next readings of the counters as short as they can be. The counts go on. Subjects must be idle.
+    /// Makes the next readings of the counters as fast as possible, without resetting the counts. Subjects must be
+    /// idle.
     fn shorten_counters(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// A row for each normalized text of statements: the text, calls, errors, time and longest time in ns. Error: it
-    /// does not count them, and what to do.
+    /// Returns a row for each normalized statement: the text, calls, errors, and the total and maximum time in ns.
+    ///
+    /// Returns an error with instructions if the server does not count statements.
     fn statement_totals(&mut self) -> Result<Rows, ServiceError>;
 
-    /// Checks that the user of a server that is not private has the rights that benchlab needs.
+    /// Checks that the user of an external server has the rights that benchlab needs.
     fn check_rights(&mut self) -> Result<(), ServiceError>;
 
-    /// The thread or process that serves benchlab's connection on the server's machine.
+    /// Returns the thread or process that serves benchlab's connection on the server's machine.
     fn lab_connection(&mut self) -> Option<LabConnection>;
 
-    /// The number of the server's main process on its own machine.
+    /// Returns the process ID of the server's main process on its own machine.
     fn main_process(&mut self) -> Option<i32>;
 
-    /// Seconds since the server started, by its own account.
+    /// Returns the seconds since the server started, as reported by the server.
     fn uptime(&mut self) -> Option<f64>;
 }
 
 impl dyn Database + '_ {
-    /// The first column of the first row of a query; empty if it is NULL or missing.
+    /// Returns the first column of the first row of a query; empty if it is NULL or missing.
     pub fn value(&mut self, query: &str) -> Result<String, ServiceError> {
         Ok(first_value(self.query(query)?))
     }
 
-    /// Its version, and the values of recorded and given settings.
+    /// Returns the server's version, and the values of the recorded and given settings.
     pub(crate) fn read_back(
         &mut self,
         settings: &[(String, String)],
@@ -119,7 +121,7 @@ impl dyn Database + '_ {
     }
 }
 
-/// The first column of the first row; empty if it is NULL or missing.
+/// Returns the first column of the first row; empty if it is NULL or missing.
 pub(crate) fn first_value(rows: Rows) -> String {
     let first = rows.into_iter().next();
     first
@@ -127,7 +129,7 @@ pub(crate) fn first_value(rows: Rows) -> String {
         .unwrap_or_default()
 }
 
-/// Rows of a name and a value.
+/// Converts rows with a name and a value.
 pub(crate) fn pairs(rows: Rows) -> Vec<(String, String)> {
     let pair = |row: Vec<Option<String>>| {
         let mut columns = row.into_iter().map(Option::unwrap_or_default);
@@ -149,7 +151,7 @@ pub(crate) fn error_with_sources(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Why a server did not let the lab in.
+/// The reason why a server rejected benchlab's connection.
 pub(crate) enum ConnectionRefusal {
     Unreachable(String),
     Login(String),
@@ -189,8 +191,8 @@ impl ConnectionRefusal {
     }
 }
 
-/// Checks that a server of this version, as `SELECT version()` returns it, is supported. `other_make`: the
-/// name to show if it is another product.
+/// Checks that the version of a server, as `SELECT version()` returns it, is supported. `other_make` is the name to
+/// show if the server is another product.
 pub(crate) fn check_version(
     address: &ServiceAddress,
     banner: &str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SQL servers.
+//! The supported SQL servers.
 
 use crate::abandoned::clear_of;
 use crate::database::DatabaseKind;
@@ -7,16 +7,17 @@ use crate::mariadb::MARIADB;
 use crate::postgresql::POSTGRESQL;
 use std::path::Path;
 
-/// Every SQL server that the lab can start.
+/// All SQL servers that benchlab can start.
 pub static DATABASES: [&DatabaseKind; 2] = [&POSTGRESQL, &MARIADB];
 
-/// The SQL server of this name, such as `postgresql`.
+/// Returns the SQL server with this name, such as `postgresql`.
 pub fn database(name: &str) -> Option<&'static DatabaseKind> {
     DATABASES.into_iter().find(|kind| kind.name == name)
 }
 
-/// Ends the private SQL servers that a killed lab left in its scratch folder, and removes their data. All else stays.
-/// The caller must be sure that the lab is gone.
+/// Ends the private SQL servers that a killed benchlab left in its scratch directory, and removes their data.
+///
+/// The caller must make sure that benchlab is no longer running.
 pub fn clear(folder: &Path) {
     clear_of(&DATABASES.map(|kind| &kind.software), folder);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a private server does not work, by its log and its disk.
+//! Finds out why a private server fails, from its log and its disk.
 
 use crate::folder::Folder;
 use crate::process::describe;
 use crate::{LogTail, MissingSoftware, ServiceError};
 use nix::sys::wait::WaitStatus;
 
-/// Less free space than this counts as full, bytes.
+/// The disk counts as full if less than this is free, in bytes.
 const ROOM: u64 = 1 << 20;
-/// How servers report a full disk; 28 is ENOSPC.
+/// Messages of servers about a full disk; 28 is ENOSPC.
 const NO_ROOM: [&str; 5] = [
     "No space left on device",
     "Disk full",
@@ -16,11 +16,11 @@ const NO_ROOM: [&str; 5] = [
     "error 28",
     "rror number 28",
 ];
-/// Last lines of a log shown with a failure.
+/// The number of last lines of the log to show with a failure.
 const LAST_LOG_LINES: usize = 10;
 
 impl Folder {
-    /// The reason for which a program of the server ended that was given these settings.
+    /// Returns the reason why a program of the server exited, given its settings.
     pub(crate) fn exit_error(
         &self,
         settings: &[(String, String)],
@@ -37,7 +37,7 @@ impl Folder {
         })
     }
 
-    /// The error of a server whose disk is full; `None`: it is not.
+    /// Returns an error if the server's disk is full.
     pub fn no_space_error(&self) -> Option<ServiceError> {
         let free_bytes = self.free_bytes();
         let is_logged = || NO_ROOM.iter().any(|words| self.logged(words));
@@ -49,7 +49,7 @@ impl Folder {
         })
     }
 
-    /// The error of a given setting that a line of the log complains about.
+    /// Returns an error if a line of the log complains about one of the given settings.
     pub fn setting_error(&self, settings: &[(String, String)]) -> Option<ServiceError> {
         let names: Vec<String> = settings.iter().map(|(name, _)| plain(name)).collect();
         let mut lines = self.log_lines().into_iter();
@@ -71,7 +71,7 @@ impl Folder {
         })
     }
 
-    /// The last lines of the log.
+    /// Returns the last lines of the log.
     pub fn last_log(&self) -> LogTail {
         let mut lines = self.log_lines();
         if self.software.advises && lines.iter().any(|line| self.complains(line)) {
@@ -80,7 +80,7 @@ impl Folder {
         LogTail(lines.split_off(lines.len().saturating_sub(LAST_LOG_LINES)))
     }
 
-    /// True if the log contains these words.
+    /// Returns true if the log contains these words.
     pub fn logged(&self, words: &str) -> bool {
         self.log_lines().iter().any(|line| line.contains(words))
     }
@@ -90,7 +90,7 @@ impl Folder {
     }
 }
 
-/// A setting's name in a form that can be compared: MariaDB accepts `-` for `_`.
+/// Normalizes the name of a setting for comparison: MariaDB accepts `-` for `_`.
 pub(crate) fn plain(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }

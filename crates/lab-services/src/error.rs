@@ -6,41 +6,41 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no server, or no longer one.
+/// The reason why a server could not be started or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// Its software is not installed.
+    /// The software is not installed.
     #[error(transparent)]
     Missing(#[from] MissingSoftware),
-    /// The reader wants the lab to stop.
+    /// The user stopped benchlab.
     #[error("interrupted")]
     Interrupted,
-    /// A folder cannot be used.
-    #[error("{software} cannot use the folder {}: {reason}", folder.display())]
+    /// A directory cannot be used.
+    #[error("{software} cannot use the directory {}: {reason}", folder.display())]
     Folder {
         /// The daemon's software.
         software: &'static Software,
-        /// The folder.
+        /// The directory.
         folder: PathBuf,
         /// The fault and its remedy.
         reason: String,
     },
-    /// Its data directory has no room left.
+    /// The disk of the data directory is full.
     #[error(
-        "{software} has no room: {} MiB are free in {}; `--scratch DIR` puts its data elsewhere{log}",
+        "the disk of {software} is full: {} MiB are free in {}; use `--scratch DIR` to place its data elsewhere{log}",
         free_bytes >> 20, folder.display()
     )]
     Full {
         /// The daemon's software.
         software: &'static Software,
-        /// Its folder.
+        /// The daemon's directory.
         folder: PathBuf,
         /// Free bytes there.
         free_bytes: u64,
         /// The last lines of its log.
         log: LogTail,
     },
-    /// Every port that was free a moment ago was taken when the server wanted it.
+    /// Every port that had been free was in use when the server opened it.
     #[error("{software} found no free port on 127.0.0.1, tried: {tried:?}")]
     Port {
         /// The daemon's software.
@@ -48,56 +48,56 @@ pub enum ServiceError {
         /// The ports.
         tried: Vec<u16>,
     },
-    /// It does not accept a setting.
-    #[error("{software} refuses a setting of `--service-set`: {message}")]
+    /// The server rejected a setting.
+    #[error("{software} rejected a setting of `--service-set`:  {message}")]
     Setting {
         /// The daemon's software.
         software: &'static Software,
-        /// The server's message, or the lab's.
+        /// The message of the server or of benchlab.
         message: String,
     },
-    /// It ended by itself.
-    #[error("{software} ended with {status}{log}")]
+    /// The server exited.
+    #[error("{software} exited unexpectedly with {status}{log}")]
     Ended {
         /// The daemon's software.
         software: &'static Software,
-        /// Its exit status or signal, in words.
+        /// The exit status or signal, in words.
         status: String,
         /// The last lines of its log.
         log: LogTail,
     },
-    /// It does not answer in time.
-    #[error("{software} has not answered within {seconds} s{log}")]
+    /// The server does not respond in time.
+    #[error("{software} did not respond within {seconds} s{log}")]
     Silent {
         /// The daemon's software.
         software: &'static Software,
-        /// How long it was waited for, s.
+        /// The timeout in seconds.
         seconds: u64,
         /// The last lines of its log.
         log: LogTail,
     },
     /// The URL is malformed.
-    #[error("`--service {}=URL`: {reason}; it has the form {form}", software.name)]
+    #[error("`--service {}=URL`: {reason}; expected {form}", software.name)]
     Url {
         /// The daemon's software.
         software: &'static Software,
-        /// The form of its addresses.
+        /// The syntax of the addresses.
         form: &'static str,
         /// The fault.
         reason: String,
     },
-    /// No server of this kind answers there.
+    /// No server of this kind responds at the address.
     #[error("no {software} server at {place}: {reason}")]
     Unreachable {
         /// The daemon's software.
         software: &'static Software,
         /// Its address.
         place: String,
-        /// The error of the connection.
+        /// The connection error.
         reason: String,
     },
-    /// The server refuses the user or the password.
-    #[error("{software} at {place} refuses the login of `{user}`: {message}{hint}")]
+    /// The server rejected the user or the password.
+    #[error("{software} at {place} rejected the login of `{user}`:  {message}{hint}")]
     Login {
         /// The daemon's software.
         software: &'static Software,
@@ -107,14 +107,14 @@ pub enum ServiceError {
         user: String,
         /// The server's message.
         message: String,
-        /// Another cause of such a message; may be empty.
+        /// Another possible cause of this message; may be empty.
         hint: &'static str,
     },
     /// The server requires TLS, which the subjects do not use.
     #[error(
-        "{software} at {place} takes no connection without TLS, and the experiment measures without: \
-         allow user `{user}` to connect in the clear, or leave `--service` out and a private server \
-         is started ({message})"
+        "{software} at {place} requires TLS, but the experiment measures without TLS: \
+         allow user `{user}` to connect without TLS, or omit `--service` to use a private server \
+         ({message})"
     )]
     Tls {
         /// The daemon's software.
@@ -126,27 +126,27 @@ pub enum ServiceError {
         /// The server's message.
         message: String,
     },
-    /// A server of another make, or too old.
+    /// The server is another product, or too old.
     #[error("the server at {place} is {version}: benchlab needs {}", software.needed())]
     Version {
-        /// The software that is needed.
+        /// The required software.
         software: &'static Software,
         /// Its address.
         place: String,
-        /// The version that the server reports, with its make.
+        /// The version that the server reports, with the product.
         version: String,
     },
-    /// The user may not do what the experiment needs.
+    /// The user lacks a right that the experiment needs.
     #[error("{software} at {place}: {reason}")]
     Rights {
         /// The daemon's software.
         software: &'static Software,
         /// Its address.
         place: String,
-        /// The missing software and the remedy.
+        /// The missing right and the remedy.
         reason: String,
     },
-    /// The server refused a statement, or the connection broke.
+    /// The server rejected a statement, or the connection broke.
     #[error("{software}: {message}")]
     Statement {
         /// The daemon's software.
@@ -154,19 +154,19 @@ pub enum ServiceError {
         /// The server's message.
         message: String,
     },
-    /// The operating system refused something.
+    /// A system call failed.
     #[error("{software}: {operation}: {error}")]
     System {
         /// The daemon's software.
         software: &'static Software,
         /// The operation that failed.
         operation: String,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
 }
 
-/// The last lines of a server's log; displayed behind a message, each on a line of its own.
+/// The last lines of a server's log, displayed after a message on separate lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogTail(pub Vec<String>);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The processes of a server that is not the lab's, if they are on this machine.
+//! Finds the processes of an external server on this machine.
 
 use crate::database::Database;
 use crate::processes::Processes;
@@ -8,11 +8,13 @@ use nix::unistd::Pid;
 use std::fs;
 use std::time::SystemTime;
 
-/// A server whose start differs so much from the process's is another one, such as one in a container with its own
-/// process numbers.
+/// The maximum difference between the start times of the server and of the process, in seconds.
+///
+/// If the difference is larger, the process belongs to another server, such as one in a container with its own
+/// process IDs.
 const SAME_SECONDS: f64 = 3.0;
 
-/// The server's processes; `None`: it is not known to be on this machine.
+/// Returns the server's processes, or `None` if the server is not known to run on this machine.
 pub(crate) fn processes(database: &mut dyn Database) -> Option<Processes> {
     let main = Pid::from_raw(database.main_process()?);
     let uptime = database.uptime()?;
@@ -25,7 +27,7 @@ pub(crate) fn processes(database: &mut dyn Database) -> Option<Processes> {
     })
 }
 
-/// Seconds since a process started, with `btime` of `/proc/stat`.
+/// Returns the seconds since a process started, based on `btime` in `/proc/stat`.
 fn age(pid: Pid) -> Option<f64> {
     let ticks = procfs::start_ticks(pid)? as f64;
     let stat = fs::read_to_string("/proc/stat").ok()?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The folder of a private daemon, and the user that it runs as.
+//! The directory of a private daemon, and the user that the daemon runs as.
 
 use crate::abandoned::{self, DATA, SHORT, SOCKETS};
 use crate::{ServiceError, Software};
@@ -12,18 +12,18 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The longest path of a Unix socket (`sun_path`, unix(7)), without its NUL.
+/// The maximum length of a Unix socket's path (`sun_path`, unix(7)), without the NUL.
 const MAX_SOCKET: usize = 107;
 
-/// A private daemon's folder. Dropping it ends the processes in it, and removes it.
+/// A private daemon's directory. Dropping it ends the processes in it and removes it.
 pub struct Folder {
     /// The daemon's software.
     pub software: &'static Software,
-    /// The folder's path.
+    /// The path of the directory.
     pub path: PathBuf,
-    /// The folder of its Unix sockets.
+    /// The directory of the Unix sockets.
     pub sockets: PathBuf,
-    /// The user that it runs as; `None`: this process's.
+    /// The user that the daemon runs as; `None` is the user of this process.
     account: Option<Account>,
 }
 
@@ -35,7 +35,8 @@ struct Account {
 }
 
 impl Folder {
-    /// Creates a folder of the daemon's own within `parent`. Its Unix sockets need up to `socket` bytes more.
+    /// Creates a new directory for the daemon within `parent`. The names of its Unix sockets take up to `socket` more
+    /// bytes.
     pub(crate) fn new(
         software: &'static Software,
         parent: &Path,
@@ -46,15 +47,14 @@ impl Folder {
             folder: parent.to_path_buf(),
             reason: format!("{operation}: {error}"),
         };
-        let parent =
-            fs::canonicalize(parent).map_err(|e| folder_error("it cannot be entered", e))?;
+        let parent = fs::canonicalize(parent).map_err(|e| folder_error("cannot enter it", e))?;
         let account = account(software);
         if let Some(account) = &account {
             let _ = make_traversable(&parent);
             check_traversable(software, &parent, account)?;
         }
         let path = create(software, &parent)
-            .map_err(|e| folder_error("no folder can be made in it", e))?;
+            .map_err(|e| folder_error("cannot create a directory in it", e))?;
         let mut folder = Folder {
             software,
             sockets: path.clone(),
@@ -63,19 +63,20 @@ impl Folder {
         };
         folder
             .set_owner(&folder.path)
-            .map_err(|e| folder_error("its owner cannot be set", e))?;
+            .map_err(|e| folder_error("cannot set its owner", e))?;
         if folder.sockets.as_os_str().len() + 1 + socket > MAX_SOCKET {
             let short = mkdtemp(&std::env::temp_dir().join(format!("{SHORT}XXXXXX")));
-            folder.sockets =
-                short.map_err(|e| folder_error("no short folder for its socket", e.into()))?;
+            folder.sockets = short.map_err(|e| {
+                folder_error("cannot create a short directory for the socket", e.into())
+            })?;
             let link = symlink(&folder.sockets, folder.path.join(SOCKETS));
             let owned = link.and_then(|()| folder.set_owner(&folder.sockets));
-            owned.map_err(|e| folder_error("no short folder for its socket", e))?;
+            owned.map_err(|e| folder_error("cannot create a short directory for the socket", e))?;
         }
         Ok(folder)
     }
 
-    /// Its data directory.
+    /// Returns the path of the data directory.
     pub fn data(&self) -> PathBuf {
         self.path.join(DATA)
     }
@@ -93,8 +94,10 @@ impl Folder {
         Ok(path)
     }
 
-    /// A command that runs a program of the daemon as its user, with nothing of this process's environment but the
-    /// paths to programs and libraries, and with its output in the log.
+    /// Returns a command that runs a program of the daemon as its user.
+    ///
+    /// The command inherits only the environment variables for paths to programs and libraries. Its output goes to
+    /// the log.
     pub fn command(&self, program: &Path) -> io::Result<Command> {
         let mut command = Command::new(program);
         command.env_clear().envs(
@@ -128,7 +131,7 @@ impl Folder {
         self.path.join("log")
     }
 
-    /// The lines that its programs have written.
+    /// Returns the lines of output of the daemon's programs.
     pub fn log_lines(&self) -> Vec<String> {
         let text = fs::read(self.log_file()).unwrap_or_default();
         String::from_utf8_lossy(&text)
@@ -137,7 +140,7 @@ impl Folder {
             .collect()
     }
 
-    /// Kills all its processes, and waits for their end.
+    /// Kills all processes of the daemon, and waits until they have exited.
     pub fn kill_processes(&self) {
         abandoned::end(self.software, &self.path, Signal::SIGKILL);
     }
@@ -150,14 +153,14 @@ impl Folder {
             .open(self.log_file());
     }
 
-    /// Free bytes on its filesystem.
+    /// Returns the free bytes of its file system.
     pub fn free_bytes(&self) -> u64 {
         let free = nix::sys::statvfs::statvfs(&self.path);
         free.map(|s| s.blocks_available() * s.fragment_size())
             .unwrap_or(u64::MAX)
     }
 
-    /// True if it is in memory, so that a commit waits for no disk.
+    /// Returns true if the directory is in memory, so that a commit does not wait for a disk.
     pub fn in_memory(&self) -> bool {
         use nix::sys::statfs::{TMPFS_MAGIC, statfs};
         statfs(&self.path).is_ok_and(|s| s.filesystem_type() == TMPFS_MAGIC)
@@ -177,7 +180,7 @@ impl Drop for Folder {
     }
 }
 
-/// The daemon's own user if this process is root.
+/// Returns the daemon's own user if this process runs as root.
 fn account(software: &Software) -> Option<Account> {
     if !geteuid().is_root() {
         return None;
@@ -191,7 +194,7 @@ fn account(software: &Software) -> Option<Account> {
     })
 }
 
-/// Lets other users pass through the scratch folder, which is the lab's own.
+/// Lets other users traverse the scratch directory, which belongs to benchlab.
 fn make_traversable(folder: &Path) -> io::Result<()> {
     let mode = fs::metadata(folder)?.permissions().mode();
     if mode & 0o001 == 0 {
@@ -200,7 +203,7 @@ fn make_traversable(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that a user can pass through the folders above, which are not the lab's.
+/// Checks that a user can traverse the parent directories, which do not belong to benchlab.
 fn check_traversable(
     software: &'static Software,
     folder: &Path,
@@ -220,7 +223,7 @@ fn check_traversable(
             software,
             folder: folder.to_path_buf(),
             reason: format!(
-                "it runs as user `{}`, who may not enter {}; choose another folder with `--scratch`",
+                "it runs as user `{}`, who may not enter {}; choose another directory with `--scratch`",
                 account.name,
                 closed.display()
             ),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The start of a daemon whose data directory exists: for the first time, or again after it was killed.
+//! Starts a daemon whose data directory exists, for the first time or after the daemon was killed.
 
 use crate::daemon::Daemon;
 use crate::folder::Folder;
@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How long the installation of a daemon may take, and its start.
+/// The timeout for the installation of a daemon, and for its start.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The command that starts a daemon.
@@ -25,7 +25,7 @@ impl Launch {
         self.folder.software
     }
 
-    /// Starts it and waits until it answers; `None`: the port was taken.
+    /// Starts the daemon and waits until it responds. Returns `None` if the port was in use.
     pub fn start_and_wait<D: Daemon + ?Sized>(
         &self,
         daemon: &mut D,
@@ -34,7 +34,7 @@ impl Launch {
         let command = daemon.start(&self.folder, &self.program, port, &self.request.settings);
         let started =
             command.and_then(|command| DaemonProcess::start(command, self.software().ending));
-        let operation = format!("{} cannot be started", self.program.display());
+        let operation = format!("cannot start {}", self.program.display());
         let process = started.map_err(|e| self.system(&operation, e))?;
         let deadline = Instant::now() + TIMEOUT;
         loop {
@@ -51,7 +51,7 @@ impl Launch {
         }
     }
 
-    /// Waits a little. Error: the reader stops the lab, or the time is over.
+    /// Waits briefly. Returns an error if the user stops benchlab or the time is over.
     pub fn wait(&self, deadline: Instant) -> Result<(), ServiceError> {
         if (self.request.interrupted)() {
             return Err(ServiceError::Interrupted);
@@ -67,12 +67,12 @@ impl Launch {
         Ok(())
     }
 
-    /// The reason for which it ended.
+    /// Returns the reason for the exit.
     pub fn exit_error(&self, status: WaitStatus) -> ServiceError {
         self.folder.exit_error(&self.request.settings, status)
     }
 
-    /// An error of the system; a full disk is named as such.
+    /// Converts an error of the operating system; a full disk is reported as such.
     pub fn system(&self, operation: &str, error: io::Error) -> ServiceError {
         let software = self.software();
         let system_error = |error| ServiceError::System {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The daemons that an experiment needs: private ones, started for a run and removed after it, or the reader's own.
-//! Counts what they use and execute, so that a query includes the server's part and a subject's reports are checked.
+//! Daemons that an experiment needs, and their counters.
 //!
-//! A new daemon is one file that implements [`Daemon`]; a new SQL server also implements [`Database`], and
-//! is listed in [`DATABASES`].
+//! Private daemons are started for a run and removed after it; external ones belong to the user. The counters make it
+//! possible to include the server's work in the cost of a query, and to check a subject's reports.
+//!
+//! A new daemon is one file that implements [`Daemon`]; a new SQL server also implements [`Database`] and is listed
+//! in [`DATABASES`].
 
 mod abandoned;
 mod address;

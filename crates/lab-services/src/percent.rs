@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Percent-encoding of URLs and of the subjects' protocol.
+//! Percent-encoding for URLs and the subject protocol.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// All but the unreserved characters of RFC 3986, section 2.3.
+/// All characters except the unreserved ones of RFC 3986, section 2.3.
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// The text with these characters as `%XX`.
+/// Encodes these characters as `%XX`.
 pub fn encoded(text: &str, special: &'static AsciiSet) -> String {
     utf8_percent_encode(text, special).to_string()
 }
 
-/// The text without `%XX`. Error: a `%` is not followed by two digits, or the result is not UTF-8.
+/// Decodes `%XX`. Returns an error if a `%` is not followed by two digits, or if the result is not UTF-8.
 pub fn decoded(text: &str) -> Result<String, String> {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
     let codes = text.split('%').skip(1).map(str::as_bytes);
@@ -26,5 +26,5 @@ pub fn decoded(text: &str) -> Result<String, String> {
         return Err("a `%` is not followed by two hexadecimal digits".into());
     }
     let decoded = percent_decode_str(text).decode_utf8();
-    Ok(decoded.map_err(|_| "it is not UTF-8")?.into_owned())
+    Ok(decoded.map_err(|_| "the text is not UTF-8")?.into_owned())
 }

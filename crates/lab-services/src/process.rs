@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A process of a private server: it dies with the lab, however that ends.
+//! A process of a private server, which is killed when benchlab exits for any reason.
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -9,33 +9,33 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Between two checks of something that is waited for.
+/// The interval between two checks of a condition.
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
-/// How long a server may take to end after it was signalled.
+/// The timeout for a server to exit after a signal.
 const TIMEOUT: Duration = Duration::from_secs(6);
 
-/// How long killed processes are waited for.
+/// The timeout for killed processes to exit.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A process that this one started. Dropping it ends it.
+/// A child process. Dropping it ends the process.
 pub(crate) struct DaemonProcess {
     child: Child,
-    /// The signal that ends it when the lab is gone.
+    /// The signal that ends the process after benchlab has exited.
     death: Signal,
 }
 
 impl DaemonProcess {
-    /// Starts it from the calling thread. When that thread ends, the kernel sends the signal.
+    /// Starts the process. When the calling thread exits, the kernel sends the signal.
     pub fn start(mut command: Command, death: Signal) -> io::Result<DaemonProcess> {
         let lab_pid = std::process::id() as i32;
-        // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the
-        // change of the user, which would take the request back.
+        // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the change of the
+        // user, which would cancel the request.
         unsafe {
             command.pre_exec(move || {
                 if libc::prctl(libc::PR_SET_PDEATHSIG, death as libc::c_int) != 0 {
                     return Err(io::Error::last_os_error());
                 }
-                // The lab may have died before the signal was requested.
+                // benchlab may have exited before the signal was requested.
                 if libc::getppid() != lab_pid {
                     return Err(io::Error::from_raw_os_error(libc::ESRCH));
                 }
@@ -52,17 +52,19 @@ impl DaemonProcess {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    /// True if it runs.
+    /// Returns true if the process is running.
     pub fn is_alive(&self) -> bool {
         self.end().is_none()
     }
 
-    /// Kills it and the processes in its group.
+    /// Kills the process and all processes in its group.
     pub fn kill(&self) {
         let _ = killpg(self.pid(), Signal::SIGKILL);
     }
 
-    /// How it ended; `None`: it runs. It is not reaped before this is dropped, so that its number stays its own.
+    /// Returns the exit status, or `None` if the process is running.
+    ///
+    /// The process is not reaped before this object is dropped, so its process ID cannot be reused.
     pub fn end(&self) -> Option<WaitStatus> {
         let options = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
         let status = waitid(Id::Pid(self.pid()), options).ok();
@@ -70,7 +72,7 @@ impl DaemonProcess {
     }
 }
 
-/// How a process ended, for people.
+/// Describes how a process exited.
 pub(crate) fn describe(status: WaitStatus) -> String {
     match status {
         WaitStatus::Exited(_, code) => format!("exit status {code}"),
@@ -89,7 +91,7 @@ impl Drop for DaemonProcess {
         // Processes that it started and did not end, such as a script's commands.
         let _ = killpg(self.pid(), Signal::SIGKILL);
         let _ = self.child.wait();
-        // They end only a moment later, and until then may write into the folder that is removed next.
+        // They exit a moment later, and until then may write into the directory that is removed next.
         let deadline = Instant::now() + KILL_TIMEOUT;
         while killpg(self.pid(), None).is_ok() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The usage of a daemon's processes, from their CPU clocks and `/proc` (proc(5)).
+//! The resource usage of a daemon's processes, from their CPU clocks and `/proc` (proc(5)).
 
 use lab_host::{CpuClock, TreeCpu, procfs};
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -13,34 +13,36 @@ use std::sync::Arc;
 pub struct Processes {
     /// The process that started the others.
     pub(crate) main: Pid,
-    /// The counter of ended processes; `None`: `/proc` counts them, in ticks.
+    /// The counter of exited processes, or `None` if `/proc` counts them, in ticks.
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
-    /// The thread or process that serves benchlab's own connection and whose CPU time does not count.
+    /// The thread or process that serves benchlab's own connection, whose CPU time is excluded.
     pub(crate) lab_connection: Option<LabConnection>,
-    /// What all have used until the last reading, where `/proc` counts the ended ones.
+    /// The usage of all processes until the last reading, if `/proc` counts exited processes.
     pub(crate) counted: RefCell<TreeCpu>,
 }
 
-/// A more exact counter of ended processes than `/proc`.
+/// A counter of exited processes that is more accurate than `/proc`.
 pub(crate) trait EndedProcesses: Send + Sync {
-    /// Their CPU time plus what `living` returns for the others, ns, at one moment: none ended in between.
+    /// Returns the CPU time of exited processes plus the result of `living` for the others, in ns.
+    ///
+    /// Both are read at one point in time, so that no process exits in between.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64>;
 
-    /// Connections that were accepted, by ended processes and living ones.
+    /// Returns the number of accepted connections of exited and living processes.
     fn accepted(&self) -> u64;
 }
 
 /// The thread or process that serves benchlab's own connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabConnection {
-    /// A process of its own.
+    /// A separate process.
     DaemonProcess(Pid),
-    /// A thread of the main process, which has no others.
+    /// A thread of the main process, which is the only process.
     Thread(Pid),
 }
 
 impl Processes {
-    /// The processes of a main process; its ended children are counted in ticks.
+    /// Returns the processes of a main process, whose exited children are counted in ticks.
     pub fn of(main: Pid) -> Processes {
         Processes {
             main,
@@ -50,7 +52,7 @@ impl Processes {
         }
     }
 
-    /// All processes now, the main one first; none if it is gone.
+    /// Returns all current processes, the main one first; none if it has exited.
     pub fn pids(&self) -> Vec<Pid> {
         if !fs::exists(format!("/proc/{}", self.main)).unwrap_or(false) {
             return Vec::new();
@@ -60,12 +62,13 @@ impl Processes {
         pids
     }
 
-    /// The processes that the main one started. One that ended counts until the main one has reaped it.
+    /// Returns the children of the main process, including exited ones that have not been reaped.
     pub fn children(&self) -> Vec<Pid> {
         procfs::started_by(self.main, self.main)
     }
 
-    /// CPU time of all processes, ended ones included, ns: it never falls. `None`: the server is gone.
+    /// Returns the CPU time of all processes in ns, including exited ones, or `None` if the server has exited. It
+    /// never decreases.
     pub fn cpu_ns(&self) -> Option<u64> {
         if let Some(LabConnection::Thread(thread)) = self.lab_connection {
             return Some(clock_ns(self.main)?.saturating_sub(thread_ns(self.main, thread)));
@@ -74,7 +77,7 @@ impl Processes {
             Some(LabConnection::DaemonProcess(process)) => Some(process),
             _ => None,
         };
-        // A process whose clock cannot be read has just ended.
+        // A process whose clock cannot be read has just exited.
         let living = || -> Option<u64> {
             let mut children = self.children();
             children.retain(|&child| Some(child) != lab_process);
@@ -99,19 +102,20 @@ impl Processes {
         }
     }
 
-    /// The sum of the proportional set sizes, so that shared memory counts once. `None`: this user may not read them.
+    /// Returns the sum of the proportional set sizes, in which shared memory counts once. Returns `None` if this user
+    /// may not read them.
     pub fn memory_bytes(&self) -> Option<u64> {
         procfs::shared_bytes(&self.pids())
     }
 
-    /// Keeps all threads on some cores, which new threads inherit.
+    /// Pins all threads to some cores. New threads inherit this.
     pub fn pin(&self, cores: &[usize]) {
         let mut set = CpuSet::new();
         if cores.iter().any(|&core| set.set(core).is_err()) {
             return;
         }
         let mut pinned = BTreeSet::new();
-        // A thread that is not yet pinned may start another one meanwhile.
+        // A thread that is not yet pinned may start another one in the meantime.
         loop {
             let tasks = self.pids().into_iter().flat_map(procfs::tasks);
             let new: Vec<Pid> = tasks.filter(|task| !pinned.contains(task)).collect();
@@ -130,8 +134,9 @@ fn clock_ns(pid: Pid) -> Option<u64> {
     CpuClock::of(pid).ok()?.now_ns().ok()
 }
 
-/// CPU time of a thread that sleeps, ns: the first number of its `schedstat`. The clock of another process's thread
-/// cannot be read.
+/// Returns the CPU time of a sleeping thread in ns, which is the first number of its `schedstat`.
+///
+/// The CPU clock of another process's thread cannot be read.
 fn thread_ns(pid: Pid, thread: Pid) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"));
     let first = |stat: String| stat.split_whitespace().next()?.parse().ok();

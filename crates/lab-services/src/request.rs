@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The request with which a daemon is started.
+//! The options for starting a daemon.
 
 use crate::diagnosis::plain;
 use crate::{ServiceError, Software};
 use std::path::PathBuf;
 
-/// The request with which a daemon is started.
+/// The options for starting a daemon.
 #[derive(Clone, Debug)]
 pub struct DaemonOptions {
-    /// The run's scratch folder, in which the daemon gets its own folder.
+    /// The run's scratch directory, in which the daemon gets its own directory.
     pub folder: PathBuf,
     /// Settings and their values in addition to the daemon's defaults, named as in its manual.
     pub settings: Vec<(String, String)>,
-    /// True if the user wants to stop: called while the daemon is waited for.
+    /// Returns true if the user wants to stop. Called while benchlab waits for the daemon.
     pub interrupted: fn() -> bool,
 }
 
 impl DaemonOptions {
-    /// A request with the daemon's defaults.
+    /// Creates options with the daemon's defaults.
     pub fn new(folder: impl Into<PathBuf>) -> DaemonOptions {
         DaemonOptions {
             folder: folder.into(),
@@ -26,17 +26,17 @@ impl DaemonOptions {
         }
     }
 
-    /// Refuses names that the daemon would read as something else, and settings that the lab sets itself.
+    /// Rejects names that the daemon would interpret differently, and settings that benchlab sets itself.
     pub(crate) fn check(&self, software: &'static Software) -> Result<(), ServiceError> {
         for (name, value) in &self.settings {
             let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
             let can_begin = |c: char| c.is_ascii_alphabetic() || c == '_';
             let reason = if !name.chars().all(is_allowed) || !name.starts_with(can_begin) {
-                "is no setting's name"
+                "is not a valid setting name"
             } else if software.reserved.contains(&plain(name).as_str()) {
                 "is set by benchlab itself"
             } else if value.contains('\0') {
-                "has a value with a NUL"
+                "has a value with a NUL character"
             } else {
                 continue;
             };

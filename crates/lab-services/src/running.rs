@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A daemon from its first answer to its end.
+//! A daemon from its first response to its exit.
 
 use crate::daemon::Daemon;
 use crate::launch::Launch;
@@ -8,37 +8,37 @@ use crate::{LogTail, ServiceError};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-/// A daemon that the lab has started and that answers. Dropping it ends it and removes its data.
+/// A daemon that benchlab has started and that responds. Dropping it ends the daemon and removes its data.
 pub struct RunningDaemon {
     // The fields are dropped in this order: the process ends before its folder is removed.
-    /// `None`: it was killed.
+    /// The main process, or `None` after it was killed.
     pub(crate) process: Option<DaemonProcess>,
     pub(crate) port: u16,
     pub(crate) launch: Launch,
 }
 
 impl RunningDaemon {
-    /// True if its main process runs.
+    /// Returns true if the main process is running.
     pub fn is_alive(&self) -> bool {
         self.process.as_ref().is_some_and(DaemonProcess::is_alive)
     }
 
-    /// Its main process, unless it was killed.
+    /// Returns the process ID of the main process, unless it was killed.
     pub fn pid(&self) -> Option<Pid> {
         self.process.as_ref().map(DaemonProcess::pid)
     }
 
-    /// Kills all of its processes at once, and waits for their ends.
+    /// Kills all of the daemon's processes immediately, and waits until they have exited.
     pub fn kill(&mut self) {
         if let Some(process) = self.process.take() {
             process.kill();
-            // PostgreSQL's other processes are in groups of their own, and a computing one does not notice that the
-            // main one is gone.
+            // PostgreSQL's other processes are in their own groups, and one that is computing does not notice the
+            // exit of the main process.
             self.launch.folder.kill_processes();
         }
     }
 
-    /// Starts it again on its port, and waits until it answers.
+    /// Starts the daemon again on its port, and waits until it responds.
     pub fn start_again<D: Daemon + ?Sized>(&mut self, daemon: &mut D) -> Result<(), ServiceError> {
         let process = self.launch.start_and_wait(daemon, self.port)?;
         self.process = process;
@@ -51,7 +51,7 @@ impl RunningDaemon {
         }
     }
 
-    /// Why it does not work any more, if that is known: it ended, or its disk is full.
+    /// Returns the reason why the daemon fails, if it is known: it exited, or its disk is full.
     pub fn failure(&self) -> Option<ServiceError> {
         let exit_error = |status: WaitStatus| self.launch.exit_error(status);
         let status = self.process.as_ref().and_then(DaemonProcess::end);
@@ -60,12 +60,12 @@ impl RunningDaemon {
             .or_else(|| self.launch.folder.no_space_error())
     }
 
-    /// The last lines of its log.
+    /// Returns the last lines of the log.
     pub fn last_log(&self) -> LogTail {
         self.launch.folder.last_log()
     }
 
-    /// `in memory` or `on a disk`: where its data are.
+    /// Returns the location of the data: `in memory` or `on a disk`.
     pub(crate) fn data_place(&self) -> &'static str {
         if self.launch.folder.in_memory() {
             "in memory"

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A daemon's software: its properties, and whether it is installed on this machine.
+//! The software of a daemon: its properties, and its installation on this machine.
 
 use nix::sys::signal::Signal;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The software of a kind of daemon: one constant each, in the file that starts it.
+/// The software of a kind of daemon: one constant each, in the file that starts the daemon.
 pub struct Software {
-    /// The name in experiments, options and URLs: `postgresql`.
+    /// The name in experiments, options and URLs, such as `postgresql`.
     pub name: &'static str,
-    /// The name for people: `PostgreSQL`.
+    /// The display name, such as `PostgreSQL`.
     pub title: &'static str,
-    /// The oldest version that is supported: major and minor.
+    /// The oldest supported version, major and minor.
     pub oldest: (u32, u32),
     /// The Debian packages that contain it.
     pub packages: &'static [&'static str],
-    /// The names of its program, the usual one first.
+    /// The names of the program, the most common one first.
     pub programs: &'static [&'static str],
-    /// The programs that create its data directory; empty: it needs none.
+    /// The programs that create the data directory; empty if none is needed.
     pub installers: &'static [&'static str],
-    /// True if the installer must be in the program's directory, to be of the same version.
+    /// True if the installer must be in the same directory as the program, to be of the same version.
     pub own_installer: bool,
-    /// Folders in which distributions put the program, besides those of `PATH`.
+    /// Directories in which distributions install the program, in addition to those in `PATH`.
     pub folders: fn() -> Vec<PathBuf>,
-    /// Major and minor version in the output of `--version`; `None`: it is of another make.
+    /// Extracts the major and minor version from the output of `--version`, or `None` for another product.
     pub version: fn(&str) -> Option<(u32, u32)>,
-    /// The system's user that it runs as where the lab is root; otherwise it runs as the lab's user.
+    /// The system user that the daemon runs as if benchlab runs as root; otherwise it runs as benchlab's user.
     pub user: &'static str,
-    /// Settings that the lab sets itself, in lower case with `_`.
+    /// Settings that benchlab sets itself, in lower case with `_`.
     pub reserved: &'static [&'static str],
-    /// The signal that ends it at once.
+    /// The signal that ends the daemon immediately.
     pub ending: Signal,
     /// The signal that ends the installer.
     pub installer_ending: Signal,
-    /// True if a line of its log says that it failed or refused to carry out an instruction.
+    /// Returns true if a line of the log reports a failure or a rejected setting.
     pub complains: fn(&str) -> bool,
-    /// True if its programs also log advice, which is left out of a log with complaints.
+    /// True if the programs also log advice, which is removed from a log with complaints.
     pub advises: bool,
-    /// Words in its log that show that a part of its software is missing, and the name of that part.
+    /// Words in the log that show that a component is missing, and the name of the software with that component.
     pub incomplete: Option<(&'static str, &'static str)>,
-    /// Gives back what a killed daemon held outside of its folder, by its data directory.
+    /// Releases resources that a killed daemon held outside of its directory, given its data directory.
     pub release: fn(&Path),
 }
 
 impl Software {
-    /// True if this is one of its programs, even one that was replaced since it started.
+    /// Returns true if this is one of the software's programs, even if the file was replaced since the start.
     pub(crate) fn runs(&self, program: &Path) -> bool {
         let name = program.file_name().and_then(|name| name.to_str());
         let name = name.map(|name| name.trim_end_matches(" (deleted)"));
@@ -53,12 +53,12 @@ impl Software {
         programs.any(|program| Some(*program) == name)
     }
 
-    /// The missing parts and their packages; `None`: it can be started.
+    /// Returns the missing components and their packages, or `None` if the software can be started.
     pub fn missing(&'static self) -> Option<MissingSoftware> {
         self.find().err()
     }
 
-    /// The newest version that is supported and complete.
+    /// Finds the newest supported and complete version.
     pub(crate) fn find(&'static self) -> Result<Installed, MissingSoftware> {
         let mut folders = (self.folders)();
         folders.extend(std::env::split_paths(
@@ -100,7 +100,7 @@ impl Software {
         version >= self.oldest
     }
 
-    /// `PostgreSQL 13 or later`.
+    /// Returns the requirement, such as `PostgreSQL 13 or later`.
     pub(crate) fn needed(&self) -> String {
         match self.oldest {
             (major, 0) => format!("{} {major} or later", self.title),
@@ -165,7 +165,7 @@ pub(crate) struct Installed {
     version: (u32, u32),
 }
 
-/// The version that a program prints: `postgres (PostgreSQL) 15.18`.
+/// Returns the version that a program prints, such as `postgres (PostgreSQL) 15.18`.
 fn banner(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command
@@ -181,14 +181,14 @@ fn banner(program: &Path) -> Option<String> {
     Some(text.lines().next()?.trim().to_owned())
 }
 
-/// The major and minor version at the beginning of a text.
+/// Parses the major and minor version at the beginning of a text.
 pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
     let mut parts = number.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     let major = parts.next()?.ok()?;
     Some((major, parts.next().and_then(Result::ok).unwrap_or(0)))
 }
 
-/// The software of a daemon is not installed, or only in a version that is not supported.
+/// The software of a daemon is not installed, or only in an unsupported version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct MissingSoftware {
     /// The daemon's software.
@@ -204,7 +204,7 @@ impl fmt::Display for MissingSoftware {
             [] => write!(f, "{software} is not installed")?,
             unusable => write!(
                 f,
-                "{} is needed, and there is {}",
+                "{} is required, but found {}",
                 software.needed(),
                 unusable.join(", ")
             )?,
@@ -248,7 +248,7 @@ mod tests {
         );
     }
 
-    /// A folder with a server that prints this, and with an installer.
+    /// Creates a directory with a server that prints this banner, and with an installer.
     fn fake(software: &Software, banner: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let program = software.programs[software.programs.len() - 1];
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(software.find_in(&folders).unwrap().version, (16, 1));
         let old = software.find_in(&folders[..1]).unwrap_err().to_string();
         assert!(
-            old.starts_with("PostgreSQL 13 or later is needed, and there is postgres"),
+            old.starts_with("PostgreSQL 13 or later is required, but found postgres"),
             "{old}"
         );
         assert!(
@@ -293,7 +293,7 @@ mod tests {
         assert!(
             missing
                 .to_string()
-                .contains("MariaDB 10.6 or later is needed, and there is mysqld")
+                .contains("MariaDB 10.6 or later is required, but found mysqld")
         );
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a request to a daemon that answers.
+//! Starts a daemon, up to its first response.
 
 use crate::ServiceError;
 use crate::daemon::Daemon;
@@ -13,20 +13,21 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Instant;
 
-/// How many ports are tried.
+/// The maximum number of ports to try.
 const PORTS: usize = 5;
 
-/// A daemon whose data directory is being created: several can be created at the same time.
+/// A daemon whose data directory is being created. Multiple daemons can do this concurrently.
 pub struct Starting<D: Daemon + ?Sized> {
     launch: Launch,
-    /// `None`: it needs no data directory.
+    /// The installer, or `None` if the daemon needs no data directory.
     installer: Option<DaemonProcess>,
     daemon: Box<D>,
 }
 
 impl<D: Daemon + ?Sized> Starting<D> {
-    /// Begins. The calling thread must live as long as the daemon: when it ends, the kernel ends the daemon. The daemon
-    /// inherits the cores that the thread may use.
+    /// Begins to start a daemon, which inherits the cores that the calling thread may use.
+    ///
+    /// The calling thread must live as long as the daemon: when the thread exits, the kernel ends the daemon.
     pub fn new(mut daemon: Box<D>, request: &DaemonOptions) -> Result<Starting<D>, ServiceError> {
         let software = daemon.software();
         request.check(software)?;
@@ -41,7 +42,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
                     .and_then(|command| DaemonProcess::start(command, software.installer_ending));
                 Some(process.map_err(|error| ServiceError::System {
                     software,
-                    operation: format!("{} cannot be started", program.display()),
+                    operation: format!("cannot start {}", program.display()),
                     error,
                 })?)
             }
@@ -57,7 +58,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
         })
     }
 
-    /// Starts the daemon once its data directory is created, and waits until it answers.
+    /// Starts the daemon once its data directory is created, and waits until it responds.
     pub fn finish(self) -> Result<(Box<D>, RunningDaemon), ServiceError> {
         self.finish_on(free_port)
     }
@@ -69,7 +70,8 @@ impl<D: Daemon + ?Sized> Starting<D> {
         self.installation()?;
         let mut tried = Vec::new();
         while tried.len() < PORTS {
-            let port = port().map_err(|e| self.launch.system("no port on 127.0.0.1", e))?;
+            let port =
+                port().map_err(|e| self.launch.system("cannot get a port on 127.0.0.1", e))?;
             tried.push(port);
             self.launch.folder.empty_log();
             if let Some(process) = self.launch.start_and_wait(self.daemon.as_mut(), port)? {
@@ -97,7 +99,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
         let prepared = self.daemon.after_install(&self.launch.folder);
         match status {
             None | Some(WaitStatus::Exited(_, 0)) => {
-                prepared.map_err(|e| self.launch.system("what it needs cannot be written", e))
+                prepared.map_err(|e| self.launch.system("cannot prepare the data directory", e))
             }
             Some(status) => Err(self.launch.exit_error(status)),
         }
@@ -108,7 +110,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
         process: DaemonProcess,
         port: u16,
     ) -> Result<(Box<D>, RunningDaemon), ServiceError> {
-        // A daemon that adjusts a setting logs it and goes on.
+        // A daemon that adjusts a setting logs this and continues.
         let settings = &self.launch.request.settings;
         if let Some(refusal) = self.launch.folder.setting_error(settings) {
             return Err(refusal);
@@ -123,7 +125,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
     }
 }
 
-/// A port that is free at this moment.
+/// Returns a port that is currently free.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
         .local_addr()?
@@ -172,7 +174,7 @@ mod tests {
                 continue;
             };
             let Err(error) = starting_service.finish_on(taken_port) else {
-                panic!("it found a port")
+                panic!("the server found a port")
             };
             let message = error.to_string();
             assert!(matches!(error, ServiceError::Port { .. }), "{message}");

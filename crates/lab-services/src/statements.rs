@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A running SQL server's own counters of its statements.
+//! The statement counters of a running SQL server.
 
 use crate::address::ServiceAddress;
 use crate::database::DatabaseKind;
 use crate::{DATABASES, ServiceError};
 
-/// The totals of the statements with one normalized text, since the server began to count.
+/// The totals of all statements with one normalized text, since the server began to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementTotal {
     /// The text without literals.
     pub text: String,
-    /// How many times it was executed.
+    /// The number of executions.
     pub calls: u64,
-    /// How many of them failed; PostgreSQL counts none.
+    /// The number of failed executions; PostgreSQL does not count them.
     pub errors: u64,
-    /// The time of all of them, ns.
+    /// The total time in ns.
     pub total_ns: u64,
-    /// The time of the longest, ns.
+    /// The maximum time in ns.
     pub max_ns: u64,
 }
 
-/// The kind of server that a URL is of.
+/// Returns the kind of server that a URL refers to.
 pub fn kind_of_url(url: &str) -> Option<&'static DatabaseKind> {
     let (scheme, _) = url.split_once("://")?;
     DATABASES
@@ -28,8 +28,10 @@ pub fn kind_of_url(url: &str) -> Option<&'static DatabaseKind> {
         .find(|kind| kind.form.schemes.contains(&scheme))
 }
 
-/// The statements that a server counted; of PostgreSQL those of the URL's database. Errors: it cannot be reached, it
-/// counts none, or this user may not read the counts.
+/// Returns the statements that a server counted, for PostgreSQL those of the URL's database.
+///
+/// Returns an error if the server is unreachable, does not count statements, or does not permit this user to read the
+/// counts.
 pub fn statement_totals(
     kind: &'static DatabaseKind,
     url: &str,
@@ -45,7 +47,7 @@ pub fn statement_totals(
     Ok(rows.into_iter().filter_map(total).collect())
 }
 
-/// A row of text, calls, errors, and the times in ns.
+/// Converts a row of text, calls, errors, and times in ns.
 fn total(row: Vec<Option<String>>) -> Option<StatementTotal> {
     let mut columns = row.into_iter();
     let text = columns.next()??;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ends connections of a database server, as an administrator does: from any thread.
+//! Ends connections of a database server from any thread, as an administrator does.
 
 use crate::ServiceError;
 use crate::address::ServiceAddress;
 use crate::database::{Database, DatabaseKind};
 
-/// The server's address. Unlike a connection it can be sent to another thread.
+/// The server's address. Unlike a connection, this can be sent to another thread.
 pub struct Terminator {
     kind: &'static DatabaseKind,
     address: ServiceAddress,
 }
 
-/// A [`Terminator`] that is connected.
+/// A connected [`Terminator`].
 pub struct ConnectedTerminator {
     database: Box<dyn Database>,
 }
@@ -21,7 +21,7 @@ impl Terminator {
         Terminator { kind, address }
     }
 
-    /// Connects as the subjects' user, who may end connections of its own.
+    /// Connects as the subjects' user, who may end its own connections.
     pub fn connect(self) -> Result<ConnectedTerminator, ServiceError> {
         let database = (self.kind.connect)(self.address)?;
         Ok(ConnectedTerminator { database })
@@ -29,7 +29,7 @@ impl Terminator {
 }
 
 impl ConnectedTerminator {
-    /// Ends the connection that comes from this TCP port of its client, if there is one.
+    /// Ends the connection from this TCP port of the client, if there is one.
     pub fn end(&mut self, port: u16) -> Result<(), ServiceError> {
         self.database.end_connection(port)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The ways to a server.
+//! The transports to a server.
 
-/// How a subject reaches a server.
+/// The transport that a subject uses to reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// TCP, on the loopback interface if the server is on this machine.

@@ -283,7 +283,7 @@ fn servers_that_cannot_be_reached_as_they_were_named() {
             (form, format!("`--service {}=URL`: ", kind.name)),
             (
                 "nonsense".to_owned(),
-                "it has no `://`; it has the form ".to_owned(),
+                "`://` is missing; expected ".to_owned(),
             ),
         ] {
             let option = format!("--service={}={url}", kind.name);
@@ -308,12 +308,12 @@ fn settings_of_private_servers() {
         project.run_blocks("1", "1", &[&TEXT[..], &["--service-set", setting]].concat())
     };
     set("postgresql.work_mem=lots").expect(2).says(&[
-        "PostgreSQL refuses a setting of `--service-set`: ",
+        "PostgreSQL rejected a setting of `--service-set`: ",
         "work_mem",
     ]);
     set("mariadb.no_such=1")
         .expect(2)
-        .says(&["MariaDB refuses a setting of `--service-set`: ", "no_such"]);
+        .says(&["MariaDB rejected a setting of `--service-set`: ", "no_such"]);
     set("postgresql.port=1")
         .expect(2)
         .says(&["`postgresql.port` is set by benchlab itself"]);
@@ -400,7 +400,7 @@ fn a_server_of_another_version() {
     in_a_namespace(&project, script);
     let read = |name: &str| fs::read_to_string(project.join(name)).unwrap_or_default();
     assert_ne!(read("code").trim(), "0", "{}", read("err"));
-    let says = "MariaDB 10.6 or later is needed, and there is mariadbd  Ver 10.3.39-MariaDB for Linux on x86_64";
+    let says = "MariaDB 10.6 or later is required, but found mariadbd  Ver 10.3.39-MariaDB for Linux on x86_64";
     assert!(read("err").contains(says), "{}", read("err"));
     assert!(
         read("err").contains("apt-get install mariadb-server-core"),
@@ -504,15 +504,15 @@ fn a_servers_full_disk() {
         "{}",
         read("err")
     );
-    says("err", "PostgreSQL has no room: ");
-    says("err", "`--scratch DIR` puts its data elsewhere");
+    says("err", "the disk of PostgreSQL is full: ");
+    says("err", "use `--scratch DIR` to place its data elsewhere");
     assert_eq!(
         (read("code2").trim(), read("left2").trim()),
         ("1", ""),
         "{}",
         read("err2")
     );
-    says("err2", "PostgreSQL has no room: ");
+    says("err2", "the disk of PostgreSQL is full: ");
     says("err2", "continue with `benchlab resume ");
     assert_eq!(read("code3").trim(), "0", "{}", read("err3"));
     assert_failures(&project.load(), &[]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! MariaDB 10.6 or later: how a private server is installed and started, and how the lab administers it.
+//! MariaDB 10.6 or later: installation and start of a private server, and administration.
 
 mod status;
 
@@ -32,7 +32,7 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
         title: "MariaDB",
         oldest: (10, 6),
         packages: &["mariadb-server-core"],
-        // MySQL's server is looked for too, to say that it is another one.
+        // MySQL's server is also searched for, to report that it is another product.
         programs: &["mariadbd", "mysqld"],
         installers: &["mariadb-install-db", "mysql_install_db"],
         own_installer: false,
@@ -44,7 +44,7 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
         version,
         user: "mysql",
         reserved: RESERVED,
-        // Its data is temporary, and it holds nothing outside of its folder.
+        // The data is temporary, and the server holds no resources outside of its directory.
         ending: Signal::SIGKILL,
         installer_ending: Signal::SIGKILL,
         complains,
@@ -64,14 +64,14 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
     connect: |address| Ok(Box::new(Mariadb::connect(address)?)),
 };
 
-/// The file of statements that the server executes before it accepts connections.
+/// The file with statements that the server executes before it accepts connections.
 const FIRST_STATEMENTS: &str = "first-statements";
 
-/// Other causes of a refused login, which the server's message does not name.
-const LOGIN_HINT: &str = "; MariaDB says so of a user who must use TLS, too, and under \
-                          require_secure_transport: the experiment measures without";
+/// Other causes of a rejected login that the server's message does not mention.
+const LOGIN_HINT: &str = "; MariaDB also reports this if the user must use TLS, or with \
+                          require_secure_transport, but the experiment measures without TLS";
 
-/// Settings that the lab sets itself.
+/// Settings that benchlab sets itself.
 const RESERVED: &[&str] = &[
     "basedir",
     "bind_address",
@@ -87,7 +87,7 @@ const RESERVED: &[&str] = &[
     "user",
 ];
 
-/// Settings that a run records, besides those that were given.
+/// Settings that a run records in addition to the given ones.
 const FACTS: &[&str] = &[
     "innodb_buffer_pool_size",
     "innodb_log_file_size",
@@ -110,17 +110,17 @@ const FACTS: &[&str] = &[
     "default_storage_engine",
 ];
 
-/// A server, and the lab's connection to it.
+/// A server and benchlab's connection to it.
 struct Mariadb {
-    /// The address for the lab.
+    /// The address for benchlab.
     lab: ServiceAddress,
     /// The address for subjects.
     subjects: ServiceAddress,
     connection: Option<Conn>,
     status: Status,
-    /// Statements sent so far, without those of the login.
+    /// The number of statements sent so far, without those of the login.
     sent: u64,
-    /// The owner of schemas, if it is another user than the lab's.
+    /// The owner of schemas, if it is not benchlab's user.
     owner: Option<&'static str>,
 }
 
@@ -142,7 +142,7 @@ impl Mariadb {
         Ok(Mariadb::new(lab?, subjects?, Some(SUBJECTS)))
     }
 
-    /// Connects to a running server, as its subjects' user.
+    /// Connects to a running server, as the subjects' user.
     fn connect(address: ServiceAddress) -> Result<Mariadb, ServiceError> {
         let mut server = Mariadb::new(address.clone(), address, None);
         server.log_in()?;
@@ -160,10 +160,10 @@ impl Mariadb {
         Ok(first_value(self.query(query)?))
     }
 
-    /// The connection, for one more statement.
+    /// Returns the connection, and counts one more statement.
     fn connection(&mut self) -> &mut Conn {
         self.sent += 1;
-        self.connection.as_mut().expect("the lab is connected")
+        self.connection.as_mut().expect("benchlab is connected")
     }
 }
 
@@ -181,12 +181,12 @@ impl Daemon for Mariadb {
         ]);
         command.args(["--skip-name-resolve", "--force"]);
         command.arg(option("datadir", folder.data()));
-        // The installer deletes files of others in the common temporary folder.
+        // The installer deletes files of others in the shared temporary directory.
         command.arg(option("tmpdir", &folder.path));
         Ok(command)
     }
 
-    /// Writes the statements that create the users of the lab and the subjects, and delete all others.
+    /// Writes the statements that create the users for benchlab and the subjects, and delete all others.
     fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let create = |user: &str, host: &str, password: &str| {
             let password_hash = hash(password);
@@ -288,14 +288,14 @@ impl Database for Mariadb {
         Ok(texts.collect())
     }
 
-    /// Creates a database, which is MariaDB's schema.
+    /// Creates a database, which is MariaDB's name for a schema.
     fn create_schema(&mut self, name: &str) -> Result<(), ServiceError> {
         let schema = quoted(name);
         self.run(&format!("CREATE DATABASE {schema} CHARACTER SET utf8mb4"))?;
         let Some(owner) = self.owner else {
             return Ok(());
         };
-        // In a grant `_` and `%` stand for any characters.
+        // In a grant, `_` and `%` are wildcards.
         let pattern = schema.replace('_', "\\_").replace('%', "\\%");
         self.run(&format!("GRANT ALL PRIVILEGES ON {pattern}.* TO {owner}"))
     }
@@ -326,7 +326,7 @@ impl Database for Mariadb {
         let connections = "SELECT ID FROM information_schema.PROCESSLIST WHERE HOST LIKE";
         let ids = self.query(&format!("{connections} '%:{port}'"))?;
         for id in ids.into_iter().flatten().flatten() {
-            // The connection may have ended in between.
+            // The connection may have ended in the meantime.
             let _ = self.run(&format!("KILL {id}"));
         }
         Ok(())
@@ -349,7 +349,7 @@ impl Database for Mariadb {
     }
 
     fn counters(&mut self, _: Option<&Processes>) -> Result<Counters, ServiceError> {
-        let connection = self.connection.as_mut().expect("the lab is connected");
+        let connection = self.connection.as_mut().expect("benchlab is connected");
         self.status
             .read(connection, &mut self.sent)
             .map_err(statement_error)
@@ -363,10 +363,11 @@ impl Database for Mariadb {
             reason,
         };
         if self.value("SELECT @@performance_schema")? != "1" {
-            let reason = "its performance schema is off: start it with performance_schema=ON";
+            let reason =
+                "the performance schema is off: start the server with performance_schema=ON";
             return Err(rights(reason.into()));
         }
-        // Times are in ps.
+        // Times are in picoseconds.
         let totals = "SELECT DIGEST_TEXT, COUNT_STAR, SUM_ERRORS, SUM_TIMER_WAIT DIV 1000, \
                       MAX_TIMER_WAIT DIV 1000 \
                       FROM performance_schema.events_statements_summary_by_digest \
@@ -394,7 +395,7 @@ impl Database for Mariadb {
         })
     }
 
-    /// A thread, if the server has one for each connection.
+    /// Returns a thread, if the server uses one thread per connection.
     fn lab_connection(&mut self) -> Option<LabConnection> {
         let query = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID() \
                      AND @@thread_handling = 'one-thread-per-connection'";
@@ -423,7 +424,7 @@ fn version(banner: &str) -> Option<(u32, u32)> {
     leading_version(prefix.rsplit(' ').next()?)
 }
 
-/// True if a line says that the server failed or refused to carry out an instruction.
+/// Returns true if a line reports a failure or a rejected setting.
 fn complains(line: &str) -> bool {
     let complaints = [
         "[ERROR]",
@@ -446,10 +447,10 @@ fn set(address: &mut ServiceAddress, name: &str, value: String) -> Result<bool, 
 
 fn complete(address: &mut ServiceAddress) -> Result<(), String> {
     if address.socket.is_some() {
-        // With a socket, the URL's host has no meaning.
+        // If there is a socket, the URL's host has no meaning.
         address.host = None;
     } else if address.host.as_deref() == Some("localhost") {
-        // In MariaDB's own client library `localhost` stands for the Unix socket.
+        // In MariaDB's own client library, `localhost` means the Unix socket.
         address.host = Some("127.0.0.1".into());
     }
     Ok(())
@@ -480,7 +481,7 @@ fn option(name: &str, path: impl AsRef<Path>) -> std::ffi::OsString {
     option
 }
 
-/// The `mysql_native_password` hash of a password, so that the password itself reaches neither file nor log.
+/// Returns the `mysql_native_password` hash, so that the password itself appears in no file or log.
 fn hash(password: &str) -> String {
     let digest = Sha1::digest(Sha1::digest(password));
     let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
@@ -515,7 +516,7 @@ fn log_in(address: &ServiceAddress) -> Result<Conn, ConnectionRefusal> {
     })
 }
 
-/// The server's message, or the client's error with its sources.
+/// Returns the server's message, or the client's error with its sources.
 fn message_of(error: mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(e) => format!("{} ({})", e.message, e.code),
@@ -532,7 +533,7 @@ fn statement_error(error: mysql::Error) -> ServiceError {
 
 #[cfg(test)]
 mod tests {
-    /// The hash that `SELECT PASSWORD('secret')` prints.
+    /// The hash that `SELECT PASSWORD('secret')` returns.
     #[test]
     fn the_hash_is_the_servers() {
         assert_eq!(

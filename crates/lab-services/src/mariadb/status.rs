@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! MariaDB's status variables (its manual, Server Status Variables). They count the lab's own statements
-//! too, which are subtracted.
+//! MariaDB's status variables (its manual, Server Status Variables). They include benchlab's own statements, which
+//! are subtracted.
 
 use crate::counters::Counters;
 use mysql::prelude::Queryable;
@@ -8,10 +8,10 @@ use mysql::{Conn, Error};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-/// How long a connection that ends is still counted as open after its last question.
+/// The time for which a closed connection is still counted as open after its last command.
 const ENDING: Duration = Duration::from_millis(100);
 
-/// The variables that count statements, and the words for these.
+/// The variables that count statements, and the corresponding first words.
 const STATEMENTS: [(&str, &str); 15] = [
     ("Com_select", "select"),
     ("Com_insert", "insert"),
@@ -53,14 +53,14 @@ const OTHERS: [&str; 9] = [
 /// Reads the status variables.
 #[derive(Default)]
 pub(crate) struct Status {
-    /// The values of the lab's own session.
+    /// The values of benchlab's own session.
     session: StatusValues,
-    /// How many statements the lab had sent when they were read.
+    /// The number of statements that benchlab had sent when the values were read.
     session_read_at: u64,
-    /// Rows that earlier readings returned: the session does not count them, and the server does from the next reading
+    /// Rows that earlier readings returned. The session does not count them, but the server does from the next reading
     /// on.
     rows_read: u64,
-    /// Statements without a word of their own, at the last reading.
+    /// Statements without an entry of their own, at the last reading.
     other: u64,
 }
 
@@ -74,7 +74,8 @@ impl StatusValues {
 }
 
 impl Status {
-    /// Reads the counts. `sent`: how many statements the lab's session has sent, which is raised by these.
+    /// Reads the counters. `sent` is the number of statements that benchlab's session has sent; this call increases
+    /// it.
     pub fn read(&mut self, client: &mut Conn, sent: &mut u64) -> Result<Counters, Error> {
         let deadline = Instant::now() + ENDING;
         loop {
@@ -101,7 +102,7 @@ impl Status {
         let with_word: u64 = statements.values().sum();
         let aborted = global.get("Aborted_clients") + global.get("Aborted_connects");
         let (opened, open) = (global.get("Connections"), global.get("Threads_connected"));
-        // Ending a connection is a question, too: COM_QUIT.
+        // Closing a connection is a command, too: COM_QUIT.
         let ended_connections = opened.wrapping_sub(open).wrapping_sub(aborted);
         let explained = with_word
             .wrapping_add(ended_connections)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PostgreSQL 13 or later: how a private server is installed and started, and how the lab administers it.
+//! PostgreSQL 13 or later: installation and start of a private server, and administration.
 
 mod shared_memory;
 mod statements;
@@ -43,7 +43,7 @@ pub static POSTGRESQL: DatabaseKind = DatabaseKind {
         version,
         user: "postgres",
         reserved: RESERVED,
-        // Immediate shutdown: nothing is written to the disk, and its shared memory is given back.
+        // Immediate shutdown: nothing is written to the disk, and the shared memory is released.
         ending: Signal::SIGQUIT,
         installer_ending: Signal::SIGTERM,
         complains,
@@ -66,13 +66,13 @@ pub static POSTGRESQL: DatabaseKind = DatabaseKind {
     connect: |address| Ok(Box::new(Postgresql::connect(address)?)),
 };
 
-/// The database that exists from the start, in which the lab creates the subjects' one.
+/// The database that exists from the start, in which benchlab creates the subjects' database.
 const FIRST_DATABASE: &str = "postgres";
 
-/// The file of the superuser's password, while the data directory is created.
+/// The file with the superuser's password, needed while the data directory is created.
 const PASSWORD: &str = "password";
 
-/// Settings that the lab sets itself.
+/// Settings that benchlab sets itself.
 const RESERVED: &[&str] = &[
     "data_directory",
     "external_pid_file",
@@ -88,7 +88,7 @@ const RESERVED: &[&str] = &[
     "unix_socket_directories",
 ];
 
-/// Settings that a run records, besides those that were given.
+/// Settings that a run records in addition to the given ones.
 const FACTS: &[&str] = &[
     "shared_buffers",
     "huge_pages",
@@ -111,9 +111,9 @@ const FACTS: &[&str] = &[
     "pg_stat_statements.track_planning",
 ];
 
-/// A server, and the lab's connection to it.
+/// A server and benchlab's connection to it.
 struct Postgresql {
-    /// The address for the lab.
+    /// The address for benchlab.
     lab: ServiceAddress,
     /// The address for subjects.
     subjects: ServiceAddress,
@@ -121,7 +121,7 @@ struct Postgresql {
     tally: Option<Arc<SharedTally>>,
     client: Option<Client>,
     statements: Option<Statements>,
-    /// The owner of schemas, if it is another role than the lab's.
+    /// The owner of schemas, if it is not benchlab's role.
     owner: Option<&'static str>,
 }
 
@@ -137,7 +137,7 @@ impl Postgresql {
         })
     }
 
-    /// Connects to a running server, as its subjects' user.
+    /// Connects to a running server, as the subjects' user.
     fn connect(address: ServiceAddress) -> Result<Postgresql, ServiceError> {
         let mut server = Postgresql {
             lab: address.clone(),
@@ -151,20 +151,20 @@ impl Postgresql {
         Ok(server)
     }
 
-    /// Connects to the lab's database or another one, over the Unix socket if there is one.
+    /// Connects to benchlab's database or another one, over the Unix socket if there is one.
     fn log_in(&mut self, database: Option<&str>) -> Result<(), ServiceError> {
         let database = database.unwrap_or(&self.lab.database);
         let client = log_in(&self.lab, database).map_err(|refusal| refusal.at(&self.lab, ""))?;
         self.client = Some(client);
         let version = first_value(self.query("SELECT version()")?);
         check_version(&self.lab, &version, "")?;
-        // Only superusers may do so; the lab's queries as another user are excluded by their mark.
+        // Only superusers may do this. As another user, benchlab's queries are excluded by their marker.
         let _ = self.run("SET pg_stat_statements.track = 'none'");
         Ok(())
     }
 
     fn client(&mut self) -> &mut Client {
-        self.client.as_mut().expect("the lab is connected")
+        self.client.as_mut().expect("benchlab is connected")
     }
 
     fn value(&mut self, query: &str) -> Result<String, ServiceError> {
@@ -175,7 +175,7 @@ impl Postgresql {
         &mut self,
         work: impl FnOnce(&mut Statements, &mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, ServiceError> {
-        let client = self.client.as_mut().expect("the lab is connected");
+        let client = self.client.as_mut().expect("benchlab is connected");
         let statements = match &mut self.statements {
             Some(statements) => statements,
             empty => {
@@ -191,13 +191,13 @@ impl Daemon for Postgresql {
         &POSTGRESQL.software
     }
 
-    /// In UTF-8, with comparisons by bytes, and passwords for all users.
+    /// Uses UTF-8, comparison by bytes, and passwords for all users.
     fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
         let mut command = folder.command(installer)?;
         command.arg("--pgdata").arg(folder.data());
         command.args(["--username", LAB, "--auth", "scram-sha-256", "--pwfile"]);
         command.arg(folder.write(PASSWORD, &self.lab.password)?);
-        // The lab removes the remains of a failure itself: by them it finds the shared memory.
+        // After a failure, benchlab removes the remains itself, because it needs them to find the shared memory.
         command.args([
             "--no-locale",
             "--encoding",
@@ -226,7 +226,7 @@ impl Daemon for Postgresql {
         let mut set = |name: &str, value: &str| {
             command.arg("-c").arg(format!("{name}={value}"));
         };
-        // Without quotes a comma would separate folders.
+        // Without quotes, a comma would separate directories.
         let sockets = folder.sockets.display().to_string().replace('"', "\"\"");
         set("unix_socket_directories", &format!("\"{sockets}\""));
         set("listen_addresses", "127.0.0.1");
@@ -253,9 +253,9 @@ impl Daemon for Postgresql {
         self.log_in(Some(FIRST_DATABASE)).is_ok()
     }
 
-    /// Creates the subjects' role and database, and connects to it.
+    /// Creates the subjects' role and database, and connects to the database.
     fn provision(&mut self) -> Result<(), ServiceError> {
-        // Only a verifier of the password reaches the server, and so no log holds the password.
+        // Only a verifier of the password is sent to the server, so no log contains the password.
         let verifier =
             postgres_protocol::password::scram_sha_256(self.subjects.password.as_bytes());
         self.run(&format!(
@@ -300,7 +300,7 @@ impl Database for Postgresql {
         &self.subjects
     }
 
-    /// Executes one statement or several.
+    /// Executes one or more statements.
     fn run(&mut self, statement: &str) -> Result<(), ServiceError> {
         self.client()
             .batch_execute(statement)
@@ -380,7 +380,7 @@ impl Database for Postgresql {
         self.with_statements(|statements, client| statements.read(client, processes))
     }
 
-    /// The statistics of the user's own server are left alone.
+    /// The statistics of an external server are not modified.
     fn shorten_counters(&mut self) -> Result<(), ServiceError> {
         match self.tally {
             Some(_) => self.with_statements(Statements::clear),
@@ -404,7 +404,7 @@ impl Database for Postgresql {
         let home = self.value(&query)?;
         if home.is_empty() {
             return Err(rights(format!(
-                "the extension pg_stat_statements is not in database `{}`: set shared_preload_libraries = \
+                "the extension pg_stat_statements is not installed in database `{}`: set shared_preload_libraries = \
                  'pg_stat_statements', restart the server, and CREATE EXTENSION pg_stat_statements",
                 self.lab.database
             )));
@@ -420,7 +420,7 @@ impl Database for Postgresql {
         );
         self.query(&totals).map_err(|e| {
             rights(format!(
-                "pg_stat_statements cannot be read ({e}): GRANT pg_read_all_stats TO {}",
+                "cannot read pg_stat_statements ({e}):  GRANT pg_read_all_stats TO {}",
                 quoted(&self.lab.user)
             ))
         })
@@ -446,7 +446,7 @@ impl Database for Postgresql {
         let extensions = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
         if self.value(extensions)? != "1" {
             return Err(rights_error(format!(
-                "the extension pg_stat_statements, by which benchlab proves what was executed, is not in \
+                "the extension pg_stat_statements, which benchlab needs to verify executions, is not installed in \
                  database `{database}`: set shared_preload_libraries = 'pg_stat_statements' and \
                  pg_stat_statements.track_planning = on, restart the server, and CREATE EXTENSION \
                  pg_stat_statements"
@@ -456,13 +456,13 @@ impl Database for Postgresql {
             .map(drop)
             .map_err(|e| {
                 rights_error(format!(
-                    "pg_stat_statements cannot be read ({e}): set shared_preload_libraries = \
+                    "cannot read pg_stat_statements ({e}):  set shared_preload_libraries = \
                      'pg_stat_statements' and restart the server"
                 ))
             })
     }
 
-    /// The process of the connection.
+    /// Returns the process of the connection.
     fn lab_connection(&mut self) -> Option<LabConnection> {
         let number = self.value("SELECT pg_backend_pid()").ok()?.parse().ok()?;
         Some(LabConnection::DaemonProcess(Pid::from_raw(number)))
@@ -512,7 +512,7 @@ fn set(address: &mut ServiceAddress, name: &str, value: String) -> Result<bool, 
 
 fn complete(address: &mut ServiceAddress) -> Result<(), String> {
     if address.database.is_empty() {
-        return Err("it names no database".into());
+        return Err("the database is missing".into());
     }
     Ok(())
 }
@@ -569,7 +569,7 @@ fn log_in(address: &ServiceAddress, database: &str) -> Result<Client, Connection
     })
 }
 
-/// The server's message, or the client's error with its sources.
+/// Returns the server's message, or the client's error with its sources.
 fn message_of(error: &postgres::Error) -> String {
     let message = error.as_db_error().map(|e| match e.hint() {
         Some(hint) => format!("{}: {} ({hint})", e.severity(), e.message()),

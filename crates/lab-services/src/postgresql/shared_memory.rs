@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The shared memory that a PostgreSQL server could not give back, because it was killed or aborted. PostgreSQL finds
-//! it in the same way when it is started in that data directory again.
+//! Removes the shared memory that a killed or aborted PostgreSQL server could not release. PostgreSQL finds it in the
+//! same way when it is started in the same data directory again.
 
 use std::fs::{self, Metadata};
 use std::mem::size_of;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The content of its small System V segment (PostgreSQL's source, pg_shmem.h), which identifies the data directory.
+/// The content of the small System V segment that identifies the data directory (PostgreSQL's source, pg_shmem.h).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct SegmentHeader {
@@ -15,7 +15,7 @@ struct SegmentHeader {
     creator: i32,
     total: usize,
     free: usize,
-    /// The number of the segment in `/dev/shm` that lists all others.
+    /// The ID of the segment in `/dev/shm` that lists all others.
     control: u32,
     index: usize,
     device: u64,
@@ -24,7 +24,7 @@ struct SegmentHeader {
 
 const MAGIC: i32 = 679_834_894;
 
-/// Removes the segments of the server of a data directory, all of whose processes have ended.
+/// Removes the segments of the server of a data directory, whose processes must all have exited.
 pub(crate) fn remove(data: &Path) {
     let Ok(data) = fs::metadata(data) else {
         return;
@@ -33,13 +33,13 @@ pub(crate) fn remove(data: &Path) {
         let Some(header) = header(id) else { continue };
         if header.magic == MAGIC && (header.device, header.inode) == (data.dev(), data.ino()) {
             remove_listed(header.control, &data);
-            // SAFETY: it needs no memory.
+            // SAFETY: the call accesses no memory.
             unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
         }
     }
 }
 
-/// The System V segments of a user that are large enough and that no process has attached.
+/// Returns a user's System V segments that are large enough and that no process has attached.
 fn unused_segments(owner: u32) -> Vec<i32> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let lines = table.lines().skip(1).filter_map(|line| {
@@ -47,7 +47,7 @@ fn unused_segments(owner: u32) -> Vec<i32> {
             .split_whitespace()
             .filter_map(|c| c.parse().ok())
             .collect();
-        // Key, number, permissions, size, creator, last user, attached, owner: proc_sysvipc(5).
+        // Key, ID, permissions, size, creator, last user, attached, owner: proc_sysvipc(5).
         let &[_, id, _, size, _, _, attached, user, ..] = &columns[..] else {
             return None;
         };
@@ -60,7 +60,7 @@ fn unused_segments(owner: u32) -> Vec<i32> {
 }
 
 fn header(id: i32) -> Option<SegmentHeader> {
-    // SAFETY: it is attached at an address of the system's choice, read within its size, and detached.
+    // SAFETY: the segment is attached at an address chosen by the system, read within its size, and detached.
     unsafe {
         let address = libc::shmat(id, std::ptr::null(), libc::SHM_RDONLY);
         if address as isize == -1 {
@@ -72,8 +72,10 @@ fn header(id: i32) -> Option<SegmentHeader> {
     }
 }
 
-/// Removes the segment that lists others, and the listed ones of the same user. The length of an entry depends on the
-/// version, so all numbers are tried: they are random, and name no other segment by chance.
+/// Removes the segment that lists others, and the listed segments of the same user.
+///
+/// The length of an entry depends on the version, so all numbers are tried. The IDs are random, so no other segment
+/// is removed by chance.
 fn remove_listed(control: u32, data: &Metadata) {
     let path = |number: u32| PathBuf::from(format!("/dev/shm/PostgreSQL.{number}"));
     let list = fs::read(path(control)).unwrap_or_default();

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PostgreSQL's statistics of statements (its manual, pg_stat_statements): an entry for each normalized text and each
-//! set of tables that it refers to.
+//! PostgreSQL's statement statistics (its manual, pg_stat_statements). There is an entry for each normalized text and
+//! each set of tables that it refers to.
 
 use crate::counters::Counters;
 use crate::processes::Processes;
 use postgres::{Client, Error, Statement};
 use std::collections::HashMap;
 
-/// Marks the lab's own queries, which a user who is not a superuser cannot keep out of the statistics.
+/// Marks benchlab's own queries, which a user who is not a superuser cannot exclude from the statistics.
 pub(super) const MARK: &str = "/* benchlab */";
 
-/// More entries than this are cleared when they are read: an entry takes the server some 10 µs to return, and they are
-/// read after every batch.
+/// The number of entries above which they are cleared after a reading.
+///
+/// The server takes about 10 µs to return an entry, and the entries are read after every batch.
 const MAX_ENTRIES: usize = 250;
 
 /// Reads the entries of one user.
@@ -22,11 +23,11 @@ pub(crate) struct Statements {
     user: u32,
     /// True if plans are counted.
     plans: bool,
-    /// The first word of each known text; `None`: the text is the lab's own.
+    /// The first word of each known text, or `None` for benchlab's own texts.
     words: HashMap<i64, Option<String>>,
-    /// The statement that clears the entries; `None`: the user may not.
+    /// The statement that clears the entries, or `None` if the user may not clear them.
     clear: Option<String>,
-    /// The counts of the entries that were cleared.
+    /// The counts of cleared entries.
     cleared: Counters,
 }
 
@@ -62,7 +63,7 @@ impl Statements {
             .get(0);
         let sessions = if sessions { "sessions" } else { "NULL::bigint" };
         Ok(Statements {
-            // Without the texts no file is read.
+            // Without texts, the server does not have to read a file.
             entries: client.prepare(&format!(
                 "{MARK} SELECT queryid, calls, rows, plans, \
                  shared_blks_hit + shared_blks_read FROM {home}.pg_stat_statements(false) \
@@ -91,7 +92,8 @@ impl Statements {
         client: &mut Client,
         processes: Option<&Processes>,
     ) -> Result<Counters, Error> {
-        // The number of processes first: the statements of a process that has ended by then are all counted.
+        // The number of processes is read first, so the statements of a process that has exited by then are all
+        // counted.
         let open = processes.map(|processes| processes.children().len() as u64);
         let mut counters = self.executed(client, MAX_ENTRIES)?;
         let ended_processes = processes.and_then(|processes| processes.ended_processes.as_deref());
@@ -108,12 +110,12 @@ impl Statements {
         Ok(counters)
     }
 
-    /// Clears the entries. Their counts stay in those that are read later.
+    /// Clears the entries. Later readings include their counts.
     pub fn clear(&mut self, client: &mut Client) -> Result<(), Error> {
         self.executed(client, 0).map(drop)
     }
 
-    /// The counts of all entries, which are cleared if there are more than `most`.
+    /// Returns the counts of all entries, and clears the entries if there are more than `most`.
     fn executed(&mut self, client: &mut Client, most: usize) -> Result<Counters, Error> {
         let entries = client.query(&self.entries, &[&self.user])?;
         self.learn(client, entries.iter().map(|entry| entry.get(0)))?;
@@ -134,7 +136,7 @@ impl Statements {
         counters.plans = self.plans.then_some(plans);
         counters.blocks = Some(blocks);
         if let Some(clear) = self.clear.take_if(|_| entries.len() > most) {
-            // A refused statement is not tried again.
+            // A rejected statement is not tried again.
             if client.simple_query(&clear).is_ok() {
                 self.cleared = counters.clone();
                 self.clear = Some(clear);
@@ -143,7 +145,7 @@ impl Statements {
         Ok(counters)
     }
 
-    /// Connections that were opened and closed again, and those that are open.
+    /// Returns the number of connections that were opened and closed again, and the number of open ones.
     fn sessions(&self, client: &mut Client) -> Result<(Option<u64>, u64), Error> {
         let row = client.query_one(&self.sessions, &[])?;
         let (closed, open): (Option<i64>, i32) = (row.get(0), row.get(1));
@@ -165,7 +167,7 @@ impl Statements {
     }
 }
 
-/// The first word of a statement after comments and parentheses, in lower case; synonyms become one word.
+/// Returns the first word of a statement after comments and parentheses, in lower case. Synonyms become one word.
 fn first_word(statement: &str) -> String {
     let mut rest = statement;
     loop {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Preloaded into a private PostgreSQL server; see tally.rs. PostgreSQL forks a process for every connection. Only its
-   parent can ask what it has used when it ends: its waitpid() adds that up in a page that the lab reads. */
+   Preloaded into a private PostgreSQL server; see tally.rs. PostgreSQL forks a process for every connection. Only the
+   parent process can get the usage of a child when it exits. waitpid() adds it up in a page that benchlab reads. */
 
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The page that tally.rs reads. The sequence is odd while a child is being waited for. */
+/* The page that tally.rs reads. The sequence is odd during a wait for a child. */
 struct tally {
     _Atomic uint64_t present, sequence, cpu_us, accepted;
 };
@@ -21,7 +21,8 @@ struct tally {
 static struct tally *tally;
 static pid_t owner;
 
-/* The variable has the descriptors of the page and of this library, which are closed once they are mapped. */
+/* BENCHLAB_TALLY contains the descriptors of the page and of this library, which are closed after they are
+   mapped. */
 __attribute__((constructor)) static void map_tally(void)
 {
     const char *files = getenv("BENCHLAB_TALLY");
@@ -36,12 +37,12 @@ __attribute__((constructor)) static void map_tally(void)
             tally->present = 1;
         }
     }
-    /* Programs that the server starts do not count. */
+    /* Programs that the server starts are not counted. */
     unsetenv("LD_PRELOAD");
     unsetenv("BENCHLAB_TALLY");
 }
 
-/* Whether this is the server's main process: those that it forks have the library too. */
+/* Returns true in the server's main process. The processes that it forks have the library, too. */
 static int is_main_process(void)
 {
     return tally && getpid() == owner;
@@ -52,7 +53,8 @@ static uint64_t us(struct timeval t)
     return t.tv_sec * UINT64_C(1000000) + t.tv_usec;
 }
 
-/* Called from the server's handler of SIGCHLD, so all calls in it must be async-signal-safe. */
+/* Called from the server's SIGCHLD handler, so all calls in this function must be
+   async-signal-safe. */
 pid_t waitpid(pid_t which, int *status, int options)
 {
     if (!is_main_process())
@@ -66,7 +68,7 @@ pid_t waitpid(pid_t which, int *status, int options)
     return ended;
 }
 
-/* <sys/socket.h> is not included: it declares the addresses as unions. */
+/* <sys/socket.h> is not included, because it declares the addresses as unions. */
 int accept4(int listening, void *address, void *length, int flags)
 {
     int connection = syscall(SYS_accept4, listening, address, length, flags);

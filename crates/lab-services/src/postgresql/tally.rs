@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The usage of a private PostgreSQL server's ended processes, and the number of connections that it accepted.
+//! The CPU time of a private PostgreSQL server's exited processes, and the number of connections that it accepted.
 //!
-//! `/proc` counts the CPU time of ended children in ticks of 10 ms: too coarse for `connect`, where each operation is a
-//! process of 2 ms. A small library (`tally.c`), preloaded into the server's main process alone, counts it in
-//! microseconds in a page of shared memory.
+//! `/proc` counts the CPU time of exited children in ticks of 10 ms. This is too coarse for `connect`, where each
+//! operation is a process of 2 ms. A small library (`tally.c`), preloaded into the server's main process only, counts
+//! the CPU time in microseconds in a page of shared memory.
 
 use crate::processes::EndedProcesses;
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -30,7 +30,7 @@ struct TallyPage {
     accepted: AtomicU64,
 }
 
-/// The most attempts at a consistent reading: each fails because a process ended meanwhile.
+/// The maximum number of attempts to get a consistent reading. An attempt fails if a process exits in the meantime.
 const MAX_READINGS: usize = 1000;
 
 const BYTES: NonZeroUsize = NonZeroUsize::new(size_of::<TallyPage>()).unwrap();
@@ -48,7 +48,8 @@ unsafe impl Send for SharedTally {}
 unsafe impl Sync for SharedTally {}
 
 impl SharedTally {
-    /// Creates page and library in memory alone: a scratch folder may be mounted so that nothing in it can be executed.
+    /// Creates the page and the library in memory only, because a scratch directory may be mounted without permission
+    /// to execute files.
     pub fn new() -> io::Result<SharedTally> {
         let file = File::from(memfd_create("benchlab-tally", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(BYTES.get() as u64)?;
@@ -64,7 +65,7 @@ impl SharedTally {
         })
     }
 
-    /// Has the library loaded into the program that a command starts.
+    /// Makes a command load the library into the program that it starts.
     pub fn preload_into(&self, command: &mut Command) {
         let files = [self.file.as_raw_fd(), self.library.as_raw_fd()];
         command.env("LD_PRELOAD", format!("/proc/self/fd/{}", files[1]));
@@ -82,19 +83,19 @@ impl SharedTally {
         }
     }
 
-    /// True if the server has loaded the library.
+    /// Returns true if the server has loaded the library.
     pub fn is_loaded(&self) -> bool {
         self.page().present.load(SeqCst) != 0
     }
 
     fn page(&self) -> &TallyPage {
-        // SAFETY: mapped for as long as this lives, zeroed at first, and large enough.
+        // SAFETY: mapped as long as this object lives, initialized with zeros, and large enough.
         unsafe { self.page.cast().as_ref() }
     }
 }
 
 impl EndedProcesses for SharedTally {
-    /// A server that died in the middle of a write leaves the sequence odd: then the last reading counts.
+    /// A server that died during a write leaves the sequence odd; the last reading is then used.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64> {
         let page = self.page();
         for _ in 0..MAX_READINGS {
@@ -116,7 +117,7 @@ impl EndedProcesses for SharedTally {
 
 impl Drop for SharedTally {
     fn drop(&mut self) {
-        // SAFETY: nothing refers to it any more.
+        // SAFETY: nothing refers to the page any more.
         let _ = unsafe { munmap(self.page, BYTES.get()) };
     }
 }

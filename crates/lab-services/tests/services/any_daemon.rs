@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A daemon that is no SQL server is started, watched and ended like one: Python's file server.
+//! Tests a daemon that is not a SQL server: Python's file server.
 
 use crate::common::{processes_in, soon};
 use lab_services::{Daemon, DaemonOptions, Folder, ServiceError, Software, Starting, clear_of};
@@ -14,7 +14,7 @@ static FILES: Software = Software {
     title: "Python's file server",
     oldest: (3, 0),
     packages: &["python3"],
-    // The name of the process is that of the file, to which `python3` is a link.
+    // The name of the process is that of the file to which `python3` links.
     programs: &[
         "python3",
         "python3.11",
@@ -30,7 +30,7 @@ static FILES: Software = Software {
         let mut parts = number.split('.').map(str::parse);
         Some((parts.next()?.ok()?, parts.next()?.ok()?))
     },
-    // A developer's Python may lie where no other user can start it.
+    // A developer's Python may be in a place where no other user can start it.
     user: "root",
     reserved: &["bind"],
     ending: Signal::SIGTERM,
@@ -117,7 +117,7 @@ fn its_end_and_its_errors_are_reported_in_its_own_words() {
     assert!(soon(|| !running.is_alive()));
     let failure = running.failure().unwrap().to_string();
     assert!(
-        failure.starts_with("Python's file server ended with signal SIGKILL"),
+        failure.starts_with("Python's file server exited unexpectedly with signal SIGKILL"),
         "{failure}"
     );
     drop(running);
@@ -125,7 +125,7 @@ fn its_end_and_its_errors_are_reported_in_its_own_words() {
         .unwrap()
         .finish();
     let Err(outcome) = outcome else {
-        panic!("it took an option that it does not have")
+        panic!("the server accepted an unknown option")
     };
     assert!(outcome.to_string().contains("no_such_option"), "{outcome}");
     let reserved = begin(scratch.path(), &[("bind", "0.0.0.0")])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A server's counters are equal to the work of its clients.
+//! Checks that a server's counters match the work of its clients.
 
 use crate::common::{Fixture, installed, is_installed, settled};
 use lab_services::{Counters, POSTGRESQL, Service, Transport};
@@ -7,7 +7,7 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::time::Instant;
 
-/// The counts while something was done, and the server's CPU time, ns.
+/// Returns the counts during an action, and the server's CPU time in ns.
 fn during(fixture: &mut Fixture, action: impl FnOnce(&Fixture)) -> (Counters, u64) {
     let before = fixture.service.counters().unwrap();
     let cpu = fixture.service.cpu_ns().unwrap();
@@ -58,7 +58,7 @@ fn every_statement_of_a_subject_is_counted_once() {
         assert_eq!(counted.rows, 3 + 3 + 3 + 2, "{kind}");
         match kind.name {
             "postgresql" => assert!(counted.blocks.unwrap() >= 6, "{counted:?}"),
-            // Twice the whole table; then two rows by their key and one after them.
+            // Twice the whole table, and then two rows by their key and the row after them.
             _ => assert_eq!(counted.rows_read, Some(3 + 3 + 3)),
         }
         assert_eq!(counted.connects, Some(0), "{kind}");
@@ -68,7 +68,7 @@ fn every_statement_of_a_subject_is_counted_once() {
         assert_eq!(counted.rows, 100, "{kind}");
         assert_eq!(counted.rows_read.or(counted.blocks), Some(0), "{kind}");
         match kind.name {
-            // After five executions the server makes one plan for all.
+            // After five executions, the server creates one plan for all.
             "postgresql" => assert!(counted.plans.unwrap() <= 6, "{counted:?}"),
             _ => {
                 assert_eq!(counted.prepared_executions, Some(100));
@@ -115,7 +115,7 @@ fn the_labs_own_statements_are_not_counted() {
     }
 }
 
-/// PostgreSQL clears its statistics when they have become too many to read after every batch, and when it is asked to.
+/// PostgreSQL clears its statistics when reading them after every batch would take too long, and on request.
 #[test]
 fn many_different_statements_are_counted() {
     for kind in installed() {
@@ -156,7 +156,7 @@ fn connections_are_counted_when_they_are_gone() {
     }
 }
 
-/// User and system time of a process, and of the children that it waited for, in ticks of 10 ms.
+/// Returns the user and system time of a process, and those of its reaped children, in ticks of 10 ms.
 fn ticks(pid: impl std::fmt::Display) -> (u64, u64) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, rest) = stat.rsplit_once(')').unwrap();
@@ -169,7 +169,7 @@ fn ticks(pid: impl std::fmt::Display) -> (u64, u64) {
     (fields[0] + fields[1], fields[2] + fields[3])
 }
 
-/// Compared with the kernel's own sum over all ended children, which is in units of 10 ms.
+/// Compares with the kernel's own sum over all exited children, which is in units of 10 ms.
 #[test]
 fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
     if !is_installed(&POSTGRESQL) {
@@ -184,7 +184,7 @@ fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
         (0..300).for_each(|_| drop(fixture.client(Transport::Tcp)));
     });
     assert_eq!(counted.connects, Some(300));
-    // The connection over which the server was set up ends meanwhile: its earlier time is subtracted.
+    // The connection that set up the server ends in the meantime: its earlier time is subtracted.
     let remaining = fixture.service.pids();
     let ended = living
         .iter()
@@ -192,7 +192,7 @@ fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
         .filter(|(pid, _)| !remaining.contains(pid));
     let earlier_ns: u64 = ended.map(|(_, ns)| ns).sum();
     let ended_ns = 10_000_000 * (ticks(main).1 - before) - earlier_ns;
-    // The server's main process forks, and so works too.
+    // The server's main process forks, and therefore uses CPU time, too.
     println!(
         "{} us for each connection, ended {}",
         cpu_ns / 300_000,
@@ -206,7 +206,7 @@ fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
 
 const LOOP: &str = "DO $$ BEGIN FOR i IN 1..50000000 LOOP END LOOP; END $$";
 
-/// A process's CPU time, ns.
+/// Returns a process's CPU time in ns.
 fn clock_ns(pid: i32) -> u64 {
     let clock = clock_getcpuclockid(Pid::from_raw(pid)).unwrap();
     let now = clock_gettime(clock).unwrap();
@@ -230,7 +230,7 @@ fn the_cpu_time_of_a_query_is_its_processs() {
         cpu_ns >= process_ns && cpu_ns - process_ns < process_ns / 20,
         "{cpu_ns} {process_ns}"
     );
-    // The same in a process that has ended when its time is read; the kernel counts it in ticks.
+    // The same in a process that has exited when its time is read; the kernel counts its time in ticks.
     let main = fixture.service.pids()[0];
     let before = ticks(main).1;
     let (_, cpu_ns) = during(&mut fixture, |fixture| {
@@ -244,7 +244,7 @@ fn the_cpu_time_of_a_query_is_its_processs() {
     );
 }
 
-/// A server does work of its own at times: one undisturbed measurement of three is enough.
+/// A server sometimes does work of its own, so one undisturbed measurement out of three is sufficient.
 #[test]
 fn the_labs_readings_are_not_charged_to_anybody() {
     for kind in installed() {
@@ -263,7 +263,7 @@ fn the_labs_readings_are_not_charged_to_anybody() {
     }
 }
 
-/// The time of the readings after every batch; printed, not asserted.
+/// Prints the time of the readings after every batch, without a check.
 #[test]
 fn readings_are_quick() {
     for kind in installed() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors say what is wrong and what to do.
+//! Error messages say what is wrong and what to do.
 
 use crate::common::{Client, Fixture, Small, installed, is_installed, request, settled};
 use lab_services::{DatabaseKind, MARIADB, POSTGRESQL, Service, ServiceError, Transport};
@@ -52,8 +52,8 @@ fn a_refused_setting_is_reported_in_the_servers_own_words() {
         }
         let refusal = |name| refusal(kind, &[(name, "1")]);
         assert!(refusal(reserved).ends_with("is set by benchlab itself"));
-        assert!(refusal("a b").ends_with("is no setting's name"));
-        assert!(refusal("--help").ends_with("is no setting's name"));
+        assert!(refusal("a b").ends_with("is not a valid setting name"));
+        assert!(refusal("--help").ends_with("is not a valid setting name"));
     }
 }
 
@@ -133,7 +133,7 @@ fn a_full_disk_is_named_when_a_server_ends_by_it() {
             statements.map(|s| admin.run(s)).any(|done| done.is_err()),
             "{kind}"
         );
-        let failure = service.failure().expect("it has no room");
+        let failure = service.failure().expect("the disk is full");
         assert!(matches!(failure, ServiceError::Full { .. }), "{failure:?}");
     }
 }
@@ -223,7 +223,7 @@ fn a_server_that_requires_tls_is_named_as_such() {
     }
 }
 
-/// The statements of the lab and of other users do not count, and the server goes on.
+/// The statements of benchlab and of other users do not count, and the server continues to run.
 #[test]
 fn the_readers_own_server_is_measured_and_left_alone() {
     for kind in installed() {
@@ -306,7 +306,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
         .any(|window| window == text.as_bytes())
 }
 
-/// Searches all small files of a folder. Returns how many there are.
+/// Searches all small files of a directory. Returns their number.
 fn search(folder: &Path, text: &str) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut count = 0;
@@ -323,7 +323,7 @@ fn search(folder: &Path, text: &str) -> usize {
     count
 }
 
-/// Both existing and new connections stay.
+/// Existing and new connections are pinned.
 #[test]
 fn a_pinned_server_stays_where_it_is_put() {
     for kind in installed() {

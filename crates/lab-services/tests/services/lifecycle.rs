@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers exist for a run, and nothing of them is left after it, however it ends.
+//! Servers exist for a run, and leave nothing behind, however the run ends.
 
 use crate::common::{Client, Fixture, Small, installed, is_empty, processes_in, request, soon};
 use lab_services::{POSTGRESQL, Service, ServiceError, Transport, clear};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The shared memory in /dev/shm that processes map, and the number of System V segments that the first of them
-/// created.
+/// Returns the shared memory in /dev/shm that processes map, and the number of System V segments that the first
+/// process created.
 fn shared_memory(pids: &[Pid]) -> (BTreeSet<PathBuf>, usize) {
     let mut paths = BTreeSet::new();
     for pid in pids {
@@ -29,7 +29,7 @@ fn shared_memory(pids: &[Pid]) -> (BTreeSet<PathBuf>, usize) {
     )
 }
 
-/// The lines of /proc/sysvipc/shm: the fifth column is the creator, the seventh the number of users.
+/// Returns the lines of /proc/sysvipc/shm. The fifth column is the creator, the seventh the number of users.
 fn segments() -> Vec<Vec<u64>> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
     let columns = |line: &str| {
@@ -40,7 +40,7 @@ fn segments() -> Vec<Vec<u64>> {
     table.lines().skip(1).map(columns).collect()
 }
 
-/// The ids of segments without users. Another test's server may be ending just now.
+/// Returns the IDs of segments without users. The server of another test may be exiting at this moment.
 fn unused() -> BTreeSet<u64> {
     let unused = segments().into_iter().filter(|columns| columns[6] == 0);
     unused.map(|columns| columns[1]).collect()
@@ -71,7 +71,7 @@ fn a_stopped_server_leaves_nothing() {
     }
 }
 
-/// Even PostgreSQL's shared memory is removed, which a killed server cannot give back.
+/// PostgreSQL's shared memory, which a killed server cannot release, is removed, too.
 #[test]
 fn a_killed_server_is_noticed_and_another_one_starts() {
     for kind in installed() {
@@ -98,8 +98,8 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
     }
 }
 
-/// Even a process of PostgreSQL that computes, and so does not notice the end of the main one: PostgreSQL does not
-/// start beside it.
+/// This includes a PostgreSQL process that is computing and does not notice the exit of the main process; PostgreSQL
+/// does not start while it is running.
 #[test]
 fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
     for kind in installed() {
@@ -131,12 +131,12 @@ fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
     }
 }
 
-/// As after a killed lab, if the system did not end its servers.
+/// The situation after benchlab was killed, if the system did not end its servers.
 #[test]
 fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
     for kind in installed() {
         let Fixture { service, scratch } = Fixture::new(kind);
-        // The connection over which it was set up may be ending just now.
+        // The connection that set up the server may be ending at this moment.
         let is_settled = || processes_in(scratch.path()).len() == service.pids().len();
         assert!(soon(is_settled), "{kind}");
         let pids = service.pids();
@@ -246,7 +246,7 @@ fn a_server_that_is_not_finished_leaves_nothing() {
     }
 }
 
-/// Its installer runs a server, which fails in the middle of its work.
+/// The installer runs a server, which fails in the middle of its work.
 #[test]
 fn a_server_that_finds_no_room_leaves_nothing() {
     for kind in installed() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program, because each further one would be compiled and linked with the whole library again.
+//! A single program, because each additional one would have to be compiled and linked with the whole library.
 
 mod any_daemon;
 mod common;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The example `with_services`: what it gives a command, how it ends, and that no server outlives it.
+//! Tests the example `with_services`: the environment of its command, its exit, and that no server outlives it.
 
 use crate::common::{Client, installed, is_empty, processes_in, soon};
 use lab_services::{DATABASES, DatabaseKind, clear};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// The example; its command ends with its standard input at the latest.
+/// The example. Its command exits at the latest when its standard input ends.
 struct RunningDaemon {
     temporary: TempDir,
     child: Child,
@@ -61,10 +61,10 @@ impl RunningDaemon {
         !processes_in(self.temporary.path()).is_empty()
     }
 
-    /// The exit status and the messages on standard error; nothing is left.
+    /// Returns the exit status and the messages on standard error, and checks that nothing is left.
     #[track_caller]
     fn finish(mut self) -> (Option<i32>, String) {
-        // Waiting for the child would close its input, and a command that reads would end.
+        // Waiting for the child would close its input, and a command that reads would exit.
         let _open = self.child.stdin.take();
         let status = self.child.wait().unwrap();
         assert_eq!(status.signal(), None);
@@ -107,7 +107,7 @@ fn a_command_may_ask_for_one_server() {
     }
 }
 
-/// The rights that the protocol's tests need: for tables, schemas and databases, and for the counters of statements.
+/// Checks the rights that the protocol tests need: for tables, schemas, databases and statement counters.
 #[test]
 fn a_role_may_do_what_the_tests_do() {
     for kind in installed() {
@@ -133,11 +133,15 @@ fn a_role_may_do_what_the_tests_do() {
         }
         drop(client);
         running.child.stdin.take();
-        assert_eq!(running.finish().0, Some(1), "`read` finds the end");
+        assert_eq!(
+            running.finish().0,
+            Some(1),
+            "`read` reaches the end of its input"
+        );
     }
 }
 
-/// With a PATH that holds a shell alone: servers are found in the default folders or not at all.
+/// Uses a PATH that only contains a shell: servers are found in the default directories or not at all.
 #[test]
 fn a_server_that_is_not_installed_is_left_out_and_named() {
     let words = [
@@ -193,7 +197,7 @@ fn a_missing_command_is_named() {
     let (status, complaints) =
         RunningDaemon::with(&["--only", "postgresql", "no-such-program"]).finish();
     assert_eq!(status, Some(2));
-    let expected = "with_services: no-such-program cannot be started: ";
+    let expected = "with_services: cannot start no-such-program: ";
     assert!(complaints.contains(expected), "{complaints}");
 }
 
@@ -218,7 +222,7 @@ fn a_killed_lab_leaves_no_server_and_the_next_one_removes_its_data() {
     let scratch = only_entry(running.temporary.path());
     assert!(!is_empty(&scratch));
     clear(&scratch);
-    // The lock is left.
+    // The lock remains.
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 1);
 }
 
@@ -237,7 +241,7 @@ fn a_signal_that_asks_to_stop_reaches_the_command_before_its_servers_go() {
         let mut running = RunningDaemon::shell("trap 'exit 9' INT TERM HUP; echo ready; read line");
         assert_eq!(running.line(), "ready\n");
         match signal {
-            // As a terminal does.
+            // A terminal signals the whole process group.
             Signal::SIGINT => killpg(running.pid(), signal).unwrap(),
             _ => kill(running.pid(), signal).unwrap(),
         }

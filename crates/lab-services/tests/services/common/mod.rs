@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The kinds whose software is installed; prints which are left out.
+/// Returns the kinds whose software is installed, and prints the others.
 pub fn installed() -> Vec<&'static DatabaseKind> {
     let is_installed = |kind: &&'static DatabaseKind| match kind.missing() {
         None => true,
@@ -24,7 +24,7 @@ pub fn is_installed(kind: &'static DatabaseKind) -> bool {
     installed().contains(&kind)
 }
 
-/// A private server with a schema `tests`, in a scratch folder that outlives it.
+/// A private server with a schema `tests`, in a scratch directory that outlives the server.
 pub struct Fixture {
     pub service: Service,
     pub scratch: TempDir,
@@ -50,13 +50,13 @@ impl Fixture {
     }
 }
 
-/// The counters once no more connections are open than before.
+/// Reads the counters once no more connections are open than before.
 pub fn settled(service: &mut Service, before: &Counters) -> Counters {
     let deadline = Instant::now() + Duration::from_secs(10);
     while service.counters().unwrap().open > before.open && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // A connection may have ended during the reading: MariaDB adds up first, and then counts the open ones.
+    // A connection may have ended during the reading: MariaDB first sums, and then counts the open connections.
     service.counters().unwrap()
 }
 
@@ -67,7 +67,7 @@ pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> DaemonOptions {
     request
 }
 
-/// A connection like a subject's, by its URL.
+/// A connection like that of a subject, given its URL.
 pub enum Client {
     Postgresql(Box<postgres::Client>),
     Mariadb(mysql::Conn),
@@ -83,7 +83,7 @@ impl Client {
                 let url = target.replacen("mariadb://", "mysql://", 1);
                 let options = mysql::OptsBuilder::from_opts(mysql::Opts::from_url(&url).unwrap());
                 let options = options.prefer_socket(false);
-                // Without this the client would query it.
+                // Otherwise the client would query this value.
                 let options = options.max_allowed_packet(Some(1 << 24));
                 Client::Mariadb(mysql::Conn::new(options).unwrap())
             }
@@ -98,7 +98,7 @@ impl Client {
         }
     }
 
-    /// True if a statement fails.
+    /// Returns true if a statement fails.
     pub fn fails(&mut self, statement: &str) -> bool {
         match self {
             Client::Postgresql(client) => client.simple_query(statement).is_err(),
@@ -106,7 +106,7 @@ impl Client {
         }
     }
 
-    /// Prepares a statement once, and executes it so many times.
+    /// Prepares a statement once, and executes it this many times.
     pub fn run_prepared(&mut self, statement: &str, times: usize) {
         match self {
             Client::Postgresql(client) => {
@@ -120,15 +120,15 @@ impl Client {
         }
     }
 
-    /// MariaDB's command that asks whether the server answers.
+    /// Sends MariaDB's ping command.
     pub fn ping(&mut self) {
         match self {
-            Client::Postgresql(_) => panic!("it has no such command"),
+            Client::Postgresql(_) => panic!("PostgreSQL has no such command"),
             Client::Mariadb(client) => client.ping().unwrap(),
         }
     }
 
-    /// The only value of a query.
+    /// Returns the only value of a query.
     pub fn value(&mut self, query: &str) -> String {
         match self {
             Client::Postgresql(client) => client.query_one(query, &[]).unwrap().get(0),
@@ -142,12 +142,12 @@ impl Client {
                 .query_one("SELECT pg_backend_pid()", &[])
                 .unwrap()
                 .get(0),
-            Client::Mariadb(_) => panic!("it has threads"),
+            Client::Mariadb(_) => panic!("MariaDB has threads"),
         }
     }
 }
 
-/// The processes whose working directory is in a folder.
+/// Returns the processes whose working directory is in a directory.
 pub fn processes_in(folder: &std::path::Path) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -161,7 +161,7 @@ pub fn is_empty(folder: &std::path::Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// True if a condition becomes true within 15 s.
+/// Returns true if a condition becomes true within 15 s.
 pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
     while std::time::Instant::now() < deadline {
@@ -177,7 +177,7 @@ pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
 pub struct Small(TempDir);
 
 impl Small {
-    /// `None`: only root may mount one.
+    /// Returns `None` if this is not root, because only root may mount a file system.
     pub fn new(mib: u64) -> Option<Small> {
         let folder = tempfile::tempdir().unwrap();
         let options = format!("size={mib}m,mode=755");
@@ -200,6 +200,6 @@ impl Small {
 impl Drop for Small {
     fn drop(&mut self) {
         let status = Command::new("umount").arg(self.folder().path()).status();
-        assert!(status.unwrap().success(), "something is left in it");
+        assert!(status.unwrap().success(), "the file system is still in use");
     }
 }

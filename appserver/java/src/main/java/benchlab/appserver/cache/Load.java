@@ -65,7 +65,7 @@ final class Load<V> {
                 end.await();
             } else if (!end.await(timeout, TimeUnit.NANOSECONDS)) {
                 throw new LoadTimeoutException(
-                        "another thread did not load the value within  " + Duration.ofNanos(timeout));
+                        "another thread did not load the value within " + Duration.ofNanos(timeout));
             }
         } catch (InterruptedException e) {
             waiter.interrupt();
