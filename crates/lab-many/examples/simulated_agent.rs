@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An agent that loads nobody: it reports made-up slices of 100,000 requests a second. `benches/load/agents.py` has a
-//! coordinator start a thousand of them in the place of ssh.
+//! An agent that generates no load: it reports simulated slices of 100,000 requests per second.
+//! `benches/load/agents.py` makes a coordinator start a thousand of these agents in place of ssh.
 
 use lab_load::SliceRecord;
 use lab_many::clock::ClockReading;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const RATE: u64 = 100_000;
 
-/// The environment variable with the SHA-256 that it reports as its program's.
+/// The environment variable with the SHA-256 that this agent reports for its program.
 const HASH: &str = "SIMULATED_SHA256";
 
 static OUT: Mutex<()> = Mutex::new(());
@@ -34,7 +34,7 @@ fn main() -> io::Result<()> {
     thread::spawn(|| {
         loop {
             thread::sleep(Duration::from_secs(1));
-            // The other thread notices the coordinator's end.
+            // The other thread notices when the coordinator has exited.
             let _ = say(&ToCoordinator::Beat, &[]);
         }
     });
@@ -105,7 +105,7 @@ fn carry_out(work: AgentWork) -> io::Result<()> {
     }
 }
 
-/// Times from an exponential distribution, different for each agent.
+/// Generates times from an exponential distribution, different for each agent.
 fn slice(slice_ns: u64) -> Slice {
     let requests = RATE * slice_ns / 1_000_000_000;
     let mut record = SliceRecord {
@@ -116,7 +116,7 @@ fn slice(slice_ns: u64) -> Slice {
         busiest_cpu_ns: slice_ns / 2,
         ..SliceRecord::new()
     };
-    // The generator of Knuth's MMIX: The Art of Computer Programming, volume 2, 3.3.4.
+    // The linear congruential generator of Knuth's MMIX: The Art of Computer Programming, volume 2, 3.3.4.
     let mut state = u64::from(std::process::id());
     let mut exponential = || {
         state = state

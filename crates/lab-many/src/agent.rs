@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's own end: it introduces itself, answers questions for the time, and ends when its coordinator is gone.
+//! The agent's side of the connection: it introduces itself, responds to clock requests, and exits when its
+//! coordinator has exited.
 
 use crate::clock::ClockReading;
 use crate::message::{Hello, ToAgent, ToCoordinator};
@@ -18,40 +19,40 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long work may go on after the coordinator is gone, ms. Then the process ends.
+/// The time for which work may continue after the coordinator has exited, in ms. Then the process exits.
 static GRACE_MS: AtomicU64 = AtomicU64::new(2_000);
 
-/// Between two signs of life of an agent, or of its coordinator.
+/// The interval between two heartbeats of an agent or its coordinator.
 pub const BEAT: Duration = Duration::from_secs(1);
 
-/// Set once the coordinator has closed the connection, or wants no more work.
+/// Set once the coordinator has closed the connection or requests no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The coordinator's number of the current work, and of the last work that is to end at once.
+/// The coordinator's number of the current work, and of the last work that has to stop immediately.
 static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STOPPED: AtomicU64 = AtomicU64::new(0);
 
-/// True if the current work is to end at once.
+/// Returns true if the current work has to stop immediately.
 pub fn is_stopped() -> bool {
     OVER.load(SeqCst) || CURRENT.load(SeqCst) <= STOPPED.load(SeqCst)
 }
 
-/// Sets how long work may go on after the coordinator is gone.
+/// Sets the time for which work may continue after the coordinator has exited.
 pub fn end_within(time: Duration) {
     GRACE_MS.store(time.as_millis() as u64, SeqCst);
 }
 
-/// Sets the number of the current work, from 1.
+/// Sets the number of the current work, starting with 1.
 pub fn begin_work(number: u64) {
     CURRENT.store(number, SeqCst);
 }
 
-/// How an agent is started.
+/// The options for starting an agent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start {
-    /// True if it sends its program's hash.
+    /// True if the agent sends its program's hash.
     pub hash: bool,
-    /// True if its program was copied for it, and is to be deleted.
+    /// True if the program was copied for the agent, and has to be deleted.
     pub copied: bool,
 }
 
@@ -62,18 +63,19 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Connects over standard input and output, which nothing else may write to from now on. Error: there is no
-    /// coordinator at the other end.
+    /// Connects over standard input and output, which nothing else may write to from now on.
+    ///
+    /// Returns an error if there is no coordinator at the other end.
     pub fn connect(start: Start) -> Result<Coordinator, String> {
         let message = |e: io::Error| e.to_string();
         let out = io::stdout().as_fd().try_clone_to_owned().map_err(message)?;
-        // What the work prints becomes a line of the log.
+        // Output of the work becomes a line of the log.
         dup2_stdout(io::stderr()).map_err(|e| e.to_string())?;
         let mut out = File::from(out);
         let sha256 = start.hash.then(program::own_sha256).transpose();
         let sha256 = sha256.map_err(message)?;
         if start.copied {
-            program::remove_own().map_err(|e| format!("the copied program stays: {e}"))?;
+            program::remove_own().map_err(|e| format!("cannot delete the copied program: {e}"))?;
         }
         let machine = gethostname().map_err(|e| e.to_string())?;
         let hello = Hello {
@@ -88,7 +90,7 @@ impl Coordinator {
         let mut input = BufReader::new(io::stdin());
         let welcome = wire::read(&mut input).map_err(message)?;
         let Some((ToAgent::Welcome { limits, silence_ns }, _)) = welcome else {
-            return Err("an agent is started by `--on`, not by hand".into());
+            return Err("agents are started by `--on`, not by hand".into());
         };
         limits.apply().map_err(|e| e.to_string())?;
         let out = Arc::new(Mutex::new(out));
@@ -105,18 +107,18 @@ impl Coordinator {
         Ok(Coordinator { out, work })
     }
 
-    /// Waits for the next work; `None`: there is no more. Error: it cannot be understood.
+    /// Waits for the next work. Returns `None` if there is no more, and an error if it cannot be parsed.
     pub fn next<T: DeserializeOwned>(&self) -> Result<Option<(T, Vec<u8>)>, String> {
         match self.work.recv() {
             Err(_) => Ok(None),
             Ok((head, body)) => match serde_json::from_value(head) {
                 Ok(work) => Ok(Some((work, body))),
-                Err(e) => Err(format!("the coordinator's words are not understood: {e}")),
+                Err(e) => Err(format!("cannot parse the coordinator's message: {e}")),
             },
         }
     }
 
-    /// Sends the result of work. Error: the coordinator is gone.
+    /// Sends the result of work. Returns an error if the coordinator is unreachable.
     pub fn say(&self, head: &impl Serialize, body: &[u8]) -> Result<(), String> {
         let head = serde_json::to_value(head).map_err(|e| e.to_string())?;
         let sent = send(&self.out, &ToCoordinator::Work(head), body);
@@ -130,8 +132,10 @@ impl Coordinator {
     }
 }
 
-/// A hash of the running kernel's boot_id (proc(5)), which containers on it share as they share its cores, or else of
-/// machine-id(5), which must not be sent as it is.
+/// Returns an identification of this machine.
+///
+/// It is a hash of the running kernel's boot_id (proc(5)), which containers on it share, like the cores. If there is
+/// none, it is a hash of machine-id(5), which must not be sent unhashed.
 pub fn machine_id() -> Option<String> {
     let paths = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     let mut ids = paths.iter().filter_map(|path| std::fs::read(path).ok());
@@ -144,16 +148,16 @@ fn send(out: &Mutex<File>, message: &ToCoordinator, body: &[u8]) -> io::Result<(
     wire::write(&mut *out, message, body)
 }
 
-/// Listens to the coordinator.
+/// Receives messages from the coordinator.
 struct Listener {
     out: Arc<Mutex<File>>,
     began: Instant,
-    /// When it was heard last, ns since `began`.
+    /// The time of the last message, in ns since `began`.
     last_heard_ns: AtomicU64,
 }
 
 impl Listener {
-    /// Handles messages until the coordinator is gone; then has the process end.
+    /// Handles messages until the connection ends, and then makes the process exit.
     fn listen(&self, mut input: impl io::Read, work: &Sender<(Value, Vec<u8>)>) {
         while let Ok(Some((message, body))) = wire::read(&mut input) {
             let received = ClockReading::now();
@@ -187,8 +191,10 @@ impl Listener {
         wire::write(&mut *out, &answer, &[])
     }
 
-    /// Sends signs of life. Ends the process when the coordinator has been silent for too long, or when it is gone and
-    /// the work does not end.
+    /// Sends heartbeats.
+    ///
+    /// Ends the process when the coordinator has been silent for too long, or when the coordinator has exited and the
+    /// work does not stop.
     fn beat(&self, silence_ns: u64) {
         let mut gone_for = Duration::ZERO;
         let step = BEAT / 10;
@@ -205,7 +211,7 @@ impl Listener {
                 std::process::exit(1);
             }
             if beat % 10 == 0 && !OVER.load(SeqCst) {
-                // The other thread notices when nobody listens any more.
+                // The other thread notices when the connection has ended.
                 let _ = send(&self.out, &ToCoordinator::Beat, &[]);
             }
         }

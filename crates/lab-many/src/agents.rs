@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All agents of a run, for their coordinator: started together, listened to, and ended together.
+//! All agents of a run, as their coordinator sees them: started together, listened to, and ended together.
 
 use crate::clock::{ClockReading, Exchange, offset};
 use crate::launcher::Launcher;
@@ -17,52 +17,52 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long agents may take to end by themselves.
+/// The time for agents to exit on their own.
 const END_TIME: Duration = Duration::from_secs(5);
 
-/// How long agents are waited for before it is reported what for.
+/// The waiting time after which a progress message is shown.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
-/// Between two checks of processes and streams that are waited for.
+/// The interval between two checks of processes and streams.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Exchanges by which clocks are compared.
+/// The number of exchanges for comparing clocks.
 const EXCHANGES: usize = 16;
 
-/// How agents are started.
+/// The options for starting agents.
 #[derive(Clone)]
 pub struct AgentStart {
     /// Starts the agents.
     pub launcher: Arc<dyn Launcher>,
-    /// An agent that is silent for so long is lost.
+    /// An agent that is silent for this time counts as lost.
     pub lost_after: Duration,
-    /// Called now and then: whether to stop.
+    /// Called regularly. Returns true to stop.
     pub stops: fn() -> bool,
-    /// Called with what is waited for, if that takes long.
+    /// Called with the current obstacle if starting takes long.
     pub tells: fn(&str),
 }
 
-/// Why agents were not started.
+/// The reason why agents were not started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The reader wants to stop.
+    /// The user wants to stop.
     #[error("stopped")]
     Stopped,
-    /// One or more cannot be started; each with its reason.
+    /// One or more agents cannot be started, with the reasons.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Agents that do a run's work. Dropping it ends them all.
+/// Agents that do a run's work. Dropping this ends them all.
 pub struct Agents {
     agents: Vec<StartedAgent>,
     events: Receiver<(AgentId, AgentEvent)>,
-    /// Events that came while something else was waited for.
+    /// Events that arrived during a wait for something else.
     early: VecDeque<(AgentId, AgentEvent)>,
     launcher: Arc<dyn Launcher>,
     lost_after: Duration,
     questions: u64,
-    /// Commands that end processes which do not answer.
+    /// Commands that end unresponsive processes.
     killers: Vec<Child>,
 }
 
@@ -74,7 +74,8 @@ struct StartedAgent {
 }
 
 impl Agents {
-    /// Starts one at each place, all at once. Error: one cannot be started; then none is left.
+    /// Starts one agent at each location, all concurrently. If one cannot be started, ends the others and returns an
+    /// error.
     pub fn start(starting: &AgentStart) -> Result<Agents, StartError> {
         let (sender, events) = channel();
         let program = LabProgram::default();
@@ -106,11 +107,12 @@ impl Agents {
         })
     }
 
-    /// Waits until each agent that is present has answered once. `take` accepts an answer, or refuses it with a reason;
-    /// `tell` gets the agents' lines.
+    /// Waits until each agent that is present has returned one result.
+    ///
+    /// `take` accepts a result, or rejects it with a reason; `tell` receives the agents' lines.
     ///
     /// # Errors
-    /// `stops` says so, an agent was lost or cannot do its work, or an answer was refused.
+    /// `stops` returned true, an agent was lost or cannot do its work, or a result was rejected.
     pub fn answers(
         &mut self,
         stops: fn() -> bool,
@@ -143,32 +145,32 @@ impl Agents {
         Ok(())
     }
 
-    /// How many were started, lost ones included.
+    /// Returns the number of started agents, including lost ones.
     pub fn len(&self) -> usize {
         self.agents.len()
     }
 
-    /// True if none was started.
+    /// Returns true if no agent was started.
     pub fn is_empty(&self) -> bool {
         self.agents.is_empty()
     }
 
-    /// The name of what starts them.
+    /// Returns the name of the launcher.
     pub fn launcher(&self) -> &'static str {
         self.launcher.name()
     }
 
-    /// The name of an agent's place.
+    /// Returns the name of an agent's location.
     pub fn name(&self, agent: AgentId) -> &str {
         &self.agents[agent].name
     }
 
-    /// How an agent introduced itself.
+    /// Returns the introduction of an agent.
     pub fn hello(&self, agent: AgentId) -> &Hello {
         &self.agents[agent].hello
     }
 
-    /// The agent's entry in the run file; `host`: as the agent reported it.
+    /// Returns the agent's entry in the run file. `host` is the agent's own description of its host.
     pub fn described(&self, agent: AgentId, utc: Option<ClockOffset>, mut host: Host) -> Agent {
         let hello = self.hello(agent);
         let id = hello.machine_id.clone();
@@ -186,31 +188,31 @@ impl Agents {
         }
     }
 
-    /// Forgets the lines that they wrote so far: they do not explain a later loss.
+    /// Forgets the agents' lines so far, which do not explain a later loss.
     pub fn forget_lines(&self) {
         for agent in &self.agents {
             agent.link.forget_lines();
         }
     }
 
-    /// Why an agent was lost; `None`: it is present.
+    /// Returns the reason why an agent was lost, or `None` if it is present.
     pub fn lost(&self, agent: AgentId) -> Option<&str> {
         self.agents[agent].lost.as_deref()
     }
 
-    /// The agents that are not lost.
+    /// Returns the agents that are not lost.
     pub fn present(&self) -> Vec<AgentId> {
         let all = 0..self.agents.len();
         all.filter(|&agent| self.lost(agent).is_none()).collect()
     }
 
-    /// Gives an agent work. A lost one gets none.
+    /// Sends work to an agent, unless it was lost.
     pub fn give(&self, agent: AgentId, work: &impl Serialize) {
         let head = serde_json::to_value(work).expect("work has string keys only");
         self.send(agent, ToAgent::Work(head));
     }
 
-    /// Has all agents end their work at once, up to the work of this number.
+    /// Makes all agents stop their work immediately, up to the work with this number.
     pub fn stop(&self, number: u64) {
         for agent in self.present() {
             self.send(agent, ToAgent::Stop { number });
@@ -223,7 +225,7 @@ impl Agents {
         }
     }
 
-    /// Waits for the next event, for a time at most.
+    /// Waits for the next event, up to a timeout.
     pub fn next(&mut self, wait: Duration) -> Option<(AgentId, AgentEvent)> {
         match self.early.pop_front() {
             Some(event) => Some(event),
@@ -236,12 +238,15 @@ impl Agents {
         let is_silent = |agent: &AgentId| self.agents[*agent].link.silent_ns() > silence_ns;
         let silent = self.present().into_iter().find(is_silent);
         if let Some(agent) = silent {
-            let reason = format!("it said nothing for {} s", self.lost_after.as_secs_f64());
+            let reason = format!(
+                "no message was received for {} s",
+                self.lost_after.as_secs_f64()
+            );
             return Some((agent, self.lose(agent, reason)));
         }
         let (agent, event) = self.events.recv_timeout(wait).ok()?;
         match event {
-            // The stream of an agent that was killed ends, too.
+            // The stream of a killed agent ends, too.
             AgentEvent::Lost(_) if self.lost(agent).is_some() => None,
             AgentEvent::Lost(stream_error) => {
                 let reason = self.agents[agent].link.exit_reason(&stream_error);
@@ -251,7 +256,7 @@ impl Agents {
         }
     }
 
-    /// Excludes an agent that is of no use.
+    /// Excludes an unusable agent.
     pub fn exclude(&mut self, agent: AgentId, reason: String) {
         self.lose(agent, reason);
     }
@@ -273,8 +278,10 @@ impl Agents {
         AgentEvent::Lost(reason)
     }
 
-    /// How far the clocks of the present agents are ahead of this machine's: the monotonic clock, and the time since
-    /// 1970. `None` for lost ones.
+    /// Returns the offsets of the present agents' clocks from this machine's: the monotonic clock, and the time since
+    /// 1970.
+    ///
+    /// The entries of lost agents are `None`.
     pub fn compare_clocks(&mut self) -> Vec<Option<(ClockOffset, ClockOffset)>> {
         let mut exchanges: Vec<Vec<Exchange>> = vec![Vec::new(); self.agents.len()];
         for _ in 0..EXCHANGES {
@@ -307,7 +314,7 @@ impl Agents {
     }
 }
 
-/// Ends all: those that do not end by themselves are killed.
+/// Ends all agents. Those that do not exit on their own are killed.
 impl Drop for Agents {
     fn drop(&mut self) {
         for agent in self.present() {
@@ -329,7 +336,7 @@ impl Drop for Agents {
     }
 }
 
-/// Waits until each candidate has introduced itself. Error: one cannot be started, or the reader stops.
+/// Waits until each candidate has introduced itself. Returns an error if one cannot be started or the user stops.
 fn wait_for(candidates: &mut [Candidate], starting: &AgentStart) -> Result<(), StartError> {
     let began = Instant::now();
     let timeout = starting.launcher.timeout().unwrap_or(Duration::MAX);
@@ -359,7 +366,7 @@ fn wait_for(candidates: &mut [Candidate], starting: &AgentStart) -> Result<(), S
     }
 }
 
-/// Each reason once, with the names of the agents that have it.
+/// Lists each reason once, with the names of the agents it applies to.
 fn refusals_text(refusals: &[(&str, String)]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, reason) in refusals {
@@ -369,9 +376,9 @@ fn refusals_text(refusals: &[(&str, String)]) -> String {
         }
     }
     let lines = reasons.into_iter().map(|(reason, names)| match names[..] {
-        [one] => format!("no agent can be started on {one}: {reason}"),
+        [one] => format!("cannot start an agent on {one}: {reason}"),
         _ => format!(
-            "{} agents cannot be started, on {}: {reason}",
+            "cannot start {} agents on {}: {reason}",
             names.len(),
             names.join(", ")
         ),
@@ -379,13 +386,13 @@ fn refusals_text(refusals: &[(&str, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Ends candidates in order, as far as they end soon.
+/// Ends candidates gracefully, waiting for a limited time.
 fn end(mut candidates: Vec<Candidate>) {
     candidates.iter_mut().for_each(Candidate::terminate);
     becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
 }
 
-/// True if a condition becomes true within the time that agents have to end.
+/// Returns true if a condition becomes true within the time for agents to exit.
 fn becomes_true(mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + END_TIME;
     loop {
@@ -404,12 +411,12 @@ struct Candidate {
     attempts: VecDeque<crate::launcher::Attempt>,
     sender: Sender<(AgentId, AgentEvent)>,
     state: CandidateState,
-    /// Why earlier attempts failed.
+    /// The reasons why earlier attempts failed.
     reasons: Vec<String>,
 }
 
 enum CandidateState {
-    /// Started; its program must have this SHA-256, if any.
+    /// Started. Its program must have this SHA-256, if there is one.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,
@@ -465,7 +472,7 @@ impl Candidate {
         }
     }
 
-    /// The last line of one that is waited for.
+    /// Returns the last line of a candidate that has not introduced itself.
     fn last_line(&self) -> Option<String> {
         match &self.state {
             CandidateState::Waiting(link, _) => link.last_line(),
@@ -483,7 +490,8 @@ impl Candidate {
         self.link().is_none_or(|link| link.ended().is_some())
     }
 
-    /// Goes on with what was received by now. `late`: the time after which an agent without an answer is given up.
+    /// Processes what has been received. `late` is the elapsed time if an agent that has not responded should be
+    /// given up.
     fn advance(&mut self, late: Option<Duration>) {
         let CandidateState::Waiting(link, sha256) = &mut self.state else {
             return;
@@ -491,7 +499,7 @@ impl Candidate {
         let reason = match (link.hello(), late) {
             (None, Some(late)) => {
                 self.attempts.clear();
-                Some(format!("no agent was heard for {} s", late.as_secs()))
+                Some(format!("no agent responded within {} s", late.as_secs()))
             }
             (None, None) => return,
             (Some(Err(reason)), _) => Some(reason),
@@ -517,7 +525,7 @@ impl Candidate {
         }
     }
 
-    /// Its name, and why it cannot be started; `None`: it was not refused.
+    /// Returns the name and the reason why the agent cannot be started, or `None` if it was not rejected.
     fn refusal(&self) -> Option<(&str, String)> {
         let is_refused = matches!(self.state, CandidateState::Refused);
         is_refused.then(|| (self.name.as_str(), self.reasons.join("; then ")))
@@ -536,17 +544,17 @@ impl Candidate {
     }
 }
 
-/// Why an agent is another program than the coordinator; `None`: it is the same.
+/// Returns the reason why an agent's program differs from the coordinator's, or `None` if it is the same.
 fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();
         return Some(format!(
-            "it is benchlab {version}, and this is {VERSION} (both must be the same)"
+            "it runs benchlab {version}, but this is {VERSION} (both must be the same)"
         ));
     }
     match sha256 {
         Some(expected) if hello.sha256.as_deref() != Some(expected) => Some(format!(
-            "it is another build of benchlab {VERSION} (both must be the same)"
+            "it runs another build of benchlab {VERSION} (both must be the same)"
         )),
         _ => None,
     }
@@ -564,7 +572,7 @@ mod tests {
         };
         assert_eq!(
             text(&[("a", "no sh"), ("b", "gone"), ("c", "no sh")]),
-            "2 agents cannot be started, on a, c: no sh\nno agent can be started on b: gone"
+            "cannot start 2 agents on a, c: no sh\ncannot start an agent on b: gone"
         );
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How far a clock on another machine is ahead of this one's, and how well that is known.
+//! The offset of another machine's clock from this one's, and its uncertainty.
 
 use lab_model::ClockOffset;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// A clock's reading: since some moment of the past, and since 1970, ns.
+/// A reading of two clocks: since an arbitrary origin, and since 1970, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReading {
     /// CLOCK_MONOTONIC.
@@ -29,24 +29,24 @@ fn nanoseconds(clock: ClockId) -> i64 {
     now.tv_sec() * 1_000_000_000 + now.tv_nsec()
 }
 
-/// A question and its answer, each with the times of sending and receipt.
+/// A request and its response, each with the times of sending and receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
-    /// When this machine sent it.
+    /// The time at which this machine sent the request.
     pub sent: ClockReading,
-    /// When the other machine received it.
+    /// The time at which the other machine received the request.
     pub received_there: ClockReading,
-    /// When the other machine answered.
+    /// The time at which the other machine responded.
     pub answered_there: ClockReading,
-    /// When this machine received the answer.
+    /// The time at which this machine received the response.
     pub received: ClockReading,
 }
 
-/// How far the other machine's clock is ahead; `of` takes it from a reading. `None`: nothing was exchanged.
+/// Returns the offset of the other machine's clock, or `None` if there are no exchanges. `of` selects the clock.
 ///
-/// No message arrives before it was sent. So each question gives an upper bound and each answer a lower one, however
-/// asymmetric the ways (Cristian, *Distributed Computing* 3, 1989). Where no offset is within all bounds, a clock was
-/// set meanwhile, and the exchange with the shortest round trip counts.
+/// No message arrives before it was sent. Each request therefore gives an upper bound and each response a lower one,
+/// no matter how asymmetric the delays are (Cristian, *Distributed Computing* 3, 1989). If no offset is within all
+/// bounds, a clock was set in the meantime, and the exchange with the shortest round trip is used.
 pub fn offset(exchanges: &[Exchange], of: fn(&ClockReading) -> i64) -> Option<ClockOffset> {
     let bounds = |e: &Exchange| {
         let above = of(&e.received_there) - of(&e.sent);
@@ -84,7 +84,8 @@ mod tests {
         }
     }
 
-    /// An exchange that begins at `at` on this machine, with the durations of question, reply and answer.
+    /// Builds an exchange that begins at `at` on this machine, with the durations of request, processing and
+    /// response.
     fn exchange(at: i64, ahead: i64, (outward, between, back): (i64, i64, i64)) -> Exchange {
         Exchange {
             sent: reading(at),
@@ -97,7 +98,8 @@ mod tests {
     const TEN_MINUTES: i64 = 600_000_000_000;
 
     proptest! {
-        /// Whatever the ways take: the truth is within the error, and the error within half the shortest way.
+        /// For all delays, the true offset is within the error, and the error is at most half the shortest round
+        /// trip.
         #[test]
         fn the_truth_is_within_the_error(
             ahead in -TEN_MINUTES..TEN_MINUTES,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lab on more than one machine. A coordinator starts agents, which are its own program, through what can start
-//! programs on other machines; gives them work, collects the results, and ends them.
+//! benchlab on multiple machines. A coordinator starts agents, which run the same program, assigns work, collects the
+//! results, and ends the agents.
 //!
-//! A [`launcher::Launcher`] starts the command to whose standard input and output an agent is connected, so that
-//! nothing listens anywhere. [`Agents`] are the coordinator's end, [`agent`] is theirs; [`wire`] and [`message`] are
-//! between them. The kinds of work are in modules of their own, each with both ends.
+//! A [`launcher::Launcher`] starts the command whose standard input and output connect to an agent, so no port is
+//! opened. [`Agents`] is the coordinator's side and [`agent`] the agent's side of the connection; [`wire`] and
+//! [`message`] are between them. Each kind of work is a module that contains both sides.
 
 pub mod agent;
 mod agents;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The limits of the coordinator's process, which its agents have too.
+//! The resource limits of the coordinator's process, which also apply to its agents.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-/// Soft limits (getrlimit(2)) as numbers; `u64::MAX`: none.
+/// Soft limits (getrlimit(2)) as numbers; `u64::MAX` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceLimits {
-    /// Bytes of address space.
+    /// Address space in bytes.
     pub memory: u64,
-    /// Seconds of CPU time.
+    /// CPU time in seconds.
     pub cpu_s: u64,
-    /// Bytes of a file.
+    /// File size in bytes.
     pub file: u64,
 }
 
@@ -22,7 +22,7 @@ const KINDS: [Resource; 3] = [
 ];
 
 impl ResourceLimits {
-    /// The limits of this process.
+    /// Returns the limits of this process.
     pub fn own() -> ResourceLimits {
         let soft = |kind| getrlimit(kind).map_or(u64::MAX, |(soft, _)| soft);
         let [memory, cpu_s, file] = KINDS.map(soft);
@@ -33,7 +33,7 @@ impl ResourceLimits {
         }
     }
 
-    /// Sets them for this process, where its own are not lower.
+    /// Sets the limits for this process, unless its own are lower.
     pub fn apply(self) -> nix::Result<()> {
         let limits = [self.memory, self.cpu_s, self.file];
         for (kind, limit) in KINDS.into_iter().zip(limits) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's end of the stream to one agent: a process, and a thread for each of its three streams.
+//! The coordinator's side of the connection to one agent: a process, and a thread for each of its three streams.
 
 use crate::agent::BEAT;
 use crate::clock::{ClockReading, Exchange};
@@ -20,13 +20,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Stack of a thread that moves bytes: small, so that a thousand agents need little memory.
+/// The stack size of a thread that copies bytes. It is small, so that a thousand agents need little memory.
 const STACK: usize = 256 << 10;
 
-/// How many bytes a login shell may write before an agent begins.
+/// The maximum number of bytes that a login shell may write before an agent starts.
 const MAX_BEFORE: usize = 64 << 10;
 
-/// How many lines are kept to explain the loss of an agent.
+/// The number of lines to store for explaining the loss of an agent.
 const KEPT_LINES: usize = 5;
 
 /// An event of an agent.
@@ -34,13 +34,13 @@ const KEPT_LINES: usize = 5;
 pub enum AgentEvent {
     /// The result of its work.
     Work(Value, Vec<u8>),
-    /// Its work cannot be done: why.
+    /// The work cannot be done, with the reason.
     Failed(String),
-    /// The answer to a question for the time.
+    /// The response to a clock request.
     Clock(Exchange),
-    /// A line that it, or what started it, wrote on standard error.
+    /// A line on standard error, from the agent or the program that started it.
     Line(String),
-    /// It was lost: why.
+    /// The agent was lost, with the reason.
     Lost(String),
 }
 
@@ -49,18 +49,18 @@ pub struct AgentLink {
     child: Child,
     out: Sender<Outgoing>,
     hello: Receiver<Result<Hello, String>>,
-    /// Events are reported once something is sent here.
+    /// Events are reported after a value was sent on this channel.
     accepted: Sender<()>,
     shared: Arc<LinkState>,
 }
 
-/// Something that is written to an agent.
+/// Data to be written to an agent.
 enum Outgoing {
     Raw(Arc<[u8]>),
     Message(ToAgent, Arc<[u8]>),
-    /// A question for the time; the time is taken when it is written.
+    /// A clock request; the clock is read when the request is written.
     Clock(u64),
-    /// The stream ends.
+    /// The end of the stream.
     End,
 }
 
@@ -68,9 +68,9 @@ struct LinkState {
     agent: AgentId,
     events: Sender<(AgentId, AgentEvent)>,
     began: Instant,
-    /// When the agent was heard last, ns since `began`.
+    /// The time of the agent's last message, in ns since `began`.
     last_heard_ns: AtomicU64,
-    /// When each pending question for the time was sent, by its number.
+    /// The time of sending of each pending clock request, by its number.
     questions: Mutex<HashMap<u64, ClockReading>>,
     lines: Mutex<ErrorLines>,
 }
@@ -79,12 +79,12 @@ struct LinkState {
 #[derive(Default)]
 struct ErrorLines {
     last: VecDeque<String>,
-    /// True if lines are reported at once, and not only when the agent is lost.
+    /// True if lines are reported immediately, and not only when the agent is lost.
     is_reported: bool,
 }
 
 impl AgentLink {
-    /// Starts the command of an attempt. Error: it cannot be started.
+    /// Starts the command of an attempt.
     pub fn start(
         agent: AgentId,
         mut attempt: Attempt,
@@ -95,7 +95,7 @@ impl AgentLink {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // Ctrl-C is for the coordinator alone: it has the agents end in order.
+        // Ctrl-C only reaches the coordinator, which ends the agents gracefully.
         command.process_group(0);
         let name = command.get_program().to_string_lossy().into_owned();
         let mut child = command
@@ -135,7 +135,8 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// How the agent introduced itself, once it has. `Some(Err)`: it is gone or no agent; its output instead.
+    /// Returns the introduction of the agent, once it has arrived. If the process has exited or is not an agent, the
+    /// error is its output.
     pub fn hello(&mut self) -> Option<Result<Hello, String>> {
         let outcome = match self.hello.try_recv() {
             Ok(outcome) => outcome,
@@ -150,19 +151,19 @@ impl AgentLink {
         self.put(Outgoing::Message(message, body));
     }
 
-    /// Asks for the time; the answer is an event.
+    /// Requests the agent's clock; the response is an event.
     pub fn ask_time(&self, number: u64) {
         self.put(Outgoing::Clock(number));
     }
 
-    /// Welcomes the agent; from now on its events are reported.
+    /// Welcomes the agent, and starts to report its events.
     pub fn accept(&self, welcome: ToAgent) {
         self.send(welcome, Arc::default());
         self.shared.lines().is_reported = true;
         let _ = self.accepted.send(());
     }
 
-    /// How long nothing was received, ns.
+    /// Returns the time since the last message, in ns.
     pub fn silent_ns(&self) -> u64 {
         let last_heard_ns = self.shared.last_heard_ns.load(SeqCst);
         self.shared.now_ns().saturating_sub(last_heard_ns)
@@ -174,47 +175,47 @@ impl AgentLink {
         self.put(Outgoing::End);
     }
 
-    /// The exit status of its process, if it has ended.
+    /// Returns the exit status of the process, if it has exited.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// The last line that was written on standard error.
+    /// Returns the last line on standard error.
     pub fn last_line(&self) -> Option<String> {
         self.shared.lines().last.back().cloned()
     }
 
-    /// Forgets the lines that were written so far: they do not explain a later loss.
+    /// Forgets the lines so far, which do not explain a later loss.
     pub fn forget_lines(&self) {
         self.shared.lines().last.clear();
     }
 
-    /// Asks its process to end.
+    /// Asks the process to exit.
     pub fn terminate(&mut self) {
         if self.ended().is_none() {
             let process = Pid::from_raw(self.child.id() as i32);
-            // One that ends meanwhile needs no signal.
+            // A process that exits in the meantime needs no signal.
             let _ = kill(process, Signal::SIGTERM);
         }
     }
 
-    /// Ends its process, whatever it does.
+    /// Kills the process.
     pub fn kill(&mut self) {
-        // Ending one that has ended already is no error.
+        // It is not an error if the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Why an agent is gone that did not announce its end. `output`: what it wrote in place of messages.
+    /// Returns the reason why an agent exited without announcing it. `output` is its output that was not a message.
     pub fn exit_reason(&mut self, output: &str) -> String {
-        // Its streams end a moment before the process.
+        // The streams end a moment before the process.
         let deadline = Instant::now() + Duration::from_millis(500);
         while self.ended().is_none() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }
         let ending = match self.ended() {
-            Some(status) => format!("its process ended ({status})"),
-            None => "its stream ended".into(),
+            Some(status) => format!("its process exited ({status})"),
+            None => "its connection was closed".into(),
         };
         let lines = self.shared.lines();
         let last = lines.last.iter().map(String::as_str);
@@ -229,13 +230,13 @@ impl AgentLink {
         }
     }
 
-    /// Queues something to be written. If the agent is gone, its reader reports that.
+    /// Queues data to be written. If the agent has exited, its reader reports that.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);
     }
 }
 
-/// Kills the process, unless it has ended in order.
+/// Kills the process, unless it has exited.
 impl Drop for AgentLink {
     fn drop(&mut self) {
         self.kill();
@@ -301,7 +302,7 @@ impl LinkState {
         let reason = loop {
             let message = match wire::read(&mut stdout) {
                 Ok(message) => message,
-                Err(e) => break format!("its stream cannot be read: {e}"),
+                Err(e) => break format!("cannot read its messages: {e}"),
             };
             let received = ClockReading::now();
             self.last_heard_ns.store(self.now_ns(), SeqCst);
@@ -346,7 +347,7 @@ impl LinkState {
             let Ok(line) = line else { return };
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end();
-            // The agent's name stands before the line already.
+            // The agent's name is already shown before the line.
             let line = line.strip_prefix("benchlab: ").unwrap_or(line).to_owned();
             let mut lines = self.lines();
             if lines.last.len() == KEPT_LINES {

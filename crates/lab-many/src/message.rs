@@ -9,25 +9,25 @@ use serde_json::Value;
 /// From the coordinator to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToAgent {
-    /// The first message, once the coordinator knows that the agent is the right program.
+    /// The first message, after the coordinator has verified the agent's program.
     Welcome {
         /// The limits of the coordinator's process.
         limits: ResourceLimits,
-        /// After so much silence the coordinator counts as gone, ns.
+        /// The duration of silence in ns after which the coordinator counts as unreachable.
         silence_ns: u64,
     },
-    /// A sign of life.
+    /// A heartbeat.
     Beat,
-    /// A question for the time.
+    /// A clock request.
     Clock {
-        /// The question's number, which comes back with the answer.
+        /// The number of the request, which the response repeats.
         number: u64,
     },
     /// Work.
     Work(Value),
-    /// Work up to this number is to end at once.
+    /// Work up to this number has to stop immediately.
     Stop {
-        /// The number of the last work that ends.
+        /// The number of the last work that has to stop.
         number: u64,
     },
     /// There is no more work.
@@ -39,15 +39,15 @@ pub enum ToAgent {
 pub enum ToCoordinator {
     /// The first message.
     Hello(Hello),
-    /// A sign of life.
+    /// A heartbeat.
     Beat,
-    /// The answer to a question for the time.
+    /// The response to a clock request.
     Clock {
-        /// The question's number.
+        /// The number of the request.
         number: u64,
-        /// When the question was received.
+        /// The time at which the request was received.
         received: ClockReading,
-        /// When it was answered.
+        /// The time of the response.
         answered: ClockReading,
     },
     /// The result of work.
@@ -56,18 +56,18 @@ pub enum ToCoordinator {
     Failed(String),
 }
 
-/// How an agent introduces itself.
+/// The introduction of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The lab's version.
+    /// The version of benchlab.
     pub version: String,
-    /// Its program's SHA-256, if it was requested.
+    /// The SHA-256 of the agent's program, if it was requested.
     pub sha256: Option<String>,
-    /// Its process id on its machine.
+    /// The process ID on the agent's machine.
     pub pid: i32,
-    /// Its machine's name.
+    /// The name of the agent's machine.
     pub machine: String,
-    /// An identification of its machine; `None`: there is none.
+    /// An identification of the agent's machine, if there is one.
     #[serde(default)]
     pub machine_id: Option<String>,
 }

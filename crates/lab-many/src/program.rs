@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lab's own program, which its agents are.
+//! benchlab's own program, which the agents run.
 
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// This process's program, whatever happened to its file since it was started (proc(5)).
+/// This process's program, even if its file was replaced or deleted since the start (proc(5)).
 pub const OWN: &str = "/proc/self/exe";
 
-/// The lab's version.
+/// The version of benchlab.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The bytes of this program and their SHA-256, read at the first use.
@@ -19,12 +19,12 @@ pub struct LabProgram {
 }
 
 impl LabProgram {
-    /// The program's bytes. Error: they cannot be read.
+    /// Returns the program's bytes.
     pub fn bytes(&self) -> io::Result<Arc<[u8]>> {
         Ok(self.read()?.0.clone())
     }
 
-    /// The program's SHA-256 in hexadecimal digits. Error: it cannot be read.
+    /// Returns the program's SHA-256 in hexadecimal digits.
     pub fn sha256(&self) -> io::Result<&str> {
         Ok(&self.read()?.1)
     }
@@ -39,18 +39,18 @@ impl LabProgram {
     }
 }
 
-/// A SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The SHA-256 of this program. Error: it cannot be read.
+/// Returns the SHA-256 of this program.
 pub fn own_sha256() -> io::Result<String> {
     Ok(sha256(&std::fs::read(OWN)?))
 }
 
-/// Deletes this program's file and the folder that was created for it: the program runs on without them.
+/// Deletes this program's file and the directory that was created for it. The program continues to run.
 pub fn remove_own() -> io::Result<()> {
     let path: PathBuf = std::fs::read_link(OWN)?;
     std::fs::remove_file(&path)?;

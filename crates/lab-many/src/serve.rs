@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An agent from its start to its end.
+//! Runs an agent.
 
 use crate::agent::{Coordinator, Start};
 use crate::experiment::{self, MakeReady};
@@ -9,8 +9,10 @@ use crate::usage::agent::UsageAgent;
 use crate::work::AgentWork;
 use lab_model::Host;
 
-/// Does what the coordinator requests. `make_ready` is for experiments, `inspect` gets the cores that a load needs. Error: there is no coordinator, or its work
-/// cannot be understood.
+/// Serves the coordinator's requests until the connection ends.
+///
+/// `make_ready` prepares experiments; `inspect` gets the number of cores that a load needs. Returns an error if there
+/// is no coordinator, or if its message cannot be parsed.
 pub fn serve(
     start: Start,
     make_ready: MakeReady,

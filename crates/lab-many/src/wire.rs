@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Frames on a stream of bytes: a head in JSON, and a body of bytes.
+//! Frames in a byte stream: a JSON head and a binary body.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 
-/// The first bytes that an agent writes. A login shell may have written something before them.
+/// The first bytes that an agent writes. A login shell may have written other output before.
 pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
 
-/// The longest head and the longest body, bytes.
+/// The maximum length of a head and of a body, in bytes.
 const MAX_HEAD: usize = 64 << 20;
 const MAX_BODY: usize = 1 << 30;
 
@@ -26,7 +26,7 @@ pub fn write(out: &mut impl Write, head: &impl Serialize, body: &[u8]) -> io::Re
     out.flush()
 }
 
-/// Reads a frame; `None`: the stream ended between two frames.
+/// Reads a frame. Returns `None` if the stream ended between two frames.
 pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T, Vec<u8>)>> {
     let mut lengths = [0; 8];
     match input.read_exact(&mut lengths[..1]) {
@@ -48,7 +48,7 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
     Ok(Some((serde_json::from_slice(&head)?, body)))
 }
 
-/// Reads so many bytes. Memory is taken as they come, not as they are announced.
+/// Reads this many bytes. Memory is allocated as bytes arrive, and not for the announced length.
 fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(length as u64).read_to_end(&mut bytes)?;
@@ -59,7 +59,8 @@ fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads up to the magic bytes, after at most so many others. Error: they do not come; it holds the bytes that came.
+/// Reads up to the magic bytes, skipping at most this many other bytes. If the magic bytes do not arrive, the error
+/// contains the received bytes.
 pub fn read_magic(input: &mut impl Read, max_before: usize) -> Result<(), String> {
     let mut received = Vec::new();
     let mut byte = [0];

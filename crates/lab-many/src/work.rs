@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kinds of work that agents do.
+//! The kinds of work for agents.
 
 use crate::experiment::ExperimentOrder;
 use crate::load::LoadOrder;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Work for an agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum AgentWork {
-    /// A part of a load.
+    /// A fraction of a load.
     Load(LoadOrder),
     /// The usage of a server.
     Usage(UsageOrder),

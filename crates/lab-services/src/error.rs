@@ -49,7 +49,7 @@ pub enum ServiceError {
         tried: Vec<u16>,
     },
     /// The server rejected a setting.
-    #[error("{software} rejected a setting of `--service-set`:  {message}")]
+    #[error("{software} rejected a setting of `--service-set`: {message}")]
     Setting {
         /// The daemon's software.
         software: &'static Software,
@@ -97,7 +97,7 @@ pub enum ServiceError {
         reason: String,
     },
     /// The server rejected the user or the password.
-    #[error("{software} at {place} rejected the login of `{user}`:  {message}{hint}")]
+    #[error("{software} at {place} rejected the login of `{user}`: {message}{hint}")]
     Login {
         /// The daemon's software.
         software: &'static Software,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's end of an experiment: the lab's own driver of blocks, which writes what it measures into a file of its
-//! own.
+//! The agent's side of an experiment: the block driver, which writes its measurements into a separate file.
 
 use super::{Bench, ExperimentOrder, ExperimentReport, MakeReady, Step, Task};
 use crate::agent::{Coordinator, end_within};
@@ -15,20 +14,20 @@ use lab_store::RunWriter;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long subjects and servers may take to end once the coordinator is gone.
+/// The time for subjects and servers to exit after the coordinator has exited.
 const END: Duration = Duration::from_secs(8);
 
-/// Makes the host ready and measures until there is no more work. Error: it cannot.
+/// Prepares the host and measures until there is no more work.
 pub fn carry_out(
     order: ExperimentOrder,
     make_ready: MakeReady,
     coordinator: &Coordinator,
 ) -> Result<(), String> {
     let ExperimentOrder::Ready { requirements, part } = order else {
-        return Err("this host was not made ready to measure".into());
+        return Err("this host was not prepared for measuring".into());
     };
     end_within(END);
-    keep_to_part(part.0, part.1).map_err(|e| format!("the cores cannot be divided: {e}"))?;
+    keep_to_part(part.0, part.1).map_err(|e| format!("cannot divide the cores: {e}"))?;
     let bench = make_ready(&requirements)?;
     coordinator.say(&ExperimentReport::Ready(bench.host.clone()), &[])?;
     match next_task(coordinator)? {
@@ -40,12 +39,12 @@ pub fn carry_out(
 fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     match coordinator.next::<AgentWork>()? {
         Some((AgentWork::Experiment(ExperimentOrder::Task(task)), _)) => Ok(Some(task)),
-        Some(_) => Err("this host was made ready to measure blocks".into()),
+        Some(_) => Err("this host was prepared for measuring blocks".into()),
         None => Ok(None),
     }
 }
 
-/// Measures from the first piece of work on, which brings the run's pilots.
+/// Measures, starting with the first piece of work, which includes the run's pilots.
 fn measure(
     plan: &Plan,
     bench: Bench,
@@ -88,7 +87,7 @@ fn measure(
     }
 }
 
-/// The plan, with the number of generator threads of this host.
+/// Returns the plan with the number of generator threads for this host.
 fn on_these_cores(plan: &Plan) -> Plan {
     let mut local_plan = plan.clone();
     if let (Some(load), Ok(cores)) = (local_plan.load_mut(), lab_host::allowed_cores()) {
@@ -104,13 +103,13 @@ struct BlockHost<'a> {
     file: &'a Path,
     executor: LocalExecutor<'a>,
     prepared: bool,
-    /// The blocks that it measured before, without their samples.
+    /// The blocks that this host has measured, without their samples.
     blocks: Vec<Block>,
     coordinator: &'a Coordinator,
 }
 
 impl BlockHost<'_> {
-    /// Does a piece of work, and sends its records.
+    /// Does a piece of work and sends its records.
     fn carry_out(&mut self, task: &Task) -> Result<(), String> {
         let writer = RunWriter::create(self.file, VERSION, unix_seconds());
         let writer = writer.and_then(|writer| writer.plan(self.plan).map(|()| writer));
@@ -141,12 +140,12 @@ impl BlockHost<'_> {
     fn work(&mut self, task: &Task, context: &mut RunContext) -> Result<(), Stop> {
         let coordinator = self.coordinator;
         let mut tell = |progress: Progress| match &progress {
-            // Lines that the coordinator shows.
+            // The coordinator shows these lines.
             Progress::Note(text) => eprintln!("{text}"),
             Progress::Restored(reason) => eprintln!("{reason}; it was started again"),
             progress => {
                 if let Some(step) = step(progress) {
-                    // The other thread notices when nobody listens any more.
+                    // The other thread notices when the connection has ended.
                     let _ = coordinator.say(&ExperimentReport::Step(step), &[]);
                 }
             }
@@ -164,7 +163,7 @@ impl BlockHost<'_> {
     }
 }
 
-/// Removes the samples of an earlier block: the driver needs only how it was disturbed.
+/// Removes the samples of an earlier block: the driver only needs its disturbances.
 fn without_samples(block: Block) -> Block {
     Block {
         number: block.number,
@@ -175,7 +174,7 @@ fn without_samples(block: Block) -> Block {
     }
 }
 
-/// The step that a coordinator shows.
+/// Returns the step that the coordinator shows.
 fn step(progress: &Progress) -> Option<Step> {
     match *progress {
         Progress::Pilot {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's end of an experiment: hands missing blocks out to the hosts, and adds what they measured to the
+//! The coordinator's side of an experiment: assigns missing blocks to the hosts, and adds their measurements to the
 //! run file.
 
 use super::{ExperimentOrder, ExperimentReport, Hosts, RunKnowledge, Step, Task};
@@ -17,32 +17,32 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long it listens at a time, before it checks whether to stop.
+/// The time to listen before each check whether to stop.
 const LISTEN: Duration = Duration::from_millis(50);
 
-/// Has hosts measure a run's blocks, each host whole blocks.
+/// Distributes the blocks of a run to hosts. Each block is measured by one host.
 pub struct BlockAgents<'a> {
     plan: &'a Plan,
     agents: Agents,
-    /// How many agents of earlier sessions are in the run file.
+    /// The number of agents of earlier sessions in the run file.
     earlier: usize,
     stops: fn() -> bool,
     /// True if the loss of a host ends the run.
     strict: bool,
-    /// The block of each busy agent, and how often it was begun before; `None`: it prepares the run.
+    /// The block of each busy agent and its number of earlier attempts, or `None` if the agent prepares the run.
     under_way: HashMap<AgentId, Option<(u32, u32)>>,
-    /// Agents that have the run's pilots and settings.
+    /// Agents that have received the run's pilots and settings.
     informed: HashSet<AgentId>,
-    /// The peaks of servers, which blocks on one host found.
+    /// The servers' peaks, which one host has found.
     peaks: Peaks,
-    /// The outcomes of batches on any host.
+    /// The outcomes of batches on all hosts.
     outcomes: HashMap<(PointId, u64), Outcome>,
-    /// The folder for received files until they are merged.
+    /// The directory for received files until they are merged.
     scratch: Scratch,
 }
 
 impl<'a> BlockAgents<'a> {
-    /// An executor for hosts that are ready and a run that found these peaks.
+    /// Creates an executor for prepared hosts and a run with these peaks.
     pub fn new(
         plan: &'a Plan,
         hosts: Hosts,
@@ -64,7 +64,7 @@ impl<'a> BlockAgents<'a> {
         }
     }
 
-    /// Gives an agent a piece of work, the first time with pilots and settings, which it keeps.
+    /// Assigns a piece of work to an agent. The first one includes pilots and settings, which the agent stores.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
         let knowledge = if self.informed.insert(agent) {
             RunKnowledge::of(&run.run, &self.peaks)
@@ -79,8 +79,9 @@ impl<'a> BlockAgents<'a> {
         self.under_way.insert(agent, block);
     }
 
-    /// Gives each idle host the next missing block. The peaks of servers are found by one host alone, since parts of
-    /// them are offered on all hosts.
+    /// Assigns the next missing block to each idle host.
+    ///
+    /// The peaks of servers are found by a single host, because fractions of them are offered on all hosts.
     fn hand_out(&mut self, run: &RunContext) {
         let at_once = if finds_peaks(self.plan, &run.run) {
             1
@@ -100,7 +101,7 @@ impl<'a> BlockAgents<'a> {
         }
     }
 
-    /// Waits until an agent has done a piece of work, or was lost.
+    /// Waits until an agent has finished a piece of work or was lost.
     fn wait(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         loop {
             if (self.stops)() {
@@ -122,7 +123,7 @@ impl<'a> BlockAgents<'a> {
                     _ => {
                         return self.handle_loss(
                             agent,
-                            "its message cannot be read",
+                            "cannot parse its message",
                             run,
                             on_progress,
                         );
@@ -137,7 +138,7 @@ impl<'a> BlockAgents<'a> {
         }
     }
 
-    /// Adds what an agent measured to the run.
+    /// Adds an agent's measurements to the run.
     fn accept_results(
         &mut self,
         agent: AgentId,
@@ -189,7 +190,8 @@ impl<'a> BlockAgents<'a> {
         Ok(())
     }
 
-    /// Why a host's work differs from that of others; `None`: it is the same, and its outcomes are kept.
+    /// Returns the difference between a host's results and those of other hosts. If there is none, stores the
+    /// outcomes and returns `None`.
     fn work_difference(&mut self, outcomes: Vec<Outcome>) -> Option<String> {
         let earlier_of =
             |outcome: &Outcome| self.outcomes.get(&(outcome.point, outcome.operations));
@@ -200,7 +202,7 @@ impl<'a> BlockAgents<'a> {
         let text = |o: &Outcome| format!("check={} units={}", o.check, o.units);
         let reason = unlike.map(|(outcome, earlier)| {
             format!(
-                "it does other work than the hosts before it: {} for {} operations at {}, where they have {}",
+                "its results differ from those of other hosts: {} for {} operations at {} instead of {}",
                 text(outcome),
                 outcome.operations,
                 self.plan.label(outcome.point),
@@ -255,7 +257,7 @@ impl<'a> BlockAgents<'a> {
         on_progress(Progress::Note(&text));
         if self.strict {
             return Err(Stop::AgentsLost(format!(
-                "the host {name} was lost, and --strict was given: {reason}"
+                "the host {name} was lost, which ends a run with --strict: {reason}"
             )));
         }
         Ok(())
@@ -276,12 +278,12 @@ impl Executor for BlockAgents<'_> {
         self.agents.present().len().max(1) as u32
     }
 
-    /// They come with the blocks of the hosts.
+    /// The metrics arrive with the blocks of the hosts.
     fn metrics(&self) -> Vec<Metric> {
         Vec::new()
     }
 
-    /// One host pilots for all, so that a batch has the same operations on each.
+    /// One host runs the pilots for all, so that a batch has the same number of operations on each host.
     fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         self.keep_outcomes(run.writer.outcomes()?);
         if run.run.complete_blocks().next().is_some() {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hosts that are made ready for an experiment, all at once; one that is not what it must be is refused.
+//! Prepares hosts for an experiment concurrently, and rejects those that do not meet the requirements.
 
 use super::{ExperimentOrder, ExperimentReport, HostRequirements};
 use crate::agents::{AgentStart, Agents, StartError};
 use crate::work::AgentWork;
 use lab_model::{Agent, AgentId, ClockOffset, Host};
 
-/// How to start hosts.
+/// The options for starting hosts.
 pub struct HostsStart {
-    /// The launcher of their agents, and how long these may be silent.
+    /// The launcher of the agents, and the maximum time for which they may be silent.
     pub starting: AgentStart,
     /// Requirements on each host.
     pub wanted: HostRequirements,
-    /// How many agents of earlier sessions are in the run file.
+    /// The number of agents of earlier sessions in the run file.
     pub earlier: usize,
 }
 
@@ -25,8 +25,9 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Starts an agent on each host and makes the host ready. `tell` gets their lines. Error: one cannot be started, or
-    /// does not meet the requirements; then none is left.
+    /// Starts an agent on each host and prepares the host. `tell` receives their lines.
+    ///
+    /// If an agent cannot be started or does not meet the requirements, ends all agents and returns an error.
     pub fn start(start: HostsStart, tell: &mut dyn FnMut(&str)) -> Result<Hosts, StartError> {
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
@@ -57,13 +58,13 @@ impl Hosts {
                         host.facts.append(&mut known.facts);
                         *known = host;
                     }
-                    _ => return Err("the agent's words are not understood".into()),
+                    _ => return Err("cannot parse the agent's message".into()),
                 }
                 Ok(())
             })
     }
 
-    /// The hosts' entries in the run file, with their indexes in it.
+    /// Returns the hosts' entries in the run file, with their indexes.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let described = self.described.iter().enumerate();
         described.map(|(agent, described)| (self.earlier + agent, described))
@@ -76,7 +77,7 @@ fn describe(agents: &Agents, clocks: &[Option<(ClockOffset, ClockOffset)>]) -> V
     (0..agents.len()).map(describe).collect()
 }
 
-/// An identification of each agent's machine; its name is the last resort.
+/// Returns an identification of each agent's machine, which is the machine's name if there is nothing better.
 fn machines(agents: &Agents) -> Vec<&str> {
     let machine = |agent| {
         let hello = agents.hello(agent);
@@ -85,7 +86,8 @@ fn machines(agents: &Agents) -> Vec<&str> {
     (0..agents.len()).map(machine).collect()
 }
 
-/// Each agent's part of its machine's cores, and of how many: agents on one machine share them.
+/// Returns the section of the machine's cores for each agent: its index, and the number of sections. Agents on one
+/// machine share the cores.
 fn parts(machines: &[&str]) -> Vec<(usize, usize)> {
     let part = |(agent, machine): (usize, &&str)| {
         let count = |all: &[&str]| all.iter().filter(|other| *other == machine).count();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks of an experiment that several hosts measure, each whole blocks, with the lab's own driver of blocks.
+//! Blocks of an experiment that multiple hosts measure with benchlab's block driver. Each block is measured by one
+//! host.
 //!
-//! The result of a piece of work is a run file, whose records the coordinator adds to the run's own.
+//! The result of a piece of work is a run file, whose records the coordinator adds to the run's own file.
 
 pub mod agent;
 mod blocks;

@@ -12,23 +12,23 @@ use std::path::PathBuf;
 pub struct HostRequirements {
     /// The plan.
     pub plan: Plan,
-    /// The project's folder on the coordinator's machine.
+    /// The project's directory on the coordinator's machine.
     pub folder: PathBuf,
-    /// Name of each subject, and SHA-256 of what it was built from on the coordinator's machine.
+    /// The name of each subject, and the SHA-256 of its sources on the coordinator's machine.
     pub hashes: Vec<(String, String)>,
     /// Subjects that cannot run on the coordinator's machine.
     pub failures: Vec<Failure>,
-    /// The folder for databases; `None`: in memory.
+    /// The directory for databases; `None` means in memory.
     pub scratch: Option<PathBuf>,
-    /// True if a host that is not fit to measure is refused.
+    /// True if a host that is unsuitable for measuring is rejected.
     pub strict: bool,
 }
 
-/// A host that is ready: the servers for a run are started.
+/// A prepared host, on which the servers of the run are running.
 pub struct Bench {
-    /// The project's folder.
+    /// The project's directory.
     pub folder: PathBuf,
-    /// The folder for its databases.
+    /// The directory for databases.
     pub scratch: Scratch,
     /// The servers that subjects use.
     pub servers: Servers,
@@ -36,38 +36,38 @@ pub struct Bench {
     pub host: Host,
 }
 
-/// Makes the agent's host ready. Error: why it does not meet the requirements, in words for people.
+/// Prepares the agent's host. An error says which requirements are not met.
 pub type MakeReady<'m> = &'m dyn Fn(&HostRequirements) -> Result<Bench, String>;
 
 /// An agent's order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ExperimentOrder {
-    /// Make the host ready.
+    /// Prepare the host.
     Ready {
         /// Requirements on the host.
         #[serde(rename = "wanted")]
         requirements: Box<HostRequirements>,
-        /// Its part of its machine's cores, from 0, and of how many.
+        /// The agent's section of the machine's cores: its index, starting with 0, and the number of sections.
         part: (usize, usize),
     },
     /// Measure.
     Task(Task),
 }
 
-/// A piece of work for a host that is ready.
+/// A piece of work for a prepared host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     /// The state of the run so far.
     #[serde(rename = "known")]
     pub knowledge: RunKnowledge,
-    /// The block's number, and how often it was begun before; `None`: what a run needs before its first block.
+    /// The number of the block and of its earlier attempts, or `None` for the preparation before the first block.
     pub block: Option<(u32, u32)>,
 }
 
-/// The parts of the run's state that agents need.
+/// The state of the run that agents need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunKnowledge {
-    /// The pilots' findings.
+    /// The results of the pilots.
     pub pilots: Vec<Pilot>,
     /// Settings that subjects reported.
     pub settings: Vec<Setting>,
@@ -100,18 +100,18 @@ impl RunKnowledge {
 /// The result of an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ExperimentReport {
-    /// The host is ready.
+    /// The host is prepared.
     Ready(Host),
-    /// A step was taken.
+    /// A step was completed.
     Step(Step),
     /// The work is done; its run file is the body.
     Done {
-        /// The required results of batches on this host.
+        /// The expected results of batches on this host.
         outcomes: Vec<Outcome>,
     },
 }
 
-/// A step, for those who watch.
+/// A step, for progress output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Step {
     /// See [`lab_bench::Progress::Pilot`].
@@ -120,22 +120,22 @@ pub enum Step {
         subject: SubjectId,
         /// The point.
         point: PointId,
-        /// Trials that are done.
+        /// Completed trials.
         done: usize,
-        /// Trials in all.
+        /// The total number of trials.
         of: usize,
     },
     /// See [`lab_bench::Progress::Point`].
     Point {
-        /// The block's number.
+        /// The number of the block.
         block: u32,
         /// The point.
         point: PointId,
-        /// The subject that warms up for it; `None`: all take turns.
+        /// The subject that warms up, or `None` if all subjects take turns.
         subject: Option<SubjectId>,
-        /// Points that are done.
+        /// Completed points.
         done: usize,
-        /// Points in all.
+        /// The total number of points.
         of: usize,
     },
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several agents on this machine.
+//! Multiple agents on this machine.
 
 use super::{Attempt, Launcher, places};
 use crate::program::{LabProgram, OWN};
@@ -12,7 +12,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// So many agents.
+    /// Creates a launcher for this many agents.
     pub fn new(agents: usize) -> Local {
         Local {
             places: places("local", agents),

@@ -13,29 +13,33 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long agents may take to start, including copies of the program over slow lines.
+/// The time for agents to start, including copying the program over slow networks.
 const START: Duration = Duration::from_secs(120);
 
-/// Starts agents at places. An agent speaks over the standard input and output of the command that starts it, so that
-/// nothing listens anywhere. It ends when its standard input does.
+/// Starts agents at locations.
+///
+/// An agent communicates over the standard input and output of the command that starts it, so no port is opened. It
+/// exits when its standard input ends.
 pub trait Launcher: Send + Sync {
-    /// `local`, `ssh`, …
+    /// Returns `local`, `ssh`, and so on.
     fn name(&self) -> &'static str;
 
-    /// The names of the places, each of which gets an agent.
+    /// Returns the names of the locations, each of which gets an agent.
     fn places(&self) -> &[String];
 
-    /// Ways to start an agent at a place, by its number; later ones are tried if the first fails. Error: this program
-    /// cannot be read.
+    /// Returns the ways to start an agent at a location, given by its index. Later ones are tried if earlier ones
+    /// fail.
+    ///
+    /// Returns an error if this program cannot be read.
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
 
-    /// How long an agent may take to start; `None`: without limit, such as in a queue.
+    /// Returns the timeout for the start of an agent, or `None` for no limit, for example in a queue.
     fn timeout(&self) -> Option<Duration> {
         Some(START)
     }
 
-    /// The command that kills an agent's process when it does not answer any more; `None`: ending its launcher is
-    /// enough.
+    /// Returns the command that kills the process of an unresponsive agent, or `None` if ending its launcher is
+    /// sufficient.
     fn kill(&self, _place: usize, _pid: i32) -> Option<Command> {
         None
     }
@@ -45,21 +49,21 @@ pub trait Launcher: Send + Sync {
 pub struct Attempt {
     /// The command; its standard input and output are the agent's.
     pub command: Command,
-    /// Bytes that go to its standard input before any message.
+    /// Bytes to send to its standard input before any message.
     pub sends: Option<Arc<[u8]>>,
-    /// The SHA-256 that its program must have; `None`: it runs the coordinator's file.
+    /// The SHA-256 that the agent's program must have, or `None` if it runs the coordinator's file.
     pub sha256: Option<String>,
 }
 
-/// The words of an agent's command line after the program.
+/// The command-line arguments of an agent.
 const AGENT: [&str; 2] = ["agent", "--hash"];
 
-/// The kinds that [`parse`] reads.
+/// The kinds that [`parse`] supports.
 pub const KINDS: [&str; 5] = ["local", "ssh", "netns", "slurm", "k8s"];
 
-/// Reads `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`, `k8s:8`, `k8s:8,job.yaml`.
+/// Parses `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`, `k8s:8`, `k8s:8,job.yaml`.
 pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
-    let syntax = "WHERE is local:4, ssh:HOST,HOST, netns:NAME,NAME, slurm:8 or k8s:8";
+    let syntax = "WHERE must be local:4, ssh:HOST,HOST, netns:NAME,NAME, slurm:8 or k8s:8";
     let (kind, places) = text.split_once(':').ok_or(syntax)?;
     match kind {
         "local" => Ok(Arc::new(local::Local::new(number(places)?))),
@@ -100,12 +104,12 @@ fn number(text: &str) -> Result<usize, String> {
     ))
 }
 
-/// Names of so many places without names of their own.
+/// Generates names for this many locations.
 fn places(kind: &str, agents: usize) -> Vec<String> {
     (1..=agents).map(|n| format!("{kind} {n}")).collect()
 }
 
-/// A client that an environment variable names, with words for it; otherwise the default one.
+/// Returns the client that an environment variable specifies, with its arguments, or the default one.
 fn client(variable: &str, default: &str) -> Command {
     let words = std::env::var(variable).unwrap_or_default();
     let mut words = words.split_whitespace();
@@ -114,7 +118,7 @@ fn client(variable: &str, default: &str) -> Command {
     command
 }
 
-/// Pairs of a label and a name; the label of a repeated name gets a number.
+/// Returns pairs of a label and a name. The label of a repeated name gets a number.
 fn names(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for name in text.split(',') {
@@ -122,7 +126,7 @@ fn names(text: &str) -> Result<Vec<(String, String)>, String> {
         let is_invalid = |c: char| c.is_whitespace() || c.is_control();
         if name.is_empty() || name.starts_with('-') || name.contains(is_invalid) {
             let printable = name.escape_default();
-            return Err(format!("`{printable}` is no name of a host"));
+            return Err(format!("`{printable}` is not a valid host name"));
         }
         let before = pairs.iter().filter(|(_, earlier)| earlier == name).count();
         let label = match before {
@@ -134,25 +138,27 @@ fn names(text: &str) -> Result<Vec<(String, String)>, String> {
     Ok(pairs)
 }
 
-/// A shell script that receives the program on its standard input, before the messages, and runs it. The program
-/// deletes its own file as soon as it runs. The script has no quotes, so that it can be put in single ones.
+/// Returns a shell script that receives the program on its standard input, before the messages, and runs it.
+///
+/// The program deletes its own file as soon as it runs. The script contains no single quotes, so it can be enclosed
+/// in them.
 fn receive_and_run(bytes: usize) -> String {
     script(&format!("head -c {bytes}"))
 }
 
-/// The same script, which ends if the program does not come within so many seconds.
+/// Returns the same script, which exits if the program does not arrive within this many seconds.
 fn receive_within(seconds: u32, bytes: usize) -> String {
     script(&format!("timeout {seconds} head -c {bytes}"))
 }
 
-/// After its time GNU's `timeout` ends with 124, and BusyBox's with 143.
+/// After a timeout, GNU's `timeout` exits with 124, and BusyBox's with 143.
 fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(
         "umask 077; d=$(mktemp -d) || exit 1; trap \"rm -rf \\\"$d\\\"\" EXIT HUP INT PIPE TERM; \
          {receive} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && test -x \"$d/benchlab\" || \
-         {{ case $? in 124|143) echo \"the program did not come in time\";; \
-         *) echo \"the program cannot be copied into ${{d%/*}} and run: name another folder with TMPDIR there\";; esac >&2; \
+         {{ case $? in 124|143) echo \"the program did not arrive in time\";; \
+         *) echo \"cannot copy the program to ${{d%/*}} and run it: set TMPDIR on that host to another directory\";; esac >&2; \
          exit 1; }}; \
          \"$d/benchlab\" {agent} --copied"
     )
@@ -201,7 +207,7 @@ mod tests {
         }
     }
 
-    /// A cut line: half a program cannot run, and nobody reads the shell's message.
+    /// The connection breaks: half a program cannot run, and nobody reads the shell's message.
     #[test]
     fn half_a_program_is_not_left_behind() {
         let folder = tempfile::tempdir().unwrap();
@@ -233,10 +239,10 @@ mod tests {
         let stdin = child.stdin.take();
         let output = child.wait_with_output().unwrap();
         drop(stdin);
-        assert_eq!(output.stderr, b"the program did not come in time\n");
+        assert_eq!(output.stderr, b"the program did not arrive in time\n");
     }
 
-    /// The commands as words, so that the quoting is visible.
+    /// Compares the commands as words, so that the quoting is visible.
     #[test]
     fn no_shell_stands_before_an_agent_but_the_one_that_ssh_asks_for() {
         let words = |text: &str| {

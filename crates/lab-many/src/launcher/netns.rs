@@ -13,7 +13,7 @@ pub struct Netns {
 }
 
 impl Netns {
-    /// In these namespaces: pairs of a label and a name.
+    /// Creates a launcher for these namespaces, given as pairs of a label and a name.
     pub fn new(names: Vec<(String, String)>) -> Netns {
         let (places, namespaces) = names.into_iter().unzip();
         Netns { places, namespaces }
@@ -32,7 +32,7 @@ impl Launcher for Netns {
     fn attempts(&self, place: usize, _: &LabProgram) -> io::Result<Vec<Attempt>> {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespaces[place]]);
-        // For `ip`, /proc/self/exe would be its own program.
+        // In the process of `ip`, /proc/self/exe would be `ip` itself.
         command.arg(format!("/proc/{}/exe", std::process::id()));
         command.arg("agent");
         Ok(vec![Attempt {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents on a cluster's nodes, by Slurm's `srun`: each is a job of one task, or within an allocation a step.
+//! Agents on a cluster's nodes, started with Slurm's `srun`. Each agent is a job with one task, or a step within an
+//! allocation.
 //!
-//! Partition, account, time and the like are Slurm's own variables, such as SLURM_PARTITION (srun(1), INPUT ENVIRONMENT
-//! VARIABLES). `sbatch` connects nobody to what it starts; what it starts can be the coordinator.
+//! Slurm's own variables, such as SLURM_PARTITION, set partition, account, time and so on (srun(1), INPUT ENVIRONMENT
+//! VARIABLES). `sbatch` does not connect standard input and output; it can be used to start the coordinator.
 
 use super::{Attempt, Launcher, places, receive_and_run};
 use crate::program::LabProgram;
@@ -10,18 +11,18 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-/// Slurm's variable with the number of the allocation that a process runs in.
+/// Slurm's variable with the ID of the allocation that a process runs in.
 const ALLOCATION: &str = "SLURM_JOB_ID";
 
 /// Starts agents on a cluster's nodes.
 pub struct Slurm {
     places: Vec<String>,
-    /// True if the coordinator is in an allocation: its nodes are the agents'.
+    /// True if the coordinator runs in an allocation, whose nodes the agents use.
     has_nodes: bool,
 }
 
 impl Slurm {
-    /// So many agents, each on a node of its own.
+    /// Creates a launcher for this many agents, each on a separate node.
     pub fn new(agents: usize) -> Slurm {
         Slurm {
             places: places("slurm", agents),
@@ -39,19 +40,19 @@ impl Launcher for Slurm {
         &self.places
     }
 
-    /// Copies the program: nodes may share no folder. Slurm ends the task with `srun` (srun(1), SIGNALS AND ESCAPE
-    /// SEQUENCES).
+    /// Copies the program, because nodes may not share a directory. Slurm ends the task with `srun` (srun(1), SIGNALS
+    /// AND ESCAPE SEQUENCES).
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");
         command.args(["--job-name=benchlab", "--nodes=1", "--ntasks=1"]);
         if self.has_nodes {
-            // A step that requests no part of a node gets all of it.
+            // A step that does not limit its resources gets the whole node.
             command.arg(format!("--relative={place}"));
         } else {
             command.arg("--exclusive");
         }
-        // The agent binds its threads itself.
+        // The agent pins its threads itself.
         command.args(["--cpu-bind=none", "--unbuffered"]);
         command.args(["sh", "-c", &receive_and_run(bytes.len())]);
         Ok(vec![Attempt {

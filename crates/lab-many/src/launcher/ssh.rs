@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents on other machines, by OpenSSH's client with its own configuration, keys and known hosts.
+//! Agents on other machines, started with OpenSSH's client and its own configuration, keys and known hosts.
 
 use super::{AGENT, Attempt, Launcher, client, receive_and_run};
 use crate::program::LabProgram;
 use std::io;
 use std::process::Command;
 
-/// The environment variable with the words of the client's call, if not `ssh` alone: `ssh -F lab.conf`.
+/// The environment variable with the command to call in place of `ssh`, such as `ssh -F lab.conf`.
 const WORDS: &str = "BENCHLAB_SSH";
 
 /// Starts agents on other machines.
@@ -16,13 +16,14 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// On these hosts: pairs of a label and ssh's destination.
+    /// Creates a launcher for these hosts, given as pairs of a label and an ssh destination.
     pub fn new(names: Vec<(String, String)>) -> Ssh {
         let (places, hosts) = names.into_iter().unzip();
         Ssh { places, hosts }
     }
 
-    /// A command for a host's shell. Several hosts cannot ask for passwords at once, so none does.
+    /// Returns a command for a host's shell. Multiple hosts cannot prompt for passwords concurrently, so prompts are
+    /// disabled.
     fn command(&self, place: usize, shell_command: &str) -> Command {
         let mut command = client(WORDS, "ssh");
         command.args([
@@ -46,7 +47,7 @@ impl Launcher for Ssh {
         &self.places
     }
 
-    /// Runs the installed program if it is the same as this one, else a copy.
+    /// Runs the installed program if it is the same as this one, and otherwise a copy of this one.
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let sha256 = program.sha256()?.to_owned();
         let installed = format!("benchlab {}", AGENT.join(" "));
@@ -66,7 +67,7 @@ impl Launcher for Ssh {
         ])
     }
 
-    /// The end of the connection ends an agent, unless it is frozen.
+    /// An agent exits when the connection ends, unless it is frozen.
     fn kill(&self, place: usize, pid: i32) -> Option<Command> {
         Some(self.command(place, &format!("kill -9 {pid}")))
     }

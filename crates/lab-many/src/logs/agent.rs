@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The end of an agent that reads logs.
+//! An agent that reads logs.
 
 use super::{LogsOrder, LogsReport};
 use crate::agent::{Coordinator, is_stopped};
@@ -9,7 +9,7 @@ use lab_logs::{
 use std::fs::File;
 use std::path::Path;
 
-/// Reads all logs, and sends the counts. Errors: the order cannot be understood, or the coordinator is gone.
+/// Reads all logs and sends the counts. Returns an error if the order is invalid or the coordinator is unreachable.
 pub fn carry_out(order: LogsOrder, coordinator: &Coordinator) -> Result<(), String> {
     let rules = order.rules.as_deref().map(Rules::new).transpose()?;
     let zone = order.zone.as_deref().map(Zone::named).transpose()?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs on several machines: each agent counts those on its machine, and the counts are combined.
+//! Logs on multiple machines: each agent counts the logs on its machine, and the counts are combined.
 
 pub mod agent;
 mod order;
@@ -10,14 +10,14 @@ use crate::agents::{AgentStart, Agents, StartError};
 use crate::work::AgentWork;
 use lab_logs::{LogsRead, Tally, TallyPart};
 
-/// Agents beside logs.
+/// Agents on the hosts of logs.
 pub struct LogsAgents {
     agents: Agents,
     stops: fn() -> bool,
 }
 
 impl LogsAgents {
-    /// Starts the agents. Error: one cannot be started.
+    /// Starts the agents. Returns an error if one cannot be started.
     pub fn start(starting: &AgentStart) -> Result<LogsAgents, StartError> {
         Ok(LogsAgents {
             agents: Agents::start(starting)?,
@@ -25,8 +25,9 @@ impl LogsAgents {
         })
     }
 
-    /// Has all agents read, and combines their counts in the order of the places. Returns what was read, and what could
-    /// not be. Errors: an agent was lost, or cannot do it.
+    /// Makes all agents read, and combines their counts in the order of the locations.
+    ///
+    /// Returns the logs that were read and those that could not be. Returns an error if an agent was lost or failed.
     pub fn read(
         mut self,
         order: &LogsOrder,

@@ -4,22 +4,22 @@
 use lab_logs::LogsRead;
 use serde::{Deserialize, Serialize};
 
-/// The logs that an agent reads, in the words of the command line.
+/// The logs that an agent reads, as on the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogsOrder {
     /// The files.
     pub logs: Vec<String>,
-    /// True if to read their rotated predecessors, too.
+    /// True to also read their rotated predecessors.
     pub rotated: bool,
-    /// Their format; `None`: it is detected.
+    /// The format, or `None` to detect it.
     pub format: Option<String>,
-    /// The unit of durations where the format does not state it, ns.
+    /// The unit of durations in ns, if the format does not state it.
     pub unit: Option<u64>,
-    /// The names of fields, for lines whose fields have names.
+    /// The names of fields, for lines with named fields.
     pub fields: Option<String>,
     /// The time zone of times without an offset.
     pub zone: Option<String>,
-    /// The text of a file of rules.
+    /// The text of a rule file.
     pub rules: Option<String>,
 }
 
@@ -28,8 +28,8 @@ pub struct LogsOrder {
 pub struct LogsReport {
     /// The logs that were read.
     pub read: LogsRead,
-    /// Logs that could not be read to their end, and why.
+    /// Logs that could not be read completely, with the reasons.
     pub failed: Vec<String>,
-    /// Files that were named before, a sentence each.
+    /// Files that were skipped as duplicates, one sentence each.
     pub skipped: Vec<String>,
 }

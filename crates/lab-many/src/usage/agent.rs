@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's end of the watch over a server's processes.
+//! The agent's side of monitoring a server's processes.
 
 use super::{UsageOrder, UsageReport, listening};
 use crate::agent::Coordinator;
 use lab_bench::{ServerWatch, Watch};
 use nix::unistd::Pid;
 
-/// The processes that an agent watches.
+/// The processes that an agent monitors.
 #[derive(Default)]
 pub struct UsageAgent {
     watch: Option<Watch>,
 }
 
 impl UsageAgent {
-    /// Does what an order requests. Error: it cannot be done, in words for people.
+    /// Executes an order. An error describes why this is not possible.
     pub fn carry_out(
         &mut self,
         order: UsageOrder,
@@ -23,14 +23,14 @@ impl UsageAgent {
             UsageOrder::Process(pid) => self.watch(&[Pid::from_raw(pid)])?,
             UsageOrder::Port(port) => self.watch(&listening::on(port)?)?,
             UsageOrder::Read => {
-                let watch = self.watch.as_mut().ok_or("no process is watched")?;
+                let watch = self.watch.as_mut().ok_or("no process is being monitored")?;
                 UsageReport::Used(ServerWatch::read(watch)?)
             }
         };
         coordinator.say(&report, &[])
     }
 
-    /// Begins to watch. Error: the processes cannot be read.
+    /// Starts monitoring. Returns an error if the processes cannot be read.
     fn watch(&mut self, processes: &[Pid]) -> Result<UsageReport, String> {
         let mut watch = Watch::of(processes);
         ServerWatch::read(&mut watch)?;

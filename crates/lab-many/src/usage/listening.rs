@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The processes that listen on a port (proc(5), /proc/net/tcp and /proc/PID/fd).
+//! Finds the processes that listen on a port (proc(5), /proc/net/tcp and /proc/PID/fd).
 
 use lab_host::procfs;
 use nix::unistd::Pid;
 use std::collections::HashSet;
 use std::fs;
 
-/// A listening socket in /proc/net/tcp.
+/// The state of a listening socket in /proc/net/tcp.
 const LISTEN: &str = "0A";
 
-/// The processes that listen on a TCP port; of a process and its descendants only the first. Error: this user can see
+/// Returns the processes that listen on a TCP port. If a process and its descendants listen, returns only the
+/// process.
+///
+/// Returns an error if this user can see no such process.
 /// none.
 pub fn on(port: u16) -> Result<Vec<Pid>, String> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
@@ -17,7 +20,7 @@ pub fn on(port: u16) -> Result<Vec<Pid>, String> {
     let sockets: HashSet<String> = tables.iter().flat_map(|t| sockets(t, port)).collect();
     if sockets.is_empty() {
         return Err(format!(
-            "nobody listens on port {port} there: is this the server's machine?"
+            "no process listens on port {port} there: is this the server's machine?"
         ));
     }
     let holds = |pid: &Pid| {
@@ -46,7 +49,7 @@ pub fn on(port: u16) -> Result<Vec<Pid>, String> {
     }
 }
 
-/// The sockets of a table that listen on a port, as links to open files name them.
+/// Returns the sockets of a table that listen on a port, in the format of links to open files.
 fn sockets(table: &str, port: u16) -> Vec<String> {
     let suffix = format!(":{port:04X}");
     let lines = table.lines().skip(1);
@@ -69,6 +72,6 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         assert_eq!(on(port).unwrap(), [Pid::this()]);
         drop(listener);
-        assert!(on(port).unwrap_err().contains("nobody listens"));
+        assert!(on(port).unwrap_err().contains("no process listens"));
     }
 }

@@ -13,21 +13,21 @@ use crate::work::AgentWork;
 use lab_bench::{ServerWatch, Usage};
 use std::time::{Duration, Instant};
 
-/// How long an answer may take, until the slice goes on without it.
+/// The timeout for a response, after which the slice continues without the usage.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long it listens at a time, before it checks the time.
+/// The time to listen before each check of the timeout.
 const LISTEN: Duration = Duration::from_millis(20);
 
-/// A server's processes, watched by an agent beside it.
+/// A server's processes, monitored by an agent on the same machine.
 pub struct RemoteWatch {
     agents: Agents,
-    /// Why nothing is known any more; `None`: the watch goes on.
+    /// The reason why monitoring has failed, or `None` while it works.
     failure: Option<String>,
 }
 
 impl RemoteWatch {
-    /// Starts the agent, which finds the processes. Errors: it cannot be started, or finds none.
+    /// Starts the agent, which finds the processes. Returns an error if it cannot be started or finds no process.
     pub fn start(starting: &AgentStart, order: UsageOrder) -> Result<RemoteWatch, StartError> {
         let agents = Agents::start(starting)?;
         let mut watch = RemoteWatch {
@@ -44,7 +44,7 @@ impl RemoteWatch {
         }
     }
 
-    /// An identification of the server's machine; `None`: there is none.
+    /// Returns an identification of the server's machine, if there is one.
     pub fn machine_id(&self) -> Option<&str> {
         self.agents.hello(0).machine_id.as_deref()
     }
@@ -61,13 +61,16 @@ impl RemoteWatch {
                 Some((_, AgentEvent::Failed(reason))) => return Err(format!("{name}: {reason}")),
                 Some((_, AgentEvent::Lost(reason))) => {
                     return Err(format!(
-                        "the agent beside the server, on {name}, was lost: {reason}"
+                        "the agent on the server's machine, {name}, was lost: {reason}"
                     ));
                 }
                 Some((_, AgentEvent::Line(_) | AgentEvent::Clock(_))) | None => {}
             }
         }
-        Err(format!("{name}: no answer for {} s", TIMEOUT.as_secs()))
+        Err(format!(
+            "{name}: no response within {} s",
+            TIMEOUT.as_secs()
+        ))
     }
 }
 
@@ -78,11 +81,11 @@ impl ServerWatch for RemoteWatch {
         }
         let read = match self.ask(UsageOrder::Read, || false) {
             Ok(UsageReport::Used(usage)) => Ok(usage),
-            Ok(UsageReport::Watched) => Err("the agent's words are not understood".into()),
+            Ok(UsageReport::Watched) => Err("cannot parse the agent's message".into()),
             Err(message) => Err(message),
         };
         read.map_err(|message| {
-            let consequence = "from here on the server's CPU time and memory are not known";
+            let consequence = "from here on the server's CPU time and memory are unknown";
             let message = format!("{message}; {consequence}");
             self.failure = Some(message.clone());
             message

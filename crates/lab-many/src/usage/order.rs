@@ -4,21 +4,21 @@
 use lab_bench::Usage;
 use serde::{Deserialize, Serialize};
 
-/// The order to an agent on a server's machine.
+/// An order to an agent on a server's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UsageOrder {
-    /// Watch this process and its descendants.
+    /// Monitor this process and its descendants.
     Process(i32),
-    /// Watch the processes that listen on this port, and their descendants.
+    /// Monitor the processes that listen on this port, and their descendants.
     Port(u16),
-    /// Report what they have used.
+    /// Report their usage.
     Read,
 }
 
 /// The result of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum UsageReport {
-    /// The processes are watched.
+    /// The processes are monitored.
     Watched,
     /// Their usage so far.
     Used(Usage),

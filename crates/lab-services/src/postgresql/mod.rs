@@ -420,7 +420,7 @@ impl Database for Postgresql {
         );
         self.query(&totals).map_err(|e| {
             rights(format!(
-                "cannot read pg_stat_statements ({e}):  GRANT pg_read_all_stats TO {}",
+                "cannot read pg_stat_statements ({e}): GRANT pg_read_all_stats TO {}",
                 quoted(&self.lab.user)
             ))
         })
@@ -456,7 +456,7 @@ impl Database for Postgresql {
             .map(drop)
             .map_err(|e| {
                 rights_error(format!(
-                    "cannot read pg_stat_statements ({e}):  set shared_preload_libraries = \
+                    "cannot read pg_stat_statements ({e}): set shared_preload_libraries = \
                      'pg_stat_statements' and restart the server"
                 ))
             })

@@ -107,12 +107,12 @@ fn two_hosts_measure_the_blocks_of_one_run() {
 
 #[test]
 fn a_block_whose_host_is_killed_is_measured_elsewhere() {
-    lose_a_host(Signal::SIGKILL, "its process ended");
+    lose_a_host(Signal::SIGKILL, "its process exited");
 }
 
 #[test]
 fn a_block_whose_host_is_frozen_is_measured_elsewhere() {
-    lose_a_host(Signal::SIGSTOP, "it said nothing for 5 s");
+    lose_a_host(Signal::SIGSTOP, "no message was received for 5 s");
 }
 
 fn lose_a_host(signal: Signal, reason: &str) {
@@ -265,7 +265,7 @@ fn a_host_that_does_other_work_measures_nothing() {
         return;
     }
     outcome.expect(0).says(&[
-        "the host gen2 was lost: it does other work than the hosts before it: check=6",
+        "the host gen2 was lost: its results differ from those of other hosts: check=6",
         "where they have check=5",
         "is measured elsewhere",
     ]);

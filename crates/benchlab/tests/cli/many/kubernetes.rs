@@ -103,7 +103,7 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
     wait_until("the Job's end", || server.jobs().len() == 1);
     outcome(lab.wait_with_output().unwrap())
         .expect(0)
-        .says(&["said nothing for 6 s"]);
+        .says(&["no message was received for 6 s"]);
     let run = place.0.load();
     assert_added_up(&run);
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
@@ -119,7 +119,7 @@ fn a_pod_that_cannot_run_is_told() {
     load(&place, &server, &[&web.url("/"), "--on", "k8s:1"])
         .expect(1)
         .says(&[
-            "no agent can be started on k8s 1",
+            "cannot start an agent on k8s 1",
             "ImagePullBackOff: so it is here",
         ]);
     assert!(place.0.files().is_empty());
@@ -186,9 +186,9 @@ fn the_manifest_is_printed_and_edited() {
     for (text, message) in [
         (
             edited.replace("kind: Job", "kind: CronJob"),
-            "no agent can be started on k8s 1",
+            "cannot start an agent on k8s 1",
         ),
-        ("kind: [".into(), "no agent can be started on k8s 1"),
+        ("kind: [".into(), "cannot start an agent on k8s 1"),
     ] {
         fs::write(&path, text).unwrap();
         load(&place, &server, &[&url, "--on", &on])

@@ -45,7 +45,7 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
     send_signal(children(lab.id())[1], Signal::SIGKILL);
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome.expect(0).says(&[
-        "was lost: its process ended",
+        "was lost: its process exited",
         "from here on its share of the load is not sent",
     ]);
     outcome.shows(&["Agents were lost"]);
@@ -61,7 +61,7 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     let frozen = children(lab.id())[0];
     send_signal(frozen, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
-    outcome.expect(0).says(&["said nothing for 3 s"]);
+    outcome.expect(0).says(&["no message was received for 3 s"]);
     assert!(!is_alive(frozen));
     assert_account(&place.0.load());
 }

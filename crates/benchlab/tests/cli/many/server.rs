@@ -43,11 +43,11 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
     let outcome = outcome(lab.wait_with_output().unwrap());
     outcome
         .expect(0)
-        .says(&["the agent beside the server, on local 1, was lost"]);
+        .says(&["the agent on the server's machine, local 1, was lost"]);
     place.report(&[]).shows(&[
         "The resources that the server used are known for",
         "of 12 blocks only",
-        "the agent beside the server, on local 1, was lost",
+        "the agent on the server's machine, local 1, was lost",
         "an agent on local 1 read what it used",
     ]);
 }

@@ -174,7 +174,7 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
     load(&place, &sshd, &words)
         .expect(1)
-        .says(&["on gen1", "it is benchlab 0.0.9", "no room"]);
+        .says(&["on gen1", "it runs benchlab 0.0.9", "no room"]);
 }
 
 /// Loads start together although the clocks differ by ten minutes.
@@ -277,7 +277,7 @@ fn a_host_that_cannot_be_reached_is_named() {
     let refused = load(&place, &sshd, &[&url, "--on", "ssh:gen1,broken"]);
     refused
         .expect(1)
-        .says(&["no agent can be started on broken", "exit status: 3"]);
+        .says(&["cannot start an agent on broken", "exit status: 3"]);
     // A reason that both attempts have in common appears only once in the message.
     assert!(!refused.stderr.contains("then"), "{}", refused.stderr);
     assert!(place.0.files().is_empty());
@@ -344,7 +344,7 @@ fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     let client = children(lab.id())[0];
     send_signal(client, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
-    outcome.expect(0).says(&["said nothing for 8 s"]);
+    outcome.expect(0).says(&["no message was received for 8 s"]);
     let run = place.0.load();
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
     assert_added_up(&run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The process between a coordinator and an agent's container: it creates the Job, waits for its pod, and becomes the
+//! The process between a coordinator and an agent's container. It creates the Job, waits for its pod, and becomes the
 //! client that is attached to the container.
 
 use super::super::receive_within;
@@ -18,17 +18,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long a container waits for the program, s: its coordinator may be gone before anything is attached to it.
+/// The time for which a container waits for the program, in s. The coordinator may exit before a client is attached.
 const TIMEOUT_S: u32 = 300;
 
-/// How long to wait before pods are listed again.
+/// The delay before pods are listed again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Between two checks whether the coordinator is still there.
+/// The interval between two checks whether the coordinator is still running.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Creates a Job of this name for an agent whose program has so many bytes, and becomes its client. Returns why it
-/// cannot; then the Job is deleted.
+/// Creates a Job with this name for an agent, and becomes its client.
+///
+/// `bytes` is the size of the agent's program. Returns only on failure: deletes the Job and returns the reason.
 pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
     let (name, container) = match create(job, bytes, manifest) {
         Ok(created) => created,
@@ -38,12 +39,12 @@ pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
         Ok(pod) => format!("kubectl: {}", name.attach(&pod, &container).exec()),
         Err(message) => message,
     };
-    // Its standard error is the reader's only hint that something is left.
+    // The client's standard error is the user's only hint that something is left.
     let _ = name.delete().status();
     message
 }
 
-/// Becomes the client that deletes a Job that [`connect`] created. Returns why it cannot.
+/// Becomes the client that deletes a Job created by [`connect`]. Returns only on failure, with the reason.
 pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     match read(manifest) {
         Ok(object) => format!("kubectl: {}", job_name(job, &object).delete().exec()),
@@ -51,7 +52,7 @@ pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     }
 }
 
-/// A manifest as an object, in which the client fills in the namespace.
+/// Reads a manifest as an object, in which the client fills in the namespace.
 fn read(manifest: Option<&Path>) -> Result<Value, String> {
     let text = match manifest {
         None => DEFAULT.to_owned(),
@@ -60,7 +61,7 @@ fn read(manifest: Option<&Path>) -> Result<Value, String> {
             text.map_err(|e| format!("{}: {e}", path.display()))?
         }
     };
-    // The cluster validates it when the Job is created.
+    // The cluster validates the manifest when the Job is created.
     kubectl::create(&text, &["--dry-run=client", "--validate=false"])
 }
 
@@ -83,7 +84,9 @@ fn create(job: &str, bytes: usize, manifest: Option<&Path>) -> Result<(Name, Str
     Ok((name, job.container))
 }
 
-/// The name of the Job's pod once its container runs. Error: it never will, or the coordinator is gone.
+/// Waits until the container of the Job's pod runs, and returns the pod's name.
+///
+/// Returns an error if the container will never run, or if the coordinator has exited.
 fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
     let mut reported = String::new();
     loop {
@@ -101,7 +104,7 @@ fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
                 PodStage::Failed(message) => return Err(message),
                 PodStage::Waits(message) if message == reported => {}
                 PodStage::Waits(message) => {
-                    // If the coordinator is gone, `eprintln` would panic and the Job would stay.
+                    // If the coordinator has exited, `eprintln` would panic and the Job would stay.
                     let _ = writeln!(io::stderr(), "{message}");
                     reported = message;
                 }
@@ -115,16 +118,16 @@ fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
     }
 }
 
-/// True if the coordinator is gone, or wants this process to end.
+/// Returns true if the coordinator has exited or wants this process to exit.
 fn is_over() -> bool {
     let stdin = io::stdin();
-    // Only a hang-up is waited for: the input belongs to the agent.
+    // Waits only for a hang-up, because the input belongs to the agent.
     let mut ends = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
     let polled = poll(&mut ends, PollTimeout::ZERO);
     interrupt::requested() || polled.is_ok_and(|n| n > 0)
 }
 
-/// A client that reports a Job's pods; dropping this ends it.
+/// A client that reports a Job's pods. Dropping this ends it.
 struct PodWatch(Child);
 
 impl PodWatch {
@@ -132,11 +135,11 @@ impl PodWatch {
         let mut child = job.watch_pods().stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take();
         let watch = PodWatch(child);
-        let stdout = stdout.ok_or_else(|| io::Error::other("it has no output"))?;
+        let stdout = stdout.ok_or_else(|| io::Error::other("kubectl has no output"))?;
         let (sender, pods) = channel();
         thread::spawn(move || {
             let pods = serde_json::Deserializer::from_reader(BufReader::new(stdout));
-            // Whatever ends the stream, it is started again.
+            // The stream is restarted, no matter why it ended.
             let pods = pods.into_iter::<Value>().map_while(Result::ok);
             for pod in pods {
                 if sender.send(pod).is_err() {
@@ -150,7 +153,7 @@ impl PodWatch {
 
 impl Drop for PodWatch {
     fn drop(&mut self) {
-        // Ending one that has ended already is no error.
+        // It is not an error if the process has already exited.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

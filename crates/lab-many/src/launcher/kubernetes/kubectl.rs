@@ -5,16 +5,16 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// The environment variable with the words of its call, if not `kubectl` alone: `kubectl --context lab --namespace
-/// perf`.
+/// The environment variable with the command to call in place of `kubectl`, such as `kubectl --context lab
+/// --namespace perf`.
 const WORDS: &str = "BENCHLAB_KUBECTL";
 
 fn command() -> Command {
     super::super::client(WORDS, "kubectl")
 }
 
-/// Creates an object from its text, on the client alone or in the cluster. Returns the object. Error: the client's
-/// message.
+/// Creates an object from its text, on the client only or in the cluster, and returns the object. An error is the
+/// client's message.
 pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     let mut command = command();
     command.args(["create", "--filename=-", "--output=json"]);
@@ -23,7 +23,7 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     command.stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| format!("kubectl: {e}"))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // If it reads nothing, its standard error says why.
+        // If the client reads nothing, its standard error says why.
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(|e| e.to_string())?;
@@ -34,8 +34,8 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     }
 }
 
-/// The client's message, without its log, unless there is nothing else. A line of the log begins with a letter and the
-/// date.
+/// Returns the client's message without its log, or the log if there is nothing else. A line of the log begins with a
+/// letter and the date.
 fn message(stderr: &str) -> String {
     let is_logged = |line: &&str| {
         let mut start = line.chars();
@@ -53,9 +53,9 @@ fn message(stderr: &str) -> String {
 /// A Job in its namespace.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// The namespace; empty: that of the client's context.
+    /// The namespace; empty for that of the client's context.
     pub namespace: String,
-    /// The Job's own name.
+    /// The name of the Job.
     pub job: String,
 }
 
@@ -68,7 +68,7 @@ impl Name {
         command
     }
 
-    /// Watches the Job's pods: prints each as JSON whenever it changes.
+    /// Returns a command that watches the Job's pods, and prints a pod as JSON whenever it changes.
     pub fn watch_pods(&self) -> Command {
         let mut command = self.command();
         let selector = format!("--selector=job-name={}", self.job);
@@ -77,7 +77,7 @@ impl Name {
         command
     }
 
-    /// Connects standard input and output to those of a container in one of its pods.
+    /// Returns a command that connects standard input and output to those of a container in one of the Job's pods.
     pub fn attach(&self, pod: &str, container: &str) -> Command {
         let mut command = self.command();
         let container = format!("--container={container}");
@@ -85,7 +85,7 @@ impl Name {
         command
     }
 
-    /// Ends the Job, with its pod.
+    /// Returns a command that deletes the Job and its pod.
     pub fn delete(&self) -> Command {
         let mut command = self.command();
         command.args(["delete", "job", &self.job, "--now", "--wait=false"]);

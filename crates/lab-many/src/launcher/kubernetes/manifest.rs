@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The Job of an agent, as an object of the API (batch/v1).
+//! The Job of an agent, as an API object (batch/v1).
 
 use serde_json::{Map, Value, json};
 
 /// The default manifest, in YAML.
 pub const DEFAULT: &str = include_str!("manifest.yaml");
 
-/// The name of the agent's container in a Job with several.
+/// The name of the agent's container in a Job with multiple containers.
 const CONTAINER: &str = "benchlab";
 
 /// A Job that runs an agent.
 pub struct Job {
-    /// As the API accepts it.
+    /// The object, as the API accepts it.
     pub object: Value,
     /// The name of the agent's container.
     pub container: String,
 }
 
-/// Gives a manifest's Job its name, and its container the command. Error: it is no Job, or has no such container.
+/// Sets the name of a manifest's Job and the command of its container. Returns an error if the manifest is not a Job
+/// or has no such container.
 pub fn job(mut object: Value, name: &str, command: &[&str]) -> Result<Job, String> {
     let is_job = object["apiVersion"] == "batch/v1" && object["kind"] == "Job";
     if !is_job {
@@ -33,7 +34,7 @@ pub fn job(mut object: Value, name: &str, command: &[&str]) -> Result<Job, Strin
     metadata.insert("name".into(), name.into());
     object["metadata"] = metadata.into();
     let mut spec = take(&mut object, "/spec")?;
-    // One agent, which is never started again.
+    // A single agent, which is never restarted.
     for (key, value) in [("completions", 1), ("parallelism", 1), ("backoffLimit", 0)] {
         spec.insert(key.into(), value.into());
     }

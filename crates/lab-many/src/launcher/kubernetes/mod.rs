@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents in a Kubernetes cluster, by its own client: each is the container of a Job. `kubectl` has the reader's
-//! configuration, contexts and logins.
+//! Agents in a Kubernetes cluster, started with `kubectl`, which has the user's configuration, contexts and logins.
+//! Each agent is the container of a Job.
 //!
-//! [`job`] is a process of this program for each agent: it creates the Job, waits for its pod and becomes
-//! `kubectl attach`. A container's standard input is open from its start and ends with the attached client
-//! (`stdinOnce`); what `kubectl exec` starts would outlive it, and `kubectl logs` goes one way.
+//! [`job`] is a process of this program for each agent: it creates the Job, waits for its pod and becomes `kubectl
+//! attach`. A container's standard input is open from its start and ends with the attached client (`stdinOnce`). A
+//! process started by `kubectl exec` would outlive the client, and `kubectl logs` is unidirectional.
 
 pub mod job;
 mod kubectl;
@@ -23,13 +23,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Starts agents in a cluster.
 pub struct Kubernetes {
     places: Vec<String>,
-    /// The prefix of its Jobs' names.
+    /// The prefix of the Jobs' names.
     run: String,
     manifest: Option<PathBuf>,
 }
 
 impl Kubernetes {
-    /// So many agents, by a manifest; `None`: the default one.
+    /// Creates a launcher for this many agents, with a manifest or the default one.
     pub fn new(agents: usize, manifest: Option<PathBuf>) -> Kubernetes {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |elapsed| elapsed.as_secs());
@@ -40,7 +40,7 @@ impl Kubernetes {
         }
     }
 
-    /// This program, as the process that creates or deletes a place's Job.
+    /// Returns a command that runs this program to create or delete the Job of a location.
     fn command(&self, place: usize) -> Command {
         let mut command = Command::new(OWN);
         command.arg("kubernetes-job");
@@ -72,7 +72,7 @@ impl Launcher for Kubernetes {
         }])
     }
 
-    /// A pod waits until a node has room for it.
+    /// A pod waits until a node has resources for it.
     fn timeout(&self) -> Option<Duration> {
         None
     }

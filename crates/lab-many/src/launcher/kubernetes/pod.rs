@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How far a pod is, from its description in the API (v1).
+//! The state of a pod, from its API description (v1).
 
 use serde_json::Value;
 
-/// How far the container of an agent is.
+/// The state of an agent's container.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PodStage {
-    /// It does not run yet; the reason, if it is known.
+    /// Not running yet, with the reason, if it is known.
     Waits(String),
-    /// It runs.
+    /// Running.
     Runs,
-    /// It will never run; the reason.
+    /// Will never run, with the reason.
     Failed(String),
 }
 
-/// Reasons for which waiting is pointless, in the kubelet's words.
+/// Reasons, as the kubelet reports them, for which waiting is pointless.
 const HOPELESS: [&str; 7] = [
     "ImagePullBackOff",
     "InvalidImageName",
@@ -25,7 +25,7 @@ const HOPELESS: [&str; 7] = [
     "CrashLoopBackOff",
 ];
 
-/// The stage of a pod's container.
+/// Returns the state of a pod's container.
 pub fn stage(pod: &Value, container: &str) -> PodStage {
     let status = &pod["status"];
     let containers = items(&status["containerStatuses"]);
@@ -36,12 +36,12 @@ pub fn stage(pod: &Value, container: &str) -> PodStage {
     if let Some(terminated) = state.get("terminated") {
         let code = &terminated["exitCode"];
         return PodStage::Failed(format!(
-            "its container ended ({code}){}",
+            "its container exited ({code}){}",
             explanation(terminated)
         ));
     }
     if matches!(status["phase"].as_str(), Some("Failed" | "Succeeded")) {
-        return PodStage::Failed(format!("its pod ended{}", explanation(status)));
+        return PodStage::Failed(format!("its pod terminated{}", explanation(status)));
     }
     if state.get("running").is_some() {
         return PodStage::Runs;
@@ -54,7 +54,7 @@ pub fn stage(pod: &Value, container: &str) -> PodStage {
         .any(|w| HOPELESS.iter().any(|reason| w["reason"] == *reason))
     {
         return PodStage::Failed(format!(
-            "its container cannot be started{}",
+            "its container cannot start{}",
             explanation(waiting)
         ));
     }
@@ -64,7 +64,7 @@ pub fn stage(pod: &Value, container: &str) -> PodStage {
         .find(|c| c["status"] == "False" && c["type"] == "PodScheduled");
     PodStage::Waits(match unscheduled {
         Some(condition) => format!("its pod has no node yet{}", explanation(condition)),
-        None => format!("its container does not run yet{}", explanation(waiting)),
+        None => format!("its container is not running yet{}", explanation(waiting)),
     })
 }
 
@@ -72,7 +72,7 @@ fn items(list: &Value) -> &[Value] {
     list.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Reason and message, as far as there are any.
+/// Formats the reason and the message, if there are any.
 fn explanation(object: &Value) -> String {
     let words = ["reason", "message"].map(|key| object[key].as_str().unwrap_or_default());
     let words = words.into_iter().filter(|word| !word.is_empty());
@@ -102,7 +102,7 @@ mod tests {
             "its pod has no node yet: Unschedulable: 0/2 nodes are available: 2 Insufficient cpu.";
         assert_eq!(stage_of(unscheduled), PodStage::Waits(message.into()));
         let pulled = container(json!({"waiting": {"reason": "ContainerCreating"}}));
-        let message = "its container does not run yet: ContainerCreating";
+        let message = "its container is not running yet: ContainerCreating";
         assert_eq!(
             stage_of(json!({"phase": "Pending", "containerStatuses": pulled})),
             PodStage::Waits(message.into())
@@ -114,7 +114,7 @@ mod tests {
         );
         let absent =
             container(json!({"waiting": {"reason": "ImagePullBackOff", "message": "no x"}}));
-        let message = "its container cannot be started: ImagePullBackOff: no x";
+        let message = "its container cannot start: ImagePullBackOff: no x";
         assert_eq!(
             stage_of(json!({"phase": "Pending", "containerStatuses": absent})),
             PodStage::Failed(message.into())
@@ -122,12 +122,12 @@ mod tests {
         let ended = container(json!({"terminated": {"exitCode": 1, "reason": "Error"}}));
         assert_eq!(
             stage_of(json!({"phase": "Failed", "containerStatuses": ended})),
-            PodStage::Failed("its container ended (1): Error".into())
+            PodStage::Failed("its container exited (1): Error".into())
         );
         let evicted = json!({"phase": "Failed", "reason": "Evicted"});
         assert_eq!(
             stage_of(evicted),
-            PodStage::Failed("its pod ended: Evicted".into())
+            PodStage::Failed("its pod terminated: Evicted".into())
         );
     }
 }
