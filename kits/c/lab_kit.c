@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The subject's side of the protocol: reads a command, carries it out, writes its one reply. */
+ * The subject's side of the protocol: reads commands, executes them, and writes one reply to each. */
 #define _GNU_SOURCE /* gettid */
 #include "lab_kit.h"
 
@@ -29,7 +29,7 @@ typedef struct command {
     const char *end;
 } command;
 
-/* Bytes of standard input that are not returned as a line yet. */
+/* Bytes of standard input that have not been returned as a line yet. */
 typedef struct buffer {
     char bytes[4096];
     size_t at;
@@ -42,9 +42,9 @@ struct lab {
     void *data;
     buffer input;
     const lab_case *current; /* the open case, or NULL */
-    void (*wait)(void *data, int commands); /* what it does between commands, or NULL */
+    void (*wait)(void *data, int commands); /* called between commands, or NULL */
     command *opening;        /* the command that opened it */
-    command *command;        /* the command being carried out */
+    command *command;        /* the command being executed */
     FILE *replies;
     FILE *extra;             /* collects the reply's settings or metrics in ... */
     char *collected;
@@ -52,8 +52,8 @@ struct lab {
     const char *error_code;
     char error[ERROR_MAX + 1];
     uint64_t inputs[LAB_INPUTS];
-    lab_latencies latencies; /* of the batch; start is 0 if it has none */
-    command commands[2];     /* what opening and command point at */
+    lab_latencies latencies; /* latencies of the batch; start is 0 if there are none */
+    command commands[2];     /* storage for opening and command */
 };
 
 bool lab_fail(lab *lab, const char *code, const char *format, ...)
@@ -71,14 +71,14 @@ bool lab_fail(lab *lab, const char *code, const char *format, ...)
 static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Whether a byte of a value stands for itself. */
+/* Returns true if a byte of a value is not encoded. */
 static bool is_plain(char c)
 {
     return is_letter(c) || (c >= 'A' && c <= 'Z') || is_digit(c)
         || (c != '\0' && strchr("-._~/:,+", c) != NULL);
 }
 
-/* Writes " key=value", the value percent-encoded. */
+/* Writes " key=value" with a percent-encoded value. */
 static void write_argument(FILE *out, const char *key, const char *value)
 {
     fprintf(out, " %s=", key);
@@ -112,7 +112,7 @@ static void write_hello(FILE *replies, const char *subject, const char *library)
 
 typedef enum { LINE, TOO_LONG, END } input;
 
-/* Reads what there is of the input, once there is some; false at its end. */
+/* Waits for input and reads what is available. Returns false at the end of the input. */
 static bool fill(lab *lab)
 {
     ssize_t count;
@@ -133,7 +133,7 @@ static int next_byte(lab *lab)
     return (unsigned char)lab->input.bytes[lab->input.at++];
 }
 
-/* Reads a line without its LF; of one that is too long, the rest is skipped. */
+/* Reads a line without its LF. The rest of a line that is too long is skipped. */
 static input read_line(lab *lab, char line[LAB_LINE_MAX + 1], size_t *length)
 {
     int c;
@@ -159,8 +159,8 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Decodes a value to *out, which lies at or before it, and moves *out past the NUL. False if the
- * value is malformed or holds a NUL, which a C string cannot carry. */
+/* Decodes a value to *out, which is at or before the value, and moves *out past the NUL. Returns
+ * false if the value is malformed or contains a NUL, which a C string cannot represent. */
 static bool decode(const char *in, char **out)
 {
     while (*in != '\0') {
@@ -197,7 +197,7 @@ static bool parse_argument(char *word, char **out)
     return decode(equals + 1, out);
 }
 
-/* Cuts the line into verb and arguments. */
+/* Splits the line into the verb and the arguments. */
 static bool parse(lab *lab, size_t length)
 {
     char *word = lab->command->line;
@@ -271,7 +271,7 @@ void lab_setting(lab *lab, const char *key, const char *value)
     write_argument(lab->extra, key, value);
 }
 
-/* %g takes an exponent below 10^-4 and from 10^15 on, which the protocol does not have. */
+/* %g uses an exponent below 10^-4 and from 10^15 on, which the protocol does not support. */
 void lab_metric(lab *lab, const char *key, double value)
 {
     char text[METRIC_MAX];
@@ -342,7 +342,7 @@ static void release(lab *lab, const lab_case *opened)
     lab->wait = NULL;
 }
 
-/* Ends the reply with what was collected for it. */
+/* Ends the reply with the collected arguments. */
 static void write_extra(lab *lab)
 {
     fflush(lab->extra);
@@ -381,7 +381,7 @@ static bool do_open(lab *lab)
 void lab_add_latencies(lab *lab, const lab_latencies *latencies)
 {
     lab_latencies *sum = &lab->latencies;
-    if (latencies->end == latencies->start) /* it had nothing to do */
+    if (latencies->end == latencies->start) /* the thread did no operations */
         return;
     if (sum->start == 0 || latencies->start < sum->start)
         sum->start = latencies->start;
@@ -402,7 +402,7 @@ static void write_latencies(FILE *out, const lab_latencies *latencies)
         }
 }
 
-/* Carries out run (timed) and verify (untimed), which does 1 operation without the argument operations. */
+/* Executes run (timed) and verify (untimed), which does 1 operation without the argument operations. */
 static bool do_batch(lab *lab, bool timed)
 {
     uint64_t operations = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads that meet the caller at two barriers: one begins a batch, the other one ends it. */
+ * Threads that synchronize with the caller at two barriers: one starts a batch, and the other one ends it. */
 #define _GNU_SOURCE /* barriers */
 #include "lab_workers.h"
 
@@ -19,14 +19,14 @@ struct lab_workers {
     lab_worker work;
     bool incomplete;          /* not all threads could be started */
     bool ended;
-    pthread_mutex_t starting; /* held until all threads are there, or are known not to be */
+    pthread_mutex_t starting; /* locked until all threads have started or one has failed */
     pthread_barrier_t begin;
     pthread_barrier_t end;
     size_t count;
     worker each[];
 };
 
-/* Without laps, the end of the share is the end of its last operation. */
+/* Does the share of a worker. Without laps, the share ends with its last operation. */
 static bool do_share(worker *self)
 {
     lab_latencies *latencies = &self->share.latencies;

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// The runtime reads CLOCK_MONOTONIC, too, and without a system call; but it counts from the
-// program's start. The difference between the two counts never changes, so it is found out once.
+// The runtime reads CLOCK_MONOTONIC, too, without a system call, but its readings count from the
+// program's start. The difference between the two clocks is constant, so it is determined once.
 var (
 	origin      = time.Now()
 	atOrigin, _ = kernelAtOrigin()
@@ -21,8 +21,9 @@ func monotonic() int64 {
 	return atOrigin + int64(time.Since(origin))
 }
 
-// kernelAtOrigin returns what clock_gettime would have said at origin, and by how much that may be
-// wrong, in ns: it is read between two readings of the runtime's clock, as close as they get.
+// kernelAtOrigin returns the value of CLOCK_MONOTONIC at origin, and the error bound, in ns. The
+// kernel's clock is read between two readings of the runtime's clock that are as close together as
+// possible.
 func kernelAtOrigin() (at, error int64) {
 	error = math.MaxInt64
 	for range 100 {
@@ -36,7 +37,7 @@ func kernelAtOrigin() (at, error int64) {
 	return at, error
 }
 
-// kernelMonotonic asks the kernel itself.
+// kernelMonotonic reads the clock with a system call.
 func kernelMonotonic() int64 {
 	const clockMonotonic = 1 // clock_gettime(2)
 	var now syscall.Timespec

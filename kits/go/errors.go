@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// UsageError says that a command was wrong: unknown, out of order, or with an argument that is
-// missing or malformed. It is reported as `usage`.
+// UsageError is the error of an invalid command: unknown, out of order, or with a missing or
+// malformed argument. It is reported as `usage`.
 type UsageError struct{ message string }
 
 func (e UsageError) Error() string { return e.message }
@@ -17,18 +17,18 @@ func usage(format string, values ...any) error {
 	return UsageError{fmt.Sprintf(format, values...)}
 }
 
-// UnsupportedError says that this subject has no such case or parameter. It is reported as
+// UnsupportedError means that this subject does not support a case or parameter. It is reported as
 // `unsupported`.
 type UnsupportedError struct{ message string }
 
 func (e UnsupportedError) Error() string { return e.message }
 
-// Unsupported makes an UnsupportedError.
+// Unsupported returns an UnsupportedError.
 func Unsupported(format string, values ...any) error {
 	return UnsupportedError{fmt.Sprintf(format, values...)}
 }
 
-// code is what the protocol calls an error. Every other one means that the work itself failed.
+// code returns the protocol's code of an error. All other errors mean that the work itself failed.
 func code(err error) string {
 	if errors.As(err, new(UsageError)) {
 		return "usage"

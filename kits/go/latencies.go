@@ -7,16 +7,17 @@ import (
 	"strconv"
 )
 
-// Latencies is a histogram of how long operations took, in the buckets that docs/protocol.md
-// defines. Each goroutine records its own; to record is one reading of the clock and an addition.
+// Latencies is a histogram of the latencies of operations, with the buckets defined in
+// docs/protocol.md. Each goroutine needs its own histogram. Recording costs one clock reading and
+// one addition.
 type Latencies struct {
 	counts      [buckets]uint64
 	start, last int64 // ns of CLOCK_MONOTONIC
 }
 
-const buckets = 1920 // as many as there are for 64 bits
+const buckets = 1920 // the number of buckets for 64-bit latencies
 
-// bucket returns where a latency counts: a bucket is at most 1/32 as wide as what it counts.
+// bucket returns the bucket of a latency, whose width is at most 1/32 of its values.
 func bucket(ns uint64) int {
 	if ns < 64 {
 		return int(ns)
@@ -25,28 +26,28 @@ func bucket(ns uint64) int {
 	return e*32 + int(ns>>e)
 }
 
-// Start empties the histogram and begins the first operation.
+// Start clears the histogram and starts the first operation.
 func (l *Latencies) Start() {
 	clear(l.counts[:])
 	l.start = monotonic()
 	l.last = l.start
 }
 
-// Done ends an operation and begins the next one.
+// Done ends an operation and starts the next one.
 func (l *Latencies) Done() {
 	now := monotonic()
 	l.counts[bucket(uint64(now-l.last))]++
 	l.last = now
 }
 
-// Finish ends the last operation, unless Done did: a histogram without a count is not told, only its time.
+// Finish ends the last operation unless Done did. Only the time of a histogram without counts is reported.
 func (l *Latencies) Finish() {
 	if l.last == l.start {
 		l.last = monotonic()
 	}
 }
 
-// add counts what another goroutine recorded, too; the result spans the earliest start to the
+// add merges the latencies of another goroutine. The result lasts from the earliest start to the
 // last end. A goroutine that did no operation adds nothing.
 func (l *Latencies) add(other *Latencies) {
 	if other.last == other.start {
@@ -62,7 +63,7 @@ func (l *Latencies) add(other *Latencies) {
 	}
 }
 
-// String returns INDEX:COUNT,… of all buckets that are not empty.
+// String returns INDEX:COUNT,… for all buckets that are not empty.
 func (l *Latencies) String() string {
 	var text []byte
 	for i, count := range l.counts {

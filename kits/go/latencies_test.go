@@ -18,7 +18,7 @@ func TestBucketsAreTheProtocols(t *testing.T) {
 	}
 }
 
-// A bucket follows the one before it, and is at most 1/32 as wide as what it counts.
+// Buckets have no gaps, and the width of a bucket is at most 1/32 of its values.
 func TestBucketsAreNarrowAndWithoutGaps(t *testing.T) {
 	begin, index := uint64(0), 0
 	for ns := uint64(1); ns < 1<<20; ns++ {

@@ -11,20 +11,21 @@ import (
 	"strings"
 )
 
-// lineMax is how many bytes a line may have before its LF.
+// lineMax is the maximum length of a line in bytes, without its LF.
 const lineMax = 65_536
 
 var errTooLong = usage("the line is longer than %d bytes", lineMax)
 
-// lineReader cuts its input into lines. It reads ahead no more than one line's buffer, and only
-// when it is asked.
+// lineReader splits its input into lines. It reads ahead at most one line's buffer, and only on
+// demand.
 type lineReader struct{ input *bufio.Reader }
 
 func newLineReader(input io.Reader) lineReader {
 	return lineReader{bufio.NewReaderSize(input, lineMax+1)}
 }
 
-// next returns a line without its LF, errTooLong for one that is too long, or what ended the input.
+// next returns a line without its LF, errTooLong for a line that is too long, or the error that
+// ended the input.
 func (r lineReader) next() (string, error) {
 	line, err := r.input.ReadSlice('\n')
 	switch {
@@ -43,10 +44,11 @@ func (r lineReader) next() (string, error) {
 	return "", err
 }
 
-// arguments are what follows the verb, decoded.
+// arguments contains the decoded values of a command by key.
 type arguments map[string]string
 
-// parse cuts a line into its verb and its arguments, of which the first with a key counts.
+// parse splits a line into its verb and its arguments. If a key is repeated, its first value is
+// used.
 func parse(line string) (string, arguments, error) {
 	verb, rest, more := strings.Cut(line, " ")
 	found := arguments{}
@@ -83,7 +85,7 @@ func isKey(key string) bool {
 	return key != ""
 }
 
-// text returns the argument key.
+// text returns the value of the argument key.
 func (a arguments) text(key string) (string, error) {
 	value, ok := a[key]
 	if !ok {
@@ -92,7 +94,7 @@ func (a arguments) text(key string) (string, error) {
 	return value, nil
 }
 
-// integer returns the argument key, a decimal integer from least to most.
+// integer returns the value of the argument key, a decimal integer from least to most.
 func (a arguments) integer(key string, least, most uint64) (uint64, error) {
 	text, err := a.text(key)
 	if err != nil {
@@ -105,7 +107,7 @@ func (a arguments) integer(key string, least, most uint64) (uint64, error) {
 	return value, nil
 }
 
-// reply is a line to the lab, without its LF.
+// reply is a line to benchlab, without its LF.
 type reply struct{ line []byte }
 
 func newReply(verb string) *reply {
@@ -121,7 +123,7 @@ func (r *reply) with(key string, value any) *reply {
 
 // -- Percent-coding ----------------------------------------------------------------------------
 
-// standsForItself says whether a byte of a value may be written as it is.
+// standsForItself returns true if a byte of a value does not have to be encoded.
 func standsForItself(c byte) bool {
 	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' ||
 		strings.IndexByte("-._~/:,+", c) >= 0

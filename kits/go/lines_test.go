@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-const tooLong = "\x00too long" // stands for errTooLong
+const tooLong = "\x00too long" // represents errTooLong
 
 func TestLinesAreCut(t *testing.T) {
 	long := strings.Repeat("x", lineMax)
@@ -103,8 +103,8 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// What the parser takes, it takes again in the form in which a reply writes it; and no line makes
-// it fail in another way than by a usage error.
+// A parsed command can be written as a reply and parsed again with the same result, and an invalid
+// line only causes usage errors.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
 		"", " ", "open case=noop seed=7", "open a=%41%2b+ b_1= a=2 c=%c3%A9%ff", "run operations=%", "a b=c=d",

@@ -27,7 +27,7 @@ func TestTheSequenceIsTheProtocols(t *testing.T) {
 }
 
 func TestTheStateWraps(t *testing.T) {
-	// The state of a seed after one step is that of the seed and the constant, modulo 2^64.
+	// After one step, the state for a seed equals the seed plus the constant, modulo 2^64.
 	var values [4]uint64
 	var following [3]uint64
 	fillSeeded(values[:], math.MaxUint64)

@@ -2,8 +2,8 @@
 
 package lab
 
-// Serving is the case of a server. It serves from the time when it is opened, with its URL reported, until
-// close ends it gracefully; the load generator takes the samples, and there are no operations.
+// Serving returns the case of a server. The server runs from its opening, which must report its URL, until
+// close shuts it down gracefully. The load generator takes the samples, and the case does no operations.
 func Serving(close func() error) Case { return serving{close} }
 
 type serving struct{ close func() error }

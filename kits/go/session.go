@@ -19,13 +19,13 @@ const (
 	unknownMax    = 40
 )
 
-// session is the open case, if there is one, and what can be done with it.
+// session executes commands on the open case, if there is one.
 type session struct {
 	subject Subject
 	current Case // nil if none is open
 }
 
-// answer carries a command out. quit says that there is none to answer any more.
+// answer executes a command and returns the reply. quit is true after the last command.
 func (s *session) answer(line string, err error) (answer *reply, quit bool) {
 	var verb string
 	var arguments arguments
@@ -78,8 +78,8 @@ func (s *session) open(arguments arguments) (*reply, error) {
 		return nil, Unsupported("there is no case %s", name)
 	}
 	if !s.subject.OneThread {
-		// The lab has chosen the cores since the program started. The runtime would notice, too,
-		// but only while it measures.
+		// benchlab has pinned the process to cores since the program started. The runtime would notice
+		// this, too, but only during the measurement.
 		runtime.SetDefaultGOMAXPROCS()
 	}
 	current, err := open(opening)
@@ -125,7 +125,7 @@ func (s *session) run(arguments arguments) (*reply, error) {
 		return nil, err
 	}
 	if counts {
-		// Exact, unlike runtime/metrics, which sees an allocation when its span is full.
+		// Exact, unlike runtime/metrics, which counts an allocation only when its span is full.
 		runtime.ReadMemStats(&after)
 	}
 	if work.Latencies != nil {
@@ -162,7 +162,7 @@ func (s *session) close() (*reply, error) {
 	return newReply("closed"), nil
 }
 
-// end closes what is still open.
+// end closes the case if it is still open.
 func (s *session) end() {
 	if _, err := s.close(); err != nil && !errors.Is(err, errNoCase) {
 		fmt.Fprintln(os.Stderr, err)
@@ -171,7 +171,7 @@ func (s *session) end() {
 
 var errNoCase = usage("no case is open")
 
-// operations returns the argument of that name; the commands that have it need an open case.
+// operations returns the argument operations; the commands that have it require an open case.
 func (s *session) operations(arguments arguments) (uint64, error) {
 	if s.current == nil {
 		return 0, errNoCase
@@ -185,7 +185,7 @@ func failure(err error) *reply {
 		with("message", head(err.Error(), messageMax))
 }
 
-// head returns a text's first bytes, and does not cut a character in two.
+// head returns the first bytes of a text without splitting a character.
 func head(text string, most int) string {
 	if len(text) <= most {
 		return text

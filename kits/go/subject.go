@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lab makes a program a subject: it speaks the subject protocol (docs/protocol.md), and the
-// program says what its cases do.
+// Package lab turns a program into a subject. It implements the subject protocol
+// (docs/protocol.md), and the program implements the cases.
 package lab
 
 import (
@@ -20,30 +20,30 @@ type Subject struct {
 	Library string // the driver or library under test, with its version
 	Cases   map[string]Open
 
-	// OneThread locks the work to a thread of its own, which hello then names: for work that never
-	// waits for another goroutine or for the network. All other work the runtime moves between
-	// threads as it likes, and the lab keeps the whole process on the measured core.
+	// OneThread locks the work to one thread, whose ID hello contains. Set it if the work never waits
+	// for another goroutine or for the network. Otherwise the runtime moves work between threads, and
+	// benchlab keeps the whole process on the measured core.
 	OneThread bool
 }
 
-// Open prepares a case: it connects, prepares statements, makes its inputs. It gives back what it
-// took if it fails.
+// Open prepares a case: it opens connections, prepares statements, and computes inputs. If it
+// fails, it releases its resources.
 type Open func(*Opening) (Case, error)
 
-// Case is an opened case.
+// Case is an open case.
 type Case interface {
-	// Perform does the operations, from 1 to 2^53, in a loop of its own: this is the measured part.
-	// Every call begins at the first input.
+	// Perform does the operations, from 1 to 2^53, in a loop. This is the measured code. Every call
+	// starts with the first input.
 	Perform(operations uint64) (Work, error)
 	Close() error
 }
 
-// Work is what a batch yields.
+// Work is the result of a batch.
 type Work struct {
-	Check     uint64             // the sum of every value that was produced
-	Units     uint64             // how many they were, as rows or bytes
-	Latencies *Latencies         // of a case that does several operations at once, else nil
-	Metrics   map[string]float64 // the experiment's own: finite, of less than 10^17
+	Check     uint64             // the sum of all values that were produced
+	Units     uint64             // the amount that was produced, such as rows or bytes
+	Latencies *Latencies         // for a case with concurrent operations, else nil
+	Metrics   map[string]float64 // metrics of the experiment, finite and less than 10^17
 }
 
 // Add adds a value to the check and one to the units.
@@ -52,8 +52,9 @@ func (w *Work) Add(value int64) {
 	w.Units++
 }
 
-// Serve says hello and serves the cases, and the built-in case noop, until quit or the end of the
-// input. What the program prints from here on goes to standard error, so that no reply is torn.
+// Serve sends hello and serves the cases, and the built-in case noop, until quit or the end of the
+// input. From this call on, standard output of the program is redirected to standard error, so that
+// it cannot corrupt replies.
 func Serve(subject Subject) {
 	replies, err := takeOutput()
 	if err == nil {
@@ -108,7 +109,7 @@ func hello(subject Subject) *reply {
 		with("library", subject.Library)
 }
 
-// takeOutput returns standard output, and leads what the program itself prints there elsewhere.
+// takeOutput returns standard output, and redirects the program's own output to standard error.
 func takeOutput() (*os.File, error) {
 	replies, err := syscall.Dup(syscall.Stdout)
 	if err != nil {

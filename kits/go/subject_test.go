@@ -20,7 +20,7 @@ const (
 	opened   = "@lab opened text=x"
 )
 
-// echo is internal/echo, built.
+// echo is the path of the compiled program internal/echo.
 var echo string
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// talk returns the replies of internal/echo after its hello, and its log. It must end well.
+// talk returns the hello, the replies and the log of internal/echo, which must exit successfully.
 func talk(t *testing.T, commands ...string) (hello string, replies []string, log string) {
 	t.Helper()
 	return talkTo(t, exec.Command(echo), commands...)
@@ -109,7 +109,7 @@ func TestAConversation(t *testing.T) {
 		"@lab verified check=7500778973487330291 operations=2 units=4",
 		"@lab closed")
 	if strings.Count(log, "@lab torn") != 6 {
-		t.Error("what a case prints is kept, as a log:", log)
+		t.Error("the output of a case is missing in the log:", log)
 	}
 }
 

@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// Share does one worker's part of a batch, in a loop of its own: of all operations from 0 on those
-// with `k mod workers = worker`. It calls Done after each of them, or never if the case tells no
-// latencies. It is not called if its part is empty.
+// Share does one worker's share of a batch in a loop: all operations with `k mod workers = worker`,
+// counted from 0. It calls Done after each operation, or never if the case reports no latencies. It
+// is not called if the share is empty.
 type Share func(worker, operations uint64, latencies *Latencies) (Work, error)
 
-// Workers are goroutines that do the operations of a case at once. They live until Close.
+// Workers are goroutines that do the operations of a case concurrently. They run until Close.
 type Workers struct {
 	workers []*worker
 	ended   sync.WaitGroup
@@ -55,7 +55,7 @@ func (w *worker) serve(number uint64, share Share) {
 	}
 }
 
-// Perform does the operations, and returns what the shares add up to.
+// Perform does the operations, and returns the sum of the results.
 func (w *Workers) Perform(operations uint64) (Work, error) {
 	gate := make(chan struct{})
 	busy := w.workers[:min(operations, uint64(len(w.workers)))]

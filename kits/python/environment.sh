@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes an environment of Python with the kit, and with what files of requirements name, one after the other:
-#     sh kits/python/environment.sh FOLDER [FILE…]
-# makes FOLDER/venv, from the project's folder. Does nothing, and needs no network, when nothing changed.
+# Creates a virtual environment with the kit and the packages of requirement files, installed one after
+# another:
+#     sh kits/python/environment.sh DIR [FILE…]
+# creates DIR/venv. Run it in the project's directory. If nothing has changed, it does nothing and needs no
+# network.
 set -eu
 out=$1
 shift
 tools=build/python
 
-# Sums up what an environment depends on, to be compared with what its last success left behind.
+# Hashes everything that an environment depends on, for comparison with the hash of the last
+# successful run.
 state() { { python3 -c 'import os, sys; print(os.getcwd(), sys.executable, sys.version)'; cat kits/python/environment.sh "$@"; } | sha256sum; }
 is_done() { [ -f "$1/venv.state" ] && [ "$(cat "$1/venv.state")" = "$2" ]; }
 
@@ -17,7 +20,7 @@ if ! is_done "$out" "$full"; then
     mkdir -p "$out"
     rm -f "$out/venv.state"
     python3 -m venv --clear --without-pip "$out/venv"
-    # To install pip takes longer than all that it installs: it is there once.
+    # Installing pip takes longer than installing all packages, so it is installed once.
     bare=$(state)
     if [ $# -gt 0 ] && ! is_done "$tools" "$bare"; then
         python3 -m venv --clear "$tools/venv"

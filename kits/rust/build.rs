@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keeps the compiler's name and version for the subject's hello.
+//! Stores the compiler's name and version for the subject's hello.
 
 use std::env;
 use std::process::Command;
 
 fn main() {
-    let rustc = env::var_os("RUSTC").expect("cargo names the compiler");
+    let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
     let version = Command::new(rustc).arg("--version").output();
-    let version = version.expect("the compiler says its version").stdout;
+    let version = version.expect("the compiler prints its version").stdout;
     let version = String::from_utf8_lossy(&version);
     let runtime: Vec<&str> = version.split_whitespace().take(2).collect();
     println!("cargo::rustc-env=LAB_KIT_RUNTIME={}", runtime.join(" "));

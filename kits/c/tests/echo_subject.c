@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A subject whose cases show what the kit gave them; the tests drive it as the lab would. */
+ * A subject whose cases reply with the input from the kit. The tests control it as benchlab would. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct echo {
-    char *allocated; /* so that a leak, or a close too many, is seen */
+    char *allocated; /* makes leaks and double closes detectable */
     uint64_t fail_at;
     const uint64_t *inputs;
 } echo;
@@ -30,11 +30,11 @@ static bool echo_open(lab *lab, void *data)
     return true;
 }
 
-/* Adds up the inputs; the operation fail_at, counted from 1, fails. */
+/* Sums the inputs; the operation fail_at, counted from 1, fails. */
 static bool echo_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const echo *echo = data;
-    printf("torn"); /* a print without its line's end must not touch the reply */
+    printf("torn"); /* an incomplete line of output must not corrupt the reply */
     for (uint64_t k = 0; k < operations; k++) {
         if (k + 1 == echo->fail_at)
             return lab_fail(lab, LAB_FAILED, "operation %" PRIu64 " failed: 100 %%", k + 1);
@@ -53,10 +53,10 @@ static void echo_close(void *data)
 
 /* -- Workers ------------------------------------------------------------------------------ */
 
-/* A worker adds up the numbers of its operations; fail_at, counted from 1, fails. */
+/* A worker sums the numbers of its operations; fail_at, counted from 1, fails. */
 typedef struct counter {
     uint64_t fail_at;
-    bool laps; /* whether it tells latencies */
+    bool laps; /* true if it reports latencies */
 } counter;
 
 static lab_workers *workers;
@@ -113,7 +113,7 @@ static bool metrics_open(lab *lab, void *data)
     return true;
 }
 
-/* Of the first operation no metric, of more of them some. */
+/* Reports no metrics for one operation, and some for more operations. */
 static bool metrics_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     (void)data, (void)work;
@@ -133,8 +133,8 @@ static void metrics_close(void *data)
 
 /* -- Latencies ---------------------------------------------------------------------------- */
 
-/* Answers with the latencies of two threads that the clock did not measure: one of `ns`, one that
- * began earlier and took 1000 ns, and one of a thread that did nothing. */
+/* Replies with synthetic latencies of three threads: one of `ns`, one that started earlier and
+ * took 1000 ns, and one that did nothing. */
 static bool latency_open(lab *lab, void *data)
 {
     return lab_integer(lab, "ns", 1, UINT64_MAX / 2, data);
@@ -165,7 +165,7 @@ static void latency_close(void *data)
 
 static int waits;
 
-/* Serves nobody, and counts how often it was called. */
+/* Serves nothing, and counts its calls. */
 static void server_wait(void *data, int commands)
 {
     (void)data;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Feeds lines to a subject made with the kit and compares its replies. Usage: test.sh SUBJECT.
-# Exits with 1 if a test failed.
+# Sends lines to a subject that uses the kit, and compares the replies. Usage: test.sh SUBJECT.
+# Exits with status 1 if a test fails.
 set -u
 
 subject=$1
@@ -18,15 +18,15 @@ not_number() { echo "@lab error code=usage message=$1%20is%20not%20a%20whole%20n
 missing() { echo "@lab error code=usage message=the%20argument%20$1%20is%20missing"; }
 xs() { head -c "$1" /dev/zero | tr '\0' x; }
 
-# The replies, without what differs from run to run, and the exit status if it is not 0: a
-# sanitizer's finding makes it so.
+# Prints the replies without the parts that differ between runs, followed by the exit status if it
+# is not 0, as after a sanitizer error.
 answers() {
     { "$subject" 2>"$scratch.log" || echo "exit status $?"; } | sed -E '
         s/^(@lab hello .*thread=)[0-9]+( runtime=)(gcc|clang)%20[0-9][^ ]*/\1T\2C/
         s/^(@lab ran )start=[0-9]{5,} end=[0-9]{5,}/\1start=S end=E/'
 }
 
-# The replies to the lines on standard input, after hello, are the further arguments.
+# Compares the replies to the lines on standard input, after hello, with the remaining arguments.
 expect() {
     what=$1
     shift
@@ -41,7 +41,7 @@ expect() {
     fi
 }
 
-expect 'hello comes unasked' </dev/null
+expect 'hello is sent first' </dev/null
 
 expect 'noop' '@lab opened' '@lab verified operations=1 units=1 check=1' "$(ran 5 5 5)" '@lab closed' <<END
 open case=noop seed=7
@@ -50,8 +50,8 @@ run operations=5
 close
 END
 
-# The sums of the sequence's first values that the Python kit and the Python tests compute, too.
-expect 'the sequence begins anew in each batch and repeats its 4,096 values' "$opened" \
+# The sums of the sequence's first values, which the Python kit and the Python tests compute, too.
+expect 'the sequence restarts in each batch and repeats its 4,096 values' "$opened" \
     '@lab verified operations=1 units=2 check=7191089600892374487' \
     '@lab verified operations=2 units=4 check=7500778973487330291' \
     "$(ran 3 6 5670136646593388021)" \
@@ -75,7 +75,7 @@ expect 'percent-coding of every byte' \
 open case=echo seed=7 fail_at=0 text=%01%09%0a%0d%20%22%23%25%26%27%3b%3c%3d%3f%5b%7f%c3%a9%ff%41Zaz09-._~/:,+ more=
 END
 
-expect 'arguments in any order, unknown ones, and of two the first' \
+expect 'arguments in any order, unknown ones, and the first of two with the same key' \
     '@lab opened text=a more=b' <<END
 open more=b unknown=1 text=a fail_at=0 text=c case=echo seed=7
 END
@@ -125,7 +125,7 @@ close
 close
 END
 
-expect 'missing arguments and cases, released what open took' "$(missing case)" "$(missing seed)" \
+expect 'missing arguments and cases; resources of open are released' "$(missing case)" "$(missing seed)" \
     '@lab error code=unsupported message=there%20is%20no%20case%20nonsense' "$(missing text)" \
     "$(missing fail_at)" "$opened" <<END
 open seed=7
@@ -136,7 +136,7 @@ open case=echo seed=7 text=x
 $open
 END
 
-expect 'work that fails, and recovery' '@lab opened text=x more=%28none%29' \
+expect 'failing work, and recovery' '@lab opened text=x more=%28none%29' \
     '@lab error code=failed message=operation%203%20failed:%20100%20%25' "$(ran 2 4 7500778973487330291)" <<END
 open case=echo seed=7 fail_at=3 text=x
 run operations=3
@@ -149,7 +149,7 @@ expect 'unknown commands' '@lab error code=usage message=there%20is%20no%20comma
 RUN
 END
 
-# The table of docs/protocol.md: v, and the index of its bucket.
+# The table of docs/protocol.md: a value, and the index of its bucket.
 while read -r ns index; do
     end=$((ns + 200 > 1100 ? ns + 200 : 1100))
     if [ "$index" -lt 190 ]; then latencies=$index:3,190:3
@@ -174,7 +174,7 @@ done <<END
 4294967296 896
 END
 
-# The sum of the counts, and whether the indices ascend, stand for the latencies of workers.
+# The sum of the counts and the order of the indices represent the latencies of workers.
 summed() {
     "$subject" 2>"$scratch.log" | awk '/^@lab ran/ {
         n = split(substr($NF, 11), pairs, ","); sum = 0; last = -1; order = "ascending"
@@ -204,11 +204,11 @@ done
 for _ in $(seq 100); do
     printf 'open case=workers seed=7 fail_at=0 laps=1 threads=16\nclose\n'
 done >"$scratch.in"
-expect 'workers that are ended before they run' \
+expect 'workers that are ended before they run an operation' \
     "$(yes '@lab opened
 @lab closed' | head -n 200)" <"$scratch.in"
 
-expect 'workers of which one fails, and that work again' '@lab opened' \
+expect 'one worker fails, and the workers continue' '@lab opened' \
     '@lab error code=failed message=operation%205%20failed' \
     '@lab verified operations=4 units=4 check=6' '@lab closed' <<END
 open case=workers seed=7 fail_at=5 laps=1 threads=3
@@ -217,14 +217,14 @@ verify operations=4
 close
 END
 
-# Of 64 threads, three have something to do.
+# Of 64 threads, three have an operation to do.
 expect 'workers without latencies' '@lab opened' "$(ran 1000 1000 499500)" "$(ran 3 3 3)" <<END
 open case=workers seed=7 fail_at=0 laps=0 threads=64
 run operations=1000
 run operations=3
 END
 
-expect 'metrics, of the batch alone' \
+expect 'metrics of the latest batch only' \
     '@lab opened setting=longer%20than%20any%20metric%27s%20value,%20and%20than%20several%20of%20them%20together' \
     "$(ran 2 0 0) lost=12.5 none=0 small=-0.0000120000000000000 large=98765432109876544" \
     "$(ran 1 0 0)" '@lab verified operations=2 units=0 check=0' <<END
@@ -246,7 +246,7 @@ open case=noop seed=7
 verify
 END
 
-# Commands that come when the one before is answered, and one of them in two pieces.
+# Commands are sent after the previous reply; one of them is sent in two pieces.
 answered() { until grep -q "$1" "$scratch.out"; do sleep 0.01; done; }
 : >"$scratch.out"
 seen=$({

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors that a reply reports with a code of their own. Any other is reported as `failed`: the work
-// itself went wrong.
+// Errors with their own codes in replies. All other errors are reported as `failed`, which means
+// that the work itself failed.
 
-/** An unknown command, a missing or malformed argument, a command out of order. */
+/** The command is unknown or out of order, or an argument is missing or malformed. */
 export class UsageError extends Error {}
 
-/** This subject has no such case or parameter. */
+/** This subject does not support the case or parameter. */
 export class UnsupportedError extends Error {}

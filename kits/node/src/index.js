@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subject protocol (docs/protocol.md) for Node.js: a program passes its cases to `serve`, which
-// speaks to the lab until the end.
+// The subject protocol (docs/protocol.md) for Node.js. A program passes its cases to `serve`, which
+// communicates with benchlab until the end.
 
 export { UnsupportedError, UsageError } from './errors.js';
 export { Latencies } from './latencies.js';

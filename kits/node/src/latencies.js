@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The latency of every operation, for a case that does several at once (docs/protocol.md).
+// The latencies of a case with concurrent operations (docs/protocol.md).
 
 import { performance } from 'node:perf_hooks';
 
-/** One more than the bucket of the longest latency that fits 64 bits. */
+/** The number of buckets: one more than the bucket of the maximum 64-bit latency. */
 const BUCKETS = 1920;
 
 /**
- * The bucket in which a latency counts: at most 1/32 as wide as the latency. That is HdrHistogram's
+ * Returns the bucket of a latency, whose width is at most 1/32 of the latency, in HdrHistogram's
  * layout with 64 sub-buckets.
  * @param {number} ns a whole number from 0 to 2^53 - 1
  */
@@ -19,9 +19,12 @@ export function bucket(ns) {
   return exponent * 32 + Math.floor(ns / 2 ** exponent);
 }
 
-/** A histogram. One serves all connections of an event loop, for they take turns. */
+/**
+ * A histogram. One instance serves all connections of an event loop, because they never run in
+ * parallel.
+ */
 export class Latencies {
-  #counts = new Float64Array(BUCKETS); // whole numbers up to 2^53
+  #counts = new Float64Array(BUCKETS); // integers up to 2^53
 
   /** @param {number} ns a whole number from 0 to 2^53 - 1 */
   count(ns) {
@@ -42,7 +45,9 @@ export class Latencies {
   }
 }
 
-/** Reads the clock once for every operation: the end of one is the start of the next. */
+/**
+ * Reads the clock once for every operation: the end of an operation is the start of the next one.
+ */
 class Stopwatch {
   #latencies;
   #start = performance.now(); // CLOCK_MONOTONIC in ms, to the ns; unlike hrtime, no BigInt

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of the protocol: reading commands and writing replies, with percent-coding.
+// Reads and writes lines of the protocol, with percent-encoding.
 
 import { Buffer } from 'node:buffer';
 
 import { UsageError } from './errors.js';
 
-/** Bytes of a line, without its LF. */
+/** The maximum length of a line in bytes, without its LF. */
 export const LINE_MAX = 65_536;
 
 const LF = 10;
@@ -14,7 +14,7 @@ const ARGUMENT = /^([a-z][a-z0-9_]*)=((?:[A-Za-z0-9\-._~/:,+]|%[0-9A-Fa-f]{2})*)
 const NUMBER = /^[0-9]{1,20}$/;
 
 /**
- * Yields each line without its LF, and null for one that is too long.
+ * Yields each line without its LF, and null for a line that is too long.
  * @param {AsyncIterable<Buffer> | Iterable<Buffer>} chunks
  * @returns {AsyncGenerator<Buffer | null>}
  */
@@ -30,8 +30,11 @@ export async function* readLines(chunks) {
   if (line.length > 0) yield unlessTooLong(line); // the last line, which has no LF
 }
 
-/** Both, or as much of them as shows that the line is too long.
- * @param {Buffer} line @param {Buffer} more */
+/**
+ * Concatenates two buffers, up to a length that shows that the line is too long.
+ * @param {Buffer} line
+ * @param {Buffer} more
+ */
 function joined(line, more) {
   return Buffer.concat([line, more.subarray(0, LINE_MAX + 1 - line.length)]);
 }
@@ -42,7 +45,7 @@ function unlessTooLong(line) {
 }
 
 /**
- * Cuts a line into its verb and its arguments.
+ * Splits a line into its verb and its arguments.
  * @param {Buffer | null} line
  * @returns {{ verb: string, values: Arguments }}
  * @throws {UsageError} if an argument is malformed
@@ -53,9 +56,9 @@ export function parse(line) {
   return { verb, values: new Arguments(words) };
 }
 
-/** The arguments of a command, of which the first with a key counts. */
+/** The arguments of a command. If a key is repeated, its first value is used. */
 export class Arguments {
-  /** @type {Map<string, string>} as they were written */
+  /** @type {Map<string, string>} still encoded */
   #encoded = new Map();
 
   /** @param {string[]} words */
@@ -76,10 +79,10 @@ export class Arguments {
   }
 
   /**
-   * The argument `key`.
+   * Returns the argument `key`.
    * @param {string} key
    * @returns {string}
-   * @throws {UsageError} if it is missing, or is not UTF-8
+   * @throws {UsageError} if the argument is missing or not UTF-8
    */
   text(key) {
     const value = this.#encoded.get(key);
@@ -92,10 +95,12 @@ export class Arguments {
   }
 
   /**
-   * The argument `key`, a decimal integer from `least` to `most`.
-   * @param {string} key @param {bigint} least @param {bigint} most
+   * Returns the argument `key`, a decimal integer from `least` to `most`.
+   * @param {string} key
+   * @param {bigint} least
+   * @param {bigint} most
    * @returns {bigint}
-   * @throws {UsageError} if it is missing, or is none
+   * @throws {UsageError} if the argument is missing or not such an integer
    */
   integer(key, least, most) {
     const text = this.text(key);
@@ -108,7 +113,7 @@ export class Arguments {
 }
 
 /**
- * A reply as a line with its LF; null and undefined are written as an empty value.
+ * Returns a reply as a line with its LF. Null and undefined become an empty value.
  * @param {string} verb
  * @param {Record<string, unknown>} values
  */

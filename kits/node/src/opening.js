@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case is opened with: its arguments and its inputs.
+// The arguments and inputs of a case.
 
-/** Values of the seeded sequence that a case gets. */
+/** The number of values of the seeded sequence. */
 const INPUTS = 4096;
 
 const MASK = 2n ** 64n - 1n;
 
 /**
- * The first values of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each from 0 to 2^64 - 1.
+ * Returns the first values of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each from 0 to 2^64 -
+ * 1.
  * @param {bigint} seed
  * @returns {bigint[]}
  */
@@ -28,12 +29,12 @@ export class Opening {
   /** @param {import('./lines.js').Arguments} values */
   constructor(values) {
     this.#values = values;
-    /** The first 4,096 values of the sequence that the command's seed begins. */
+    /** The first 4,096 values of the sequence for the command's seed. */
     this.inputs = seededSequence(values.integer('seed', 0n, MASK));
   }
 
   /**
-   * The argument `key`; throws a UsageError if it is missing.
+   * Returns the argument `key`. Throws a UsageError if it is missing.
    * @param {string} key
    */
   text(key) {
@@ -41,9 +42,11 @@ export class Opening {
   }
 
   /**
-   * The argument `key`; throws a UsageError unless it is an integer from `least` to `most`, which
-   * is at most 2^53 - 1.
-   * @param {string} key @param {number} least @param {number} most
+   * Returns the argument `key`. Throws a UsageError unless it is an integer from `least` to `most`,
+   * which is at most 2^53 - 1.
+   * @param {string} key
+   * @param {number} least
+   * @param {number} most
    */
   integer(key, least, most) {
     return Number(this.#values.integer(key, BigInt(least), BigInt(most)));

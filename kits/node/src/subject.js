@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subject's side of the protocol: reads a command, carries it out, writes its one reply.
+// The subject's side of the protocol: reads commands, executes them, and writes one reply to each.
 
 import process from 'node:process';
 
@@ -8,9 +8,9 @@ import { parse, readLines, reply } from './lines.js';
 import { Opening } from './opening.js';
 
 /**
- * What a batch yields: the sum of every value it produced, how many rows or bytes they are, for
- * a case that does several operations at once the latency of each, and the experiment's own metrics
- * by their names: finite, of less than 10^17.
+ * The result of a batch: the sum of all values it produced, the number of rows or bytes, the
+ * latencies of a case with concurrent operations, and metrics of the experiment by name, finite and
+ * less than 10^17.
  * @typedef {{
  *   check: bigint | number,
  *   units: number,
@@ -20,10 +20,10 @@ import { Opening } from './opening.js';
  */
 
 /**
- * A case that was opened. `perform` does the given number of operations, from 1 to 2^53, in a loop
- * of its own: this is the measured part. Every call begins at the first input. A case without it is
- * one that serves, until it is closed. `settings` are what the subject read back, for the reply;
- * `close` releases what opening took.
+ * An open case. `perform` does the given number of operations, from 1 to 2^53, in a loop. This is
+ * the measured code. Every call starts with the first input. A case without `perform` is a server,
+ * which runs until it is closed. `settings` contains the settings that the subject has read back,
+ * for the reply; `close` releases the resources of the case.
  * @typedef {{
  *   perform?: (operations: number) => Work | Promise<Work>,
  *   close?: () => unknown,
@@ -32,7 +32,7 @@ import { Opening } from './opening.js';
  */
 
 /**
- * Opens a case. It releases what it took if it throws.
+ * Opens a case. If this throws, it must release its resources.
  * @typedef {(opening: Opening) => OpenCase | Promise<OpenCase>} Case
  */
 
@@ -40,8 +40,9 @@ const OPERATIONS_MAX = 2n ** 53n;
 const MESSAGE_MAX = 1000;
 
 /**
- * Says hello and serves the cases, and the built-in case noop, until quit or the end of input; then
- * the process exits. What the program prints from here on goes to standard error.
+ * Sends hello and serves the cases, and the built-in case noop, until quit or the end of the input;
+ * then the process exits. From this call on, standard output of the program is redirected to
+ * standard error.
  * @param {string} subject
  * @param {string} library the driver or library under test with its version
  * @param {Record<string, Case>} cases
@@ -60,7 +61,7 @@ export async function serve(subject, library, cases) {
     await write(answer);
   }
   await session.end();
-  process.exit(0); // whatever a driver may have left running
+  process.exit(0); // even if a driver has left something running
 }
 
 /** @type {Case} */
@@ -73,13 +74,13 @@ function hello(subject, library) {
   return reply('hello', {
     protocol: 1,
     subject,
-    thread: process.pid, // on Linux that is the id of the main thread, too
+    thread: process.pid, // on Linux, this is also the ID of the main thread
     runtime: `Node.js ${process.versions.node}`,
     library,
   });
 }
 
-/** The open case, if there is one, and what can be done with it. */
+/** Executes commands on the open case, if there is one. */
 class Session {
   #cases;
 
@@ -92,7 +93,7 @@ class Session {
   }
 
   /**
-   * The reply to a line, or null if it is `quit`.
+   * Returns the reply to a line, or null for `quit`.
    * @param {Buffer | null} line
    */
   async answer(line) {
@@ -111,7 +112,7 @@ class Session {
     }
   }
 
-  /** Closes the case that is still open. */
+  /** Closes the case if it is still open. */
   async end() {
     if (this.#open !== null) await this.#close();
   }
@@ -155,7 +156,7 @@ class Session {
     return reply('closed');
   }
 
-  /** The function that performs the open case's operations. */
+  /** Returns the function that performs the open case's operations. */
   #performer() {
     const { perform } = this.#opened();
     if (perform === undefined) throw new UnsupportedError('this case serves: it has no operations');
@@ -180,18 +181,18 @@ function checkOf(check) {
 
 const PLAIN = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
 
-/** A number without an exponent. @param {number} value */
+/** Formats a number without an exponent. @param {number} value */
 function decimal(value) {
   return PLAIN.format(value);
 }
 
-/** @param {any} error whatever was thrown */
+/** @param {any} error any thrown value */
 function failure(error) {
   const code = error instanceof UsageError ? 'usage'
     : error instanceof UnsupportedError ? 'unsupported' : 'failed';
   if (code === 'failed') console.error(error);
   const message = error?.message || String(error);
-  const state = error?.sqlState ?? error?.code; // drivers have the SQLSTATE in either
+  const state = error?.sqlState ?? error?.code; // drivers use either for the SQLSTATE
   return reply('error', {
     code, message: (state ? `${state}: ${message}` : message).slice(0, MESSAGE_MAX),
   });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of what a batch produced, at the cost of adding numbers.
+// Sums of results that are as fast as adding numbers.
 
 /**
- * A sum modulo 2^64. Numbers are added up as numbers for as long as that is exact, below 2^53, and
- * then carried over to a BigInt.
+ * A sum modulo 2^64. Values are added as numbers as long as that is exact, below 2^53, and then
+ * carried over to a BigInt.
  */
 export class Sum {
   #carried = 0n;
@@ -25,11 +25,11 @@ export class Sum {
     this.#carried = BigInt.asUintN(64, this.#carried + value);
   }
 
-  /** From 0 to 2^64 - 1. */
+  /** The sum, from 0 to 2^64 - 1. */
   get value() {
-    // A string that was added, or a fraction, is found out here.
+    // Added strings and fractions are detected here.
     if (!Number.isSafeInteger(this.#recent)) {
-      throw new TypeError(`something that was added up is not a whole number: ${this.#recent}`);
+      throw new TypeError(`an added value is not a whole number: ${this.#recent}`);
     }
     return BigInt.asUintN(64, this.#carried + BigInt(this.#recent));
   }

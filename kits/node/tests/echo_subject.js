@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subject whose case echo shows what the kit gave it, and prints what it should not; its case
-// wait does several operations at once, its case measure has metrics, and its case greet serves.
+// A subject for tests. Its case echo replies with the input from the kit, and writes to standard
+// output, which it should not do; its case wait does concurrent operations; its case measure
+// reports metrics; and its case greet serves.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets, against the table in docs/protocol.md, and what is counted in them.
+// Tests the buckets, against the table in docs/protocol.md, and counting.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,9 +16,9 @@ test('the buckets of the table in docs/protocol.md', () => {
   assert.deepEqual(values.map(bucket), row('index'));
 });
 
-test('buckets follow each other, and are at most 1/32 as wide as what they count', () => {
+test('buckets have no gaps, and their width is at most 1/32 of their values', () => {
   let last = -1;
-  let first = 0; // of the last bucket
+  let first = 0; // of the previous bucket
   for (let ns = 0; ns < 100_000; ns++) {
     const index = bucket(ns);
     assert(index === last || index === last + 1, `${ns}`);
@@ -35,7 +35,7 @@ test('each power of two up to 2^52 begins a bucket', () => {
   }
 });
 
-test('a histogram is written in ascending order, without what is empty', () => {
+test('a histogram is written in ascending order, without empty buckets', () => {
   const latencies = new Latencies();
   for (const ns of [1_000_000, 64, 65, 1_000_001, 0, 1_000_000]) latencies.count(ns);
   assert.equal(String(latencies), '0:1,64:2,509:3');

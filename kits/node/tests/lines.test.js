@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines as they are read, cut and written.
+// Tests how lines are read, split and written.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { seededSequence } from '../src/opening.js';
 
 const x = (count) => 'x'.repeat(count);
 
-/** The lines of a content that comes in chunks of `size` bytes. */
+/** Returns the lines of a content that arrives in chunks of `size` bytes. */
 async function linesOf(content, size) {
   const bytes = Buffer.from(content);
   const chunks = [];
@@ -38,7 +38,7 @@ for (const [content, expected] of [
   });
 }
 
-test('values are decoded, and the first of a key counts', () => {
+test('values are decoded, and the first value of a key is used', () => {
   const { verb, values } = parse(Buffer.from('open a=%41%2b+ b_1= a=2 c=%c3%A9 d=%ff'));
   assert.equal(verb, 'open');
   assert.equal(values.text('a'), 'A++');
@@ -52,16 +52,16 @@ for (const line of [
   'open a', 'open  a=1', 'open =1', 'open A=1', 'open 1a=1', 'open a=%', 'open a=%4', 'open a=%zz',
   'open a=b=c', 'open a=\xff', 'open a=²', 'open a=1\r', 'open a=1\n',
 ]) {
-  test(`${JSON.stringify(line)} is refused`, () => {
+  test(`${JSON.stringify(line)} is rejected`, () => {
     assert.throws(() => parse(Buffer.from(line, 'latin1')), UsageError);
   });
 }
 
-test('a line that was too long is refused', () => {
+test('a line that was too long is rejected', () => {
   assert.throws(() => parse(null), UsageError);
 });
 
-test('a reply encodes in upper case what does not stand for itself', () => {
+test('a reply encodes special characters in upper case', () => {
   assert.equal(reply('opened', { a: "aZ09-._~/:,+ %=ü!'()*", b: 7n }),
     '@lab opened a=aZ09-._~/:,+%20%25%3D%C3%BC%21%27%28%29%2A b=7\n');
   assert.equal(reply('closed'), '@lab closed\n');
@@ -90,7 +90,7 @@ const random = (() => {
   return (below) => Number(numbers[next++] % BigInt(below));
 })();
 
-test('whatever a line holds, it is cut or refused', () => {
+test('any line is parsed or rejected', () => {
   const command = Buffer.from('open case=select limit=100 seed=7 target=sqlite:/a%20b.db');
   for (let round = 0; round < 5000; round++) {
     const line = Buffer.from(command);
@@ -104,7 +104,7 @@ test('whatever a line holds, it is cut or refused', () => {
   }
 });
 
-test('whatever a value holds, it is read back as it was written', () => {
+test('any value survives a round trip', () => {
   for (let round = 0; round < 2000; round++) {
     const codes = Array.from({ length: random(20) }, () => random([128, 2048, 0xd800, 0x11_0000][random(4)]));
     const value = codes.filter((code) => code < 0xd800 || code > 0xdfff)

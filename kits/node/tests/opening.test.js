@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded sequence, against the values that docs/protocol.md names, and the arguments.
+// Tests the seeded sequence, against the values in docs/protocol.md, and the arguments.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ test('the first values', () => {
 });
 
 test('the state wraps', () => {
-  // The state of seed s after one step is that of seed s + the constant, modulo 2^64.
+  // After one step, the state for seed s equals s plus the constant, modulo 2^64.
   const following = (2n ** 64n - 1n + 0x9e3779b97f4a7c15n) % 2n ** 64n;
   assert.deepEqual(seededSequence(2n ** 64n - 1n, 4).slice(1), seededSequence(following, 3));
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversations with a subject that was made with the kit, in a process of its own.
+// Tests conversations with a subject that uses the kit, in a separate process.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ const SUBJECT = fileURLToPath(new URL('echo_subject.js', import.meta.url));
 const OPEN = 'open case=echo seed=7 fail_at=0 text=x';
 const OPENED = '@lab opened text=x';
 
-/** The replies after hello, and the log. The subject must end well. */
+/** Returns the replies after hello, and the log. The subject must exit successfully. */
 function talk(...commands) {
   const completed = spawnSync(process.execPath, [SUBJECT],
     { input: `${commands.join('\n')}\n`, encoding: 'utf8', timeout: 60_000 });
@@ -40,12 +40,12 @@ test('a conversation', () => {
     /^@lab ran start=(\d+) end=(\d+) operations=4097 units=8194 check=5769190333757026567$/);
   assert(before < BigInt(ran[1]) && BigInt(ran[1]) <= BigInt(ran[2]) && BigInt(ran[2]) < after);
   assert.deepEqual(replies.slice(4), ['@lab closed']);
-  assert.match(log, /@lab torn/, 'what a case prints is kept, as a log');
+  assert.match(log, /@lab torn/, 'the output of a case becomes a log');
 });
 
 test('the clock is CLOCK_MONOTONIC as another process reads it', (t) => {
   const read = () => spawnSync('python3', ['-c', 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))']);
-  if (read().status !== 0) return t.skip('there is no python3 to ask');
+  if (read().status !== 0) return t.skip('python3 is not installed');
   const before = BigInt(read().stdout.toString());
   const { replies } = talk('open case=noop seed=7', 'run operations=1');
   const after = BigInt(read().stdout.toString());
@@ -53,7 +53,7 @@ test('the clock is CLOCK_MONOTONIC as another process reads it', (t) => {
   assert(before < BigInt(start) && BigInt(start) <= BigInt(end) && BigInt(end) < after);
 });
 
-test('hello names the thread that works', async () => {
+test('hello contains the ID of the working thread', async () => {
   const subject = spawn(process.execPath, [SUBJECT]);
   const hello = await new Promise((resolve) => subject.stdout.once('data', resolve));
   assert.match(String(hello), new RegExp(` thread=${subject.pid} `));
@@ -67,7 +67,7 @@ test('noop', () => {
     '@lab verified check=9007199254740992 operations=9007199254740992 units=9007199254740992']);
 });
 
-test('a case that does several operations at once tells the latency of each', () => {
+test('a case with concurrent operations reports the latency of each', () => {
   const { replies } = talk('open case=wait seed=7 connections=3', 'verify', 'run operations=10');
   assert.equal(replies[1], '@lab verified check=1 operations=1 units=1');
   const [, start, end, latencies] = replies[2].match(
@@ -119,7 +119,7 @@ test('failed work is reported and logged, and the case stays open', () => {
   assert.match(log, /RangeError: operation 2 failed/);
 });
 
-test('a failure is told with its SQLSTATE', () => {
+test('a failure is reported with its SQLSTATE', () => {
   assert.equal(talk(OPEN.replace('fail_at=0 text=x', 'fail_at=1 text=42P01'), 'verify').replies[1],
     error('failed', '42P01: operation 1 failed'));
 });

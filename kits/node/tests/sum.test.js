@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums are exact modulo 2^64, however large, and of whole numbers only.
+// Tests that sums are exact modulo 2^64, and only accept whole numbers.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,11 +7,11 @@ import { test } from 'node:test';
 import { seededSequence } from '../src/opening.js';
 import { Sum } from '../src/sum.js';
 
-test('a sum is that of BigInts', () => {
+test('a sum equals that of BigInts', () => {
   const sum = new Sum();
   let expected = 0n;
   for (const input of seededSequence(3n, 4096)) {
-    const value = BigInt.asIntN(54, input); // of either sign, often near the end of what is exact
+    const value = BigInt.asIntN(54, input); // of either sign, often near the limits of exact numbers
     if (Number.isSafeInteger(Number(value))) sum.add(Number(value));
     else sum.addBig(value);
     expected += value;
@@ -29,7 +29,7 @@ test('a negative number counts as its two\'s complement', () => {
   assert.equal(sum.value, 2n ** 63n - 1n);
 });
 
-test('at the end of what is exact, nothing is lost', () => {
+test('nothing is lost at the limits of exact numbers', () => {
   const sum = new Sum();
   for (let i = 0; i < 3; i++) sum.add(Number.MAX_SAFE_INTEGER);
   assert.equal(sum.value, 3n * (2n ** 53n - 1n));

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that a subject starts: they answer, and are gone with it however it ends."""
+"""Tests servers that a subject starts: they respond, and end with the subject, however it exits.
+"""
 
 import os
 import signal
@@ -42,14 +43,14 @@ def has_ended(pid: int) -> bool:
 
 
 def interpreter() -> list[str | Path]:
-    """One that an unprivileged user may start, too."""
+    """Returns a Python that an unprivileged user may start, too."""
     return ["/usr/bin/python3", "-c", SERVER]
 
 
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("start", ["'/usr/bin/python3'", "'/usr/bin/setsid', '/usr/bin/python3'"])
 def test_what_a_killed_subject_leaves_is_ended(start: str, frozen: bool) -> None:
-    """Also of a server that makes a group of its own, as php-fpm does."""
+    """Tests this also for a server that creates its own process group, as php-fpm does."""
     text = SUBJECT.replace("sys.executable", start)
     subject = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True,
                                start_new_session=True,
@@ -61,7 +62,7 @@ def test_what_a_killed_subject_leaves_is_ended(start: str, frozen: bool) -> None
     subject.kill()
     subject.wait()
     subject.stdout.close()
-    # The port is open until the last thread of the process has ended.
+    # The port is open until the last thread of the process has exited.
     until(lambda: has_ended(int(pid)) and not Path(folder).exists() and not is_open(int(port)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Latencies: the buckets, against the table of docs/protocol.md, and how threads are merged."""
+"""Tests latencies: the buckets, against the table of docs/protocol.md, and merging of threads."""
 
 import random
 from collections import Counter

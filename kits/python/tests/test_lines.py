@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines as they are read, cut and written."""
+"""Tests how lines are read, split and written."""
 
 import io
 from collections.abc import Iterable

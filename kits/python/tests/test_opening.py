@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seeded sequence, against the values that docs/protocol.md names, and the arguments."""
+"""Tests the seeded sequence, against the values in docs/protocol.md, and the arguments."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def test_first_values() -> None:
 
 
 def test_the_state_wraps() -> None:
-    # The state of seed s after one step is that of seed s + the constant, modulo 2^64.
+    # After one step, the state for seed s equals s plus the constant, modulo 2^64.
     following = (2**64 - 1 + 0x9E3779B97F4A7C15) % 2**64
     assert seeded_sequence(2**64 - 1, 4)[1:] == seeded_sequence(following, 3)
 

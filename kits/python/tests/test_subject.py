@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conversations with a subject that was made with the kit, in a process of its own."""
+"""Tests conversations with a subject that uses the kit, in a separate process."""
 
 import os
 import re
@@ -17,7 +17,7 @@ OPENED = "@lab opened text=x"
 
 
 def talk(*commands: str) -> tuple[list[str], str]:
-    """The replies after hello, and the log. The subject must end well."""
+    """Returns the replies after hello, and the log. The subject must exit successfully."""
     process = subprocess.run(
         [sys.executable, "-B", FOLDER / "echo_subject.py"], input="\n".join(commands) + "\n",
         capture_output=True, text=True, check=True, timeout=60,
@@ -43,7 +43,7 @@ def test_a_conversation() -> None:
                        r"check=5769190333757026567", replies[3])
     assert ran and before < int(ran[1]) <= int(ran[2]) < after
     assert replies[4:] == ["@lab closed"]
-    assert "@lab torn" in log, "what a case prints is kept, as a log"
+    assert "@lab torn" in log, "the output of a case becomes a log"
 
 
 def test_noop() -> None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject with one case: texts parsed to numbers. `open case=parse most=999 seed=7` opens it.
+//! A subject with one case that parses texts as numbers. `open case=parse most=999 seed=7` opens the case.
 
 use lab_kit::{Closed, Failure, Opening, Subject, Work};
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The two streams between the lab and its subject.
+//! The two streams between benchlab and the subject.
 
 use crate::Failure;
 use crate::line::{self, Command, Reply};
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 
-/// Keeps a reply well within a line, however talkative a library is.
+/// The maximum length of an error message in characters, so that a reply fits into a line.
 const MESSAGE_MAX: usize = 4_000;
 
-/// Finds the SQLSTATE in an error, if it is one of the driver's and has one.
+/// Returns the SQLSTATE of an error, if it is an error of the driver and has one.
 pub(crate) type SqlState = fn(&(dyn Error + 'static)) -> Option<String>;
 
-/// Commands in, one reply out for each. Once a stream fails there are no commands any more.
+/// Reads commands and writes one reply to each. After a stream has failed, there are no more commands.
 pub(crate) struct Conversation {
     commands: Box<dyn BufRead>,
     replies: Box<dyn Write>,
@@ -30,7 +30,7 @@ impl Conversation {
         }
     }
 
-    /// The next command that can be understood; `None` after `quit` and at the end of the input.
+    /// Returns the next valid command, or `None` after `quit` and at the end of the input.
     pub fn next(&mut self) -> Option<Command> {
         while self.ended.is_none() {
             match line::read(&mut *self.commands) {
@@ -46,7 +46,7 @@ impl Conversation {
         None
     }
 
-    /// Sends a reply, by one write, so that the lab wakes once.
+    /// Sends a reply with one write, so that benchlab wakes up once.
     pub fn reply(&mut self, reply: Reply) {
         if self.ended.is_none()
             && let Err(error) = self
@@ -58,7 +58,7 @@ impl Conversation {
         }
     }
 
-    /// Sends the reply `error`. After the end there is nobody to tell but the log.
+    /// Sends the reply `error`. After the end, the error is only logged.
     pub fn refuse(&mut self, failure: Failure) {
         let mut message: String = failure.message.chars().take(MESSAGE_MAX).collect();
         if let Some(state) = failure.causes().find_map(self.sqlstate) {
@@ -71,7 +71,7 @@ impl Conversation {
         self.reply(reply.with("message", message));
     }
 
-    /// How the conversation ended.
+    /// Returns the result of the conversation.
     pub fn end(self) -> io::Result<()> {
         self.ended.unwrap_or(Ok(()))
     }

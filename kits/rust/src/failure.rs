@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Failures, as the reply `error` reports them.
+//! Failures, as reported by the reply `error`.
 
 use std::error::Error;
 use std::iter::successors;
 
-/// Why a case was not opened, or an operation not done.
+/// The reason why a case was not opened or an operation failed.
 ///
-/// Every [`std::error::Error`] becomes the code `failed` by `?`. (It is no `Error` itself, or that
-/// would not be possible.)
+/// The `?` operator converts every [`std::error::Error`] to a failure with the code `failed`. `Failure` does not
+/// implement `Error` itself, because the conversion would then be impossible.
 #[derive(Debug)]
 pub struct Failure {
     pub(crate) code: Code,
@@ -24,17 +24,17 @@ pub(crate) enum Code {
 }
 
 impl Failure {
-    /// A missing or malformed argument, an unknown command, a command out of order.
+    /// Reports a missing or malformed argument, or a command that is unknown or out of order.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Code::Usage, message.into(), None)
     }
 
-    /// This subject has no such case or parameter.
+    /// Reports a case or parameter that this subject does not support.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(Code::Unsupported, message.into(), None)
     }
 
-    /// The work itself went wrong, in words of one's own.
+    /// Reports that the work itself failed, with a custom message.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Code::Failed, message.into(), None)
     }
@@ -47,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// The error that this came from, and its causes in turn.
+    /// Returns the original error and its chain of causes.
     pub(crate) fn causes(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
         let cause = self.cause.as_deref().map(|error| error as &dyn Error);
         successors(cause, |&error| error.source())
@@ -55,7 +55,7 @@ impl Failure {
 }
 
 impl<E: Error + Send + Sync + 'static> From<E> for Failure {
-    /// The message is the error's and those of its causes, in the libraries' own words.
+    /// Builds the message from those of the error and its causes.
     fn from(error: E) -> Self {
         let mut message = error.to_string();
         for cause in successors(error.source(), |&cause| cause.source()) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The inputs of a case, computed when it is opened.
+//! The inputs of a case, computed when the case is opened.
 
-/// Values of the sequence that a case gets; the first follows the last.
+/// The number of values of the sequence, which then repeats.
 const COUNT: usize = 4096;
 
-/// Inputs of a case, one for each of the 4,096 values of the seeded sequence.
+/// The inputs of a case, one for each of the 4,096 values of the seeded sequence.
 #[derive(Clone, Debug)]
 pub struct Inputs<T = u64>(Vec<T>);
 
 impl Inputs {
-    /// The first values of the sequence that this seed begins, computed by SplitMix64: Steele, Lea, Flood, *Fast splittable
+    /// Computes the first values of the sequence for a seed with SplitMix64: Steele, Lea, Flood, *Fast splittable
     /// pseudorandom number generators*, OOPSLA 2014.
     pub fn seeded(seed: u64) -> Self {
         let mut state = seed;
@@ -22,24 +22,24 @@ impl Inputs {
         Self(values.collect())
     }
 
-    /// Inputs that a case computes from each value of the sequence.
+    /// Computes an input from each value of the sequence.
     pub fn map<T>(&self, input: impl Fn(u64) -> T) -> Inputs<T> {
         Inputs(self.0.iter().map(|&value| input(value)).collect())
     }
 }
 
 impl<T: Copy> Inputs<T> {
-    /// The first `count` inputs, from the first one on.
+    /// Returns the first `count` inputs.
     pub fn first(&self, count: u64) -> impl Iterator<Item = T> {
         self.endless().take(count as usize)
     }
 
-    /// All inputs, over and over.
+    /// Returns all inputs, repeated endlessly.
     pub fn endless(&self) -> impl Iterator<Item = T> {
         self.0.iter().copied().cycle()
     }
 
-    /// Input `k`, counted from 0.
+    /// Returns input `k`, counted from 0.
     pub fn at(&self, k: u64) -> T {
         self.0[k as usize % COUNT]
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The latencies of operations that are done at once.
+//! The latencies of concurrent operations.
 
 use crate::clock;
 use std::fmt;
 
-/// Buckets for every `u64`, so that nothing has to be checked while measuring.
+/// The number of buckets for every `u64`, so that no bounds have to be checked while measuring.
 const BUCKETS: usize = 59 * 32 + 32;
 
-/// The latencies of the operations of one connection or thread, and when they began and ended.
+/// The latencies of the operations of one connection or thread, with their start and end.
 ///
-/// One clock reading per operation: the end of one is the start of the next. Nothing is allocated
+/// The clock is read once per operation: the end of an operation is the start of the next one. Nothing is allocated
 /// after [`Laps::default`].
 #[derive(Clone)]
 pub struct Laps {
@@ -29,40 +29,41 @@ impl Default for Laps {
 }
 
 impl Laps {
-    /// The first operation begins now.
+    /// Starts the first operation.
     pub fn start(&mut self) {
         self.start = clock::now();
         self.end = self.start;
     }
 
-    /// An operation ends now, and the next one begins.
+    /// Ends an operation, and starts the next one.
     pub fn lap(&mut self) {
         let now = clock::now();
         self.counts[bucket(now - self.end)] += 1;
         self.end = now;
     }
 
-    /// An operation ends now that was due at `due`, in ns of CLOCK_MONOTONIC: for operations at a fixed rate, whose
-    /// latencies count from then.
+    /// Ends an operation that was due at `due`, in ns of CLOCK_MONOTONIC.
+    ///
+    /// For operations at a fixed rate, whose latencies count from the time when they are due.
     pub fn lap_since(&mut self, due: u64) {
         let now = clock::now();
         self.counts[bucket(now.saturating_sub(due))] += 1;
         self.end = now;
     }
 
-    /// The last operation ends now, unless a lap ended it.
+    /// Ends the last operation, unless a lap did.
     pub fn finish(&mut self) {
         if self.end == self.start {
             self.end = clock::now();
         }
     }
 
-    /// True if no operation was measured.
+    /// Returns true if no operation was measured.
     pub(crate) fn is_empty(&self) -> bool {
         self.counts.iter().all(|&count| count == 0)
     }
 
-    /// Takes in what another connection or thread did at the same time.
+    /// Merges the concurrent operations of another connection or thread.
     pub(crate) fn join(&mut self, other: &Laps) {
         self.start = self.start.min(other.start);
         self.end = self.end.max(other.end);
@@ -71,13 +72,13 @@ impl Laps {
         }
     }
 
-    /// When the first operation of all began, and the last one ended: CLOCK_MONOTONIC, in ns.
+    /// Returns the start of the first operation and the end of the last one, as CLOCK_MONOTONIC in ns.
     pub fn span(&self) -> (u64, u64) {
         (self.start, self.end)
     }
 }
 
-/// The argument `latencies`: `INDEX:COUNT,INDEX:COUNT,…`, ascending, without zeros.
+/// Formats the argument `latencies`: `INDEX:COUNT,INDEX:COUNT,…`, ascending, without empty buckets.
 impl fmt::Display for Laps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = self
@@ -93,7 +94,7 @@ impl fmt::Display for Laps {
     }
 }
 
-/// The bucket of a latency, in ns: HdrHistogram's layout with 64 sub-buckets.
+/// Returns the bucket of a latency in ns, in HdrHistogram's layout with 64 sub-buckets.
 fn bucket(ns: u64) -> usize {
     let exponent = 58_u32.saturating_sub(ns.leading_zeros());
     exponent as usize * 32 + (ns >> exponent) as usize

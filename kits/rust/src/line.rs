@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lines of the protocol: commands read, replies written, values percent-coded.
+//! Reads commands and writes replies of the protocol, with percent-encoded values.
 
 use crate::Failure;
 use std::fmt::{self, Write};
@@ -7,11 +7,11 @@ use std::io::{self, BufRead, Read};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Bytes of a line before its LF.
+/// The maximum length of a line in bytes, without its LF.
 const LINE_MAX: usize = 65_536;
 
-/// Reads a line without its LF, or `None` at the end of the input. One that is too long is read to
-/// its end, and is a failure.
+/// Reads a line without its LF, or returns `None` at the end of the input. A line that is too long is skipped, and is
+/// a failure.
 pub(crate) fn read(input: &mut dyn BufRead) -> io::Result<Option<Result<Vec<u8>, Failure>>> {
     let mut line = Vec::new();
     let mut bounded = Read::take(&mut *input, LINE_MAX as u64 + 1);
@@ -28,7 +28,7 @@ pub(crate) fn read(input: &mut dyn BufRead) -> io::Result<Option<Result<Vec<u8>,
     Ok(Some(Ok(line)))
 }
 
-/// A verb and its arguments, decoded.
+/// A verb and its decoded arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     pub verb: String,
@@ -55,7 +55,7 @@ impl Command {
     }
 }
 
-/// The arguments of a command, checked as they are asked for. Of two with a key the first counts.
+/// The arguments of a command, which are validated on access. If a key is repeated, its first value is used.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arguments(Vec<(String, String)>);
 
@@ -86,7 +86,7 @@ impl Arguments {
     }
 }
 
-/// The key and the decoded value of a word, if it is well-formed.
+/// Returns the key and the decoded value of a word, if it is well-formed.
 fn argument(word: &[u8]) -> Option<(String, String)> {
     let equals = word.iter().position(|&byte| byte == b'=')?;
     let (key, value) = (&word[..equals], &word[equals + 1..]);
@@ -94,7 +94,7 @@ fn argument(word: &[u8]) -> Option<(String, String)> {
     Some((key.to_owned(), decode(value)?))
 }
 
-/// True for a key: `[a-z][a-z0-9_]*`.
+/// Returns true for a key: `[a-z][a-z0-9_]*`.
 fn is_key(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text
@@ -102,7 +102,7 @@ fn is_key(text: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// True if a byte of a value stands for itself.
+/// Returns true if a byte of a value is not encoded.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~/:,+".contains(&byte)
 }
@@ -124,7 +124,7 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
-/// A reply in the making.
+/// A reply under construction.
 #[derive(Debug)]
 pub(crate) struct Reply(String);
 
@@ -147,12 +147,12 @@ impl Reply {
             if is_plain(byte) {
                 line.push(char::from(byte));
             } else {
-                write!(line, "%{byte:02X}").expect("a String takes everything");
+                write!(line, "%{byte:02X}").expect("writing to a String cannot fail");
             }
         }
     }
 
-    /// The line with its LF.
+    /// Returns the line with its LF.
     pub fn line(mut self) -> String {
         self.0.push('\n');
         self.0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program's cases, and what becomes of a command.
+//! A program's cases, and the execution of commands.
 
 use crate::clock;
 use crate::conversation::{Conversation, SqlState};
@@ -13,17 +13,16 @@ use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
 use std::str::FromStr;
 
-/// The most operations of a batch.
+/// The maximum number of operations in a batch.
 const OPERATIONS_MAX: u64 = 1 << 53;
 
-/// Opens a case, serves it, and releases what it took: everything that belongs to the case lives in
-/// this one function.
+/// A case: opens it, serves it, and releases its resources, all in one function.
 ///
-/// A case. Work before and after [`Opening::serve`] is not timed. A failure before it is the reply to `open`,
-/// and a failure after it the reply to `close`.
+/// Work before and after [`Opening::serve`] is not timed. A failure before it is the reply to `open`, and a failure
+/// after it is the reply to `close`.
 pub type Case = fn(Opening<'_>) -> Result<Closed, Failure>;
 
-/// The proof that a case was served; only [`Opening::serve`] makes one.
+/// The proof that a case was served; only [`Opening::serve`] creates one.
 #[derive(Debug)]
 pub struct Closed(());
 
@@ -36,8 +35,10 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// `name` is the one that the experiment gives this subject; `library` names the driver or
-    /// library under test with its version. The case `noop` is built in.
+    /// Creates a subject with the built-in case `noop`.
+    ///
+    /// `name` is the subject's name in the experiment; `library` is the driver or library under test with its
+    /// version.
     pub fn new(name: impl Into<String>, library: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -53,25 +54,26 @@ impl Subject {
         self
     }
 
-    /// How an error's SQLSTATE is found, where the driver's own words leave it out. It is asked for
-    /// each error and its causes, and added to the message.
+    /// Sets a function that returns an error's SQLSTATE, if the driver's message does not contain it.
+    ///
+    /// The function is called for each error and its causes, and the SQLSTATE is added to the message.
     pub fn sqlstate(mut self, sqlstate: SqlState) -> Self {
         self.sqlstate = sqlstate;
         self
     }
 
-    /// Serves the lab on this process's standard input and output, on the calling thread, until
-    /// `quit` or the end of the input.
+    /// Serves benchlab on this process's standard input and output, on the calling thread, until `quit` or the end of
+    /// the input.
     ///
-    /// From here on, what the program prints to standard output goes to standard error, so that no
-    /// reply is torn.
+    /// From this call on, standard output of the program is redirected to standard error, so that it cannot corrupt
+    /// replies.
     pub fn serve(self) -> io::Result<()> {
         let replies = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         dup2_stdout(io::stderr())?;
         self.serve_on(io::stdin().lock(), replies)
     }
 
-    /// Like [`Subject::serve`], on these streams.
+    /// Serves benchlab like [`Subject::serve`], on these streams.
     pub fn serve_on(
         self,
         commands: impl BufRead + 'static,
@@ -100,7 +102,7 @@ impl Subject {
         lab.end()
     }
 
-    /// Carries out `open` and all that follows until the case is closed.
+    /// Executes `open` and all following commands until the case is closed.
     fn open(&self, arguments: Arguments, lab: &mut Conversation) -> Result<Closed, Failure> {
         let name = arguments.text("case")?;
         let inputs = Inputs::seeded(arguments.integer("seed", 0..=u64::MAX)?);
@@ -116,7 +118,7 @@ impl Subject {
     }
 }
 
-/// A command `open`: what the case is opened with, and what it answers.
+/// A command `open`: the arguments for opening a case, and the reply.
 pub struct Opening<'a> {
     opened: Reply,
     arguments: Arguments,
@@ -125,12 +127,12 @@ pub struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// The argument `key`, which must be there.
+    /// Returns the argument `key`, which is required.
     pub fn text(&self, key: &str) -> Result<&str, Failure> {
         self.arguments.text(key)
     }
 
-    /// The argument `key`, which must be a decimal integer of this range.
+    /// Returns the argument `key`, which must be a decimal integer in this range.
     pub fn integer<T>(&self, key: &str, range: RangeInclusive<T>) -> Result<T, Failure>
     where
         T: FromStr + PartialOrd + fmt::Display,
@@ -138,7 +140,7 @@ impl Opening<'_> {
         self.arguments.integer(key, range)
     }
 
-    /// The sequence that the command's seed begins.
+    /// Returns the sequence for the command's seed.
     pub fn inputs(&self) -> &Inputs {
         &self.inputs
     }
@@ -148,10 +150,10 @@ impl Opening<'_> {
         self.opened.push(key, value);
     }
 
-    /// Answers that the case is open, and calls `perform` for each batch until the case is closed.
+    /// Replies that the case is open, and calls `perform` for each batch until the case is closed.
     ///
-    /// `perform` does the given number of operations, from 1 to 2^53, in a loop of its own, from the
-    /// first input on: this is what is timed. After a failure it may be called again.
+    /// `perform` does the given number of operations, from 1 to 2^53, in a loop that starts with the first input.
+    /// This is the timed code. After a failure it may be called again.
     pub fn serve(self, mut perform: impl FnMut(u64) -> Result<Work, Failure>) -> Closed {
         let lab = self.lab;
         lab.reply(self.opened);
@@ -171,8 +173,9 @@ impl Opening<'_> {
         Closed(())
     }
 
-    /// Answers that the case is open, and waits until it is closed: for a server, which serves
-    /// meanwhile in threads or tasks of its own and does no operations.
+    /// Replies that the case is open, and waits until it is closed.
+    ///
+    /// This is for a server, which does its work in separate threads or tasks and does no operations.
     pub fn wait(self) -> Closed {
         self.serve(|_| {
             let message = "this case serves, it does no operations";
@@ -223,7 +226,7 @@ fn unknown(verb: &str) -> Failure {
     Failure::usage(format!("there is no command {verb}"))
 }
 
-/// Shows what the protocol itself costs.
+/// Measures the cost of the protocol itself.
 fn noop(opening: Opening) -> Result<Closed, Failure> {
     Ok(opening.serve(|operations| {
         Ok(Work {

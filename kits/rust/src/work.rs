@@ -4,32 +4,32 @@
 use crate::Laps;
 use std::collections::BTreeMap;
 
-/// The result of operations: the sum of every value, and the number of rows or bytes.
+/// The result of operations: the sum of all values, and the number of rows or bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
-    /// Every value that the operations produced, added up modulo 2^64.
+    /// The sum of all values that the operations produced, modulo 2^64.
     pub check: u64,
-    /// The amount that they produced, such as rows or bytes.
+    /// The amount that the operations produced, such as rows or bytes.
     pub units: u64,
-    /// The latencies, if the case does several operations at once.
+    /// The latencies, if the case does concurrent operations.
     pub laps: Option<Laps>,
-    /// For operations at a fixed rate, else empty: the longest latency, in ns, of those that were due in each
-    /// tenth of a second from the batch's start on.
+    /// For operations at a fixed rate, the maximum latency in ns of the operations that were due in each tenth of a
+    /// second since the batch's start; otherwise empty.
     pub timeline: Vec<u64>,
-    /// The experiment's own metrics by their names, finite and of less than 10^17.
+    /// Metrics of the experiment by name, finite and less than 10^17.
     pub metrics: BTreeMap<&'static str, f64>,
 }
 
 impl Work {
-    /// Adds what an operation produced: so many units, with this sum of their values. A negative
-    /// one counts as its two's complement.
+    /// Adds the result of an operation: the number of units, and the sum of their values. A negative sum counts as
+    /// its two's complement.
     pub fn add(&mut self, units: u64, sum: impl Into<i64>) {
         self.units += units;
         self.check = self.check.wrapping_add(sum.into() as u64);
     }
 
-    /// Takes in what another connection or thread did at the same time. Of a metric of both, `other`'s
-    /// counts.
+    /// Merges the concurrent work of another connection or thread. If both contain a metric, the value of `other` is
+    /// used.
     pub fn join(mut self, other: Work) -> Work {
         self.units += other.units;
         self.check = self.check.wrapping_add(other.check);
@@ -49,7 +49,8 @@ impl Work {
         self
     }
 
-    /// Notes an operation of the timeline: so long after the batch's start it was due, and it took so long, in ns.
+    /// Records an operation in the timeline, given the time in ns from the batch's start to its due time, and its
+    /// latency in ns.
     pub fn note(&mut self, due: u64, took: u64) {
         const STEP: u64 = 100_000_000;
         let step = (due / STEP) as usize;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Threads that share a batch of operations and do them at once.
+//! Threads that share a batch of operations and do them concurrently.
 
 use crate::{Failure, Laps, Work};
 use std::io;
@@ -10,34 +10,34 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 
-/// One worker's part of a batch: of n workers, worker c does every operation k with `k mod n = c`.
+/// One worker's share of a batch: of n workers, worker c does every operation k with `k mod n = c`.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// The worker, from 0.
+    /// The index of the worker.
     pub worker: usize,
     workers: usize,
     operations: u64,
 }
 
 impl Share {
-    /// The operations' numbers, ascending.
+    /// Returns the operations' numbers in ascending order.
     pub fn operations(&self) -> StepBy<Range<u64>> {
         (self.worker as u64..self.operations).step_by(self.workers)
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub fn len(&self) -> u64 {
         let left = self.operations.saturating_sub(self.worker as u64);
         left.div_ceil(self.workers as u64)
     }
 
-    /// True if there are none: such a share is not handed to a worker.
+    /// Returns true if there are no operations. Such a share is not passed to a worker.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Threads that start each batch together on a barrier, and wait between batches until this is dropped.
+/// Threads that start each batch together at a barrier, and wait between batches until this is dropped.
 pub struct Workers(Vec<Worker>);
 
 struct Worker {
@@ -49,8 +49,8 @@ struct Worker {
 impl Workers {
     /// Starts `count` threads, each of which calls `work` with its share of a batch.
     ///
-    /// `work` does the share's operations in a loop of its own, with [`Laps::lap`] after each, or without
-    /// any if the case tells no latencies.
+    /// `work` does the share's operations in a loop. It calls [`Laps::lap`] after each operation, or never if the
+    /// case reports no latencies.
     pub fn start<F>(count: usize, work: F) -> io::Result<Self>
     where
         F: Fn(Share, &mut Laps) -> Result<Work, Failure> + Send + Sync + 'static,
@@ -61,7 +61,7 @@ impl Workers {
         workers.collect::<io::Result<_>>().map(Self)
     }
 
-    /// Does a batch, and adds up what the workers' shares yield.
+    /// Does a batch, and adds up the results of the workers' shares.
     pub fn perform(&self, operations: u64) -> Result<Work, Failure> {
         let workers = self.0.len();
         for (number, worker) in self.0.iter().enumerate() {
@@ -102,12 +102,15 @@ impl Worker {
     }
 
     fn send(&self, share: Share) {
-        let shares = self.shares.as_ref().expect("it is there until the drop");
-        shares.send(share).expect("a worker ends after its sender");
+        let shares = self
+            .shares
+            .as_ref()
+            .expect("the sender exists until the drop");
+        shares.send(share).expect("a worker outlives its sender");
     }
 
     fn receive(&self) -> Result<Work, Failure> {
-        self.results.recv().expect("a worker ends after its sender")
+        self.results.recv().expect("a worker outlives its sender")
     }
 }
 
@@ -115,7 +118,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.shares = None;
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // its panics were caught
+            let _ = thread.join(); // the worker's panics were caught
         }
     }
 }

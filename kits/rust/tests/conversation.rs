@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The replies of a subject made with the kit, line by line.
+//! Tests the replies of a subject that uses the kit, line by line.
 
 use lab_kit::{Closed, Failure, Laps, Opening, Subject, Work, Workers};
 use proptest::collection::vec;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::io::{self, Cursor, Write};
 use std::rc::Rc;
 
-/// Adds up its inputs, shows what it got, and fails where it is told to.
+/// Sums its inputs, reports its arguments, and fails on request.
 fn echo(mut opening: Opening) -> Result<Closed, Failure> {
     let text = opening.text("text")?.to_owned();
     let fail = opening.text("fail").unwrap_or("never").to_owned();
@@ -34,12 +34,12 @@ fn echo(mut opening: Opening) -> Result<Closed, Failure> {
         })
     });
     if fail == "close" {
-        return Err(Failure::failed("it does not close"));
+        return Err(Failure::failed("the case failed to close"));
     }
     Ok(closed)
 }
 
-/// Two threads at once, one after the other.
+/// Simulates two concurrent threads, one after the other.
 fn at_once(opening: Opening) -> Result<Closed, Failure> {
     Ok(opening.serve(|operations| {
         let thread = |operations| {
@@ -57,7 +57,7 @@ fn at_once(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// Adds up the operations' numbers with several threads, one of which may fail.
+/// Sums the operations' numbers with multiple threads, one of which may fail.
 fn count(opening: Opening) -> Result<Closed, Failure> {
     let has_laps = opening.text("laps")? == "yes";
     let fail = opening.text("fail").unwrap_or("never").to_owned();
@@ -79,7 +79,7 @@ fn count(opening: Opening) -> Result<Closed, Failure> {
     Ok(opening.serve(|operations| workers.perform(operations)))
 }
 
-/// Has metrics.
+/// Reports metrics.
 fn measure(opening: Opening) -> Result<Closed, Failure> {
     Ok(opening.serve(|_| {
         let mut work = Work::default();
@@ -91,13 +91,13 @@ fn measure(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// A server that serves nobody.
+/// A server that serves no requests.
 fn server(mut opening: Opening) -> Result<Closed, Failure> {
     opening.setting("url", "http://127.0.0.1:0");
     Ok(opening.wait())
 }
 
-/// An error like a driver's: the words that matter are its cause's.
+/// An error like that of a driver: its cause contains the important message.
 #[derive(Debug)]
 struct Full;
 
@@ -137,7 +137,7 @@ impl Write for Replies {
     }
 }
 
-/// All replies to this input.
+/// Returns all replies to this input.
 fn answers(input: &[u8]) -> Vec<String> {
     let replies = Replies::default();
     Subject::new("echo", "no library 1.0")
@@ -157,7 +157,7 @@ fn answers(input: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The replies to these commands, without the hello.
+/// Returns the replies to these commands, without the hello.
 fn replies(commands: &[&str]) -> Vec<String> {
     answers(commands.join("\n").as_bytes()).split_off(1)
 }
@@ -429,7 +429,7 @@ fn survives_a_failure() {
         "@lab error code=failed message=driver%20error:%20disk%20full%20%28SQLSTATE%2053100%29";
     let no_case = &refused("no case is open");
     let (opened, closed) = ("@lab opened text=x", "@lab closed");
-    let stuck = "@lab error code=failed message=it%20does%20not%20close";
+    let stuck = "@lab error code=failed message=the%20case%20failed%20to%20close";
     for (when, expected) in [
         ("open", [full, no_case, no_case, opened]),
         ("perform", [opened, full, closed, opened]),
@@ -502,7 +502,7 @@ proptest! {
             } else {
                 line.insert(at.min(line.len()), byte);
             }
-            // Neither a line more nor the end, nor more work than a test should do.
+            // No line breaks, and not more work than is suitable for a test.
             let long = line.iter().filter(|b| b.is_ascii_digit()).count() > 1;
             line.retain(|&b| b != b'\n' && !(long && command > 1 && b.is_ascii_digit()));
             input.extend(line);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The example as a process: its streams, its thread, its end.
+//! Tests the example as a process: its streams, its thread, its exit.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// Examples lie beside the folder of the test programs.
+/// Starts the example. Examples are next to the directory of the test programs.
 fn start() -> Child {
     let test: PathBuf = env::current_exe().unwrap();
     let example = test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Echo is a subject for the kit's tests: its cases show what the kit gave them, and print what they
-// should not.
+// Echo is a subject for the kit's tests. Its cases reply with the input from the kit, and write to
+// standard output, which they should not do.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	})
 }
 
-// echo adds up the inputs, two units each.
+// echo sums the inputs, with two units for each.
 type echo struct {
 	inputs [lab.Inputs]uint64
 	failAt uint64
@@ -63,7 +63,7 @@ func (e *echo) Close() error {
 	return nil
 }
 
-// count adds up the operations' numbers, several at once.
+// count sums the numbers of concurrent operations.
 type count struct{ *lab.Workers }
 
 func openCount(opening *lab.Opening) (lab.Case, error) {
@@ -92,7 +92,7 @@ func (c count) Close() error {
 	return nil
 }
 
-// measure has metrics.
+// measure reports metrics.
 type measure struct{}
 
 func openMeasure(*lab.Opening) (lab.Case, error) { return measure{}, nil }
@@ -105,7 +105,7 @@ func (measure) Perform(operations uint64) (lab.Work, error) {
 
 func (measure) Close() error { return nil }
 
-// openServer opens a server that serves nobody.
+// openServer opens a server that serves no requests.
 func openServer(opening *lab.Opening) (lab.Case, error) {
 	opening.Report("url", "http://127.0.0.1:0")
 	return lab.Serving(func() error {

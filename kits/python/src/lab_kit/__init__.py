@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subject protocol (docs/protocol.md) for Python: a program passes its cases to `serve`,
-which speaks to the lab until the end."""
+"""Implements the subject protocol (docs/protocol.md) for Python. A program passes its cases to
+`serve`, which communicates with benchlab until the end."""
 
 from lab_kit.errors import UnsupportedError, UsageError
 from lab_kit.latencies import Latencies

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of other makers that a subject starts for itself, such as Apache: private to it, as an
-unprivileged user, and gone with it, however it ends."""
+"""Starts third-party servers, such as Apache, for a subject. They are private to the subject, run
+as an unprivileged user, and end with the subject, however it exits."""
 
 import os
 import pwd
@@ -16,19 +16,20 @@ from pathlib import Path
 from types import TracebackType
 
 _USER = "www-data"
-"""The user that daemons run as if this program runs as root. Debian always has it, others have `nobody`."""
+"""The user that daemons run as if this program runs as root. Debian always has it; other distributions have
+`nobody`."""
 
 _TIMEOUT_S = 120
-"""A server may take so long until it answers; a busy machine is slow."""
+"""The timeout for a server to respond, which allows for a busy machine."""
 
 _GRACE_S = 10
-"""A server that was asked to end may take so long."""
+"""The timeout for a server to exit gracefully."""
 
 _LINES_IN_ERROR, _LINES_IN_LOG = 5, 100
-"""Last lines of their log that are shown with an error, and handed on in the end."""
+"""The number of last lines of the log to show with an error, and to forward at the end."""
 
 _ATTEMPTS = 5
-"""Another program may take a port between its choice and its use."""
+"""The number of attempts, since another program may take a port between its choice and its use."""
 
 _GUARD = """
 import os, shutil, signal, sys
@@ -57,16 +58,17 @@ for _ in range(100):
     if not os.path.exists(folder):
         break
 """
-"""Waits until the subject is gone, by the end of a pipe that it alone holds; then ends what is left: its group,
-and those that it named and that made a group of their own, as php-fpm does."""
+"""Waits until the subject has exited, which closes a pipe that only the subject holds. Then ends the remaining
+processes: the subject's group, and registered processes that created their own group, as php-fpm does."""
 
 
 class Daemons:
-    """The servers of one case, for a `with` block. They are in the subject's process group, so that the
-    lab freezes and ends them with it.
+    """The servers of one case, as a context manager. They are in the subject's process group, so that benchlab
+    freezes and ends them with the subject.
 
-    `folder` is the daemons' folder, removed at the end. It is made in `parent`, which all users must be able to
-    enter. If `tells`, their output and their file `log` become log lines of the subject at the end.
+    `folder` is the daemons' directory, which is removed at the end. It is created in `parent`, which all users
+    must be able to enter. If `tells`, the daemons' output and their file `log` become log lines of the subject
+    at the end.
     """
 
     def __init__(self, parent: Path | None = None, *, tells: bool = True) -> None:
@@ -76,9 +78,10 @@ class Daemons:
         self._running: list[tuple[subprocess.Popen[bytes], signal.Signals]] = []
 
     def __enter__(self) -> "Daemons":
-        if os.getpgrp() != os.getpid():  # the lab's subjects lead a group, others' must not be ended
+        if os.getpgrp() != os.getpid():  # benchlab's subjects lead a group; other groups must not be ended
             os.setpgid(0, 0)
-        # Apache ends its whole process group (prefork.c): this program is in it, and ends by itself.
+        # Apache signals its whole process group (prefork.c). This program is in the group, and exits
+        # on its own.
         for number in signal.SIGTERM, signal.SIGHUP:
             signal.signal(number, lambda *_: None)
         self.folder = Path(tempfile.mkdtemp(prefix="lab-daemons-", dir=self._parent))
@@ -101,19 +104,19 @@ class Daemons:
         self._guard.stdin.close()
 
     def own(self, path: Path) -> None:
-        """Makes a file or folder the servers' user's."""
+        """Makes the servers' user the owner of a file or directory."""
         if self._account is not None:
             os.chown(path, self._account.pw_uid, self._account.pw_gid)
 
     def make(self, name: str) -> Path:
-        """A folder within theirs."""
+        """Creates a directory within the servers' directory."""
         path = self.folder / name
         path.mkdir()
         self.own(path)
         return path
 
     def write(self, name: str, text: str) -> Path:
-        """A file within their folder, which only they may read."""
+        """Creates a file within the servers' directory that only they may read."""
         path = self.folder / name
         path.write_text(text)
         path.chmod(0o600)
@@ -122,8 +125,8 @@ class Daemons:
 
     def start(self, words: Sequence[str | Path], ready: Callable[[], bool], *,
               ending: signal.Signals = signal.SIGTERM, environment: Mapping[str, str] = {}) -> int:
-        """Starts a program and waits until it is ready: its process id. What it prints are log lines.
-        `ending` asks it to end when it has answered what is under way."""
+        """Starts a program, waits until it is ready, and returns its process ID. Its output becomes
+        log lines. `ending` makes it exit after it has finished the requests in progress."""
         whom = {} if self._account is None else {
             "user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
         log = (self.folder / "log").open("ab")
@@ -138,18 +141,18 @@ class Daemons:
         deadline = time.monotonic() + _TIMEOUT_S
         while True:
             if process.poll() is not None:
-                raise RuntimeError(f"{words[0]} ended with status {process.returncode}\n"
+                raise RuntimeError(f"{words[0]} exited with status {process.returncode}\n"
                                    f"{self._log(_LINES_IN_ERROR)}")
             if ready():
                 return process.pid
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{words[0]} does not answer within {_TIMEOUT_S} s\n"
+                raise RuntimeError(f"{words[0]} did not respond within {_TIMEOUT_S} s\n"
                                    f"{self._log(_LINES_IN_ERROR)}")
             time.sleep(0.005)
 
     def listen(self, begin: Callable[[int], int]) -> tuple[int, int]:
-        """Has `begin` start a server on a port of its own, and returns that and what `begin` returned:
-        another port where that one was taken meanwhile."""
+        """Makes `begin` start a server on a free port, and returns the port and the result of `begin`.
+        Tries another port if the first one was taken in the meantime."""
         for attempt in range(1, _ATTEMPTS + 1):
             port = free_port()
             try:
@@ -157,7 +160,7 @@ class Daemons:
             except RuntimeError:
                 if attempt == _ATTEMPTS or not is_open(port):
                     raise
-        raise AssertionError("it was returned or raised")
+        raise AssertionError("unreachable")
 
     def _log(self, most: int) -> str:
         lines = (self.folder / "log").read_text(errors="replace").splitlines()[-most:]
@@ -165,7 +168,8 @@ class Daemons:
 
 
 def program(*names: str) -> str:
-    """The first of these programs that is there, also among the administrator's."""
+    """Returns the path of the first of these programs that exists, including those in the
+    administrator's directories."""
     folders = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     for name in names:
         if found := shutil.which(name, path=folders):
@@ -174,14 +178,14 @@ def program(*names: str) -> str:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody uses now."""
+    """Returns a free port of 127.0.0.1."""
     with socket.socket() as place:
         place.bind(("127.0.0.1", 0))
         return int(place.getsockname()[1])
 
 
 def is_open(port: int) -> bool:
-    """True if a program listens on a port of 127.0.0.1."""
+    """Returns true if a program listens on a port of 127.0.0.1."""
     with socket.socket() as place:
         place.settimeout(1)
         return place.connect_ex(("127.0.0.1", port)) == 0

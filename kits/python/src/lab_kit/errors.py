@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that a reply reports with a code of their own. Any other exception is reported as
-`failed`: the work itself went wrong."""
+"""Errors with their own codes in replies. All other exceptions are reported as `failed`, which
+means that the work itself failed."""
 
 
 class UsageError(Exception):
-    """An unknown command, a missing or malformed argument, a command out of order."""
+    """The command is unknown or out of order, or an argument is missing or malformed."""
 
 
 class UnsupportedError(Exception):
-    """This subject has no such case or parameter."""
+    """This subject does not support the case or parameter."""

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The latencies of a case that does several operations at once (docs/protocol.md, Latencies)."""
+"""The latencies of a case with concurrent operations (docs/protocol.md, Latencies)."""
 
 from collections.abc import Iterable
 from time import monotonic_ns, sleep  # on Linux, this is CLOCK_MONOTONIC
 
 BUCKETS = 1920
-"""As many as there are for latencies of 64 bits."""
+"""The number of buckets for 64-bit latencies."""
 
 
 def bucket(ns: int) -> int:
-    """The bucket in which a latency counts: HdrHistogram's layout with 64 sub-buckets."""
+    """Returns the bucket of a latency, in HdrHistogram's layout with 64 sub-buckets."""
     if ns < 64:
         return ns
     exponent = ns.bit_length() - 6
@@ -17,23 +17,25 @@ def bucket(ns: int) -> int:
 
 
 class Latencies:
-    """The latencies of one thread's operations in one batch: `start` begins the batch with the first
-    operation, and `lap` ends an operation and begins the next one."""
+    """The latencies of one thread's operations in one batch: `start` starts the batch and its first
+    operation, and `lap` ends an operation and starts the next one."""
 
     __slots__ = ("begun", "ended", "counts", "has_laps")
 
     def __init__(self) -> None:
         self.begun = self.ended = 0
-        """When the first operation began and the last one ended: CLOCK_MONOTONIC in ns."""
+        """The start of the first operation and the end of the last one, as CLOCK_MONOTONIC in ns.
+        """
         self.counts = [0] * BUCKETS
         self.has_laps = False
-        """True if single operations were measured."""
+        """True if individual operations were measured."""
 
     def start(self) -> None:
         self.begun = self.ended = monotonic_ns()
 
     def wait(self, due_ns: int) -> None:
-        """Waits until the next operation is due, `due_ns` after the start. Its latency counts from then."""
+        """Waits until the next operation is due, `due_ns` after the start. The latency of the operation
+        counts from then."""
         due = self.begun + due_ns
         while (left := due - monotonic_ns()) > 0:
             sleep(left / 1e9)
@@ -51,13 +53,14 @@ class Latencies:
         self.ended = now
         if ns < 64:
             self.counts[ns] += 1
-        else:  # `bucket`, without the call
+        else:  # `bucket`, inlined
             exponent = ns.bit_length() - 6
             self.counts[exponent * 32 + (ns >> exponent)] += 1
 
 
 def merged(parts: Iterable[Latencies]) -> Latencies:
-    """The sum over all threads that did operations, from the first start to the last end."""
+    """Merges the latencies of all threads that did operations. The result lasts from the first
+    start to the last end."""
     total = Latencies()
     working = list(parts)
     total.begun = min(part.begun for part in working)
@@ -69,5 +72,5 @@ def merged(parts: Iterable[Latencies]) -> Latencies:
 
 
 def encoded(latencies: Latencies) -> str:
-    """The reply's argument: INDEX:COUNT, ascending, separated by commas."""
+    """Returns the reply's argument: INDEX:COUNT in ascending order, separated by commas."""
     return ",".join(f"{index}:{count}" for index, count in enumerate(latencies.counts) if count)

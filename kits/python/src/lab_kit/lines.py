@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of the protocol: reading commands and writing replies, with percent-coding."""
+"""Reads and writes lines of the protocol, with percent-encoding."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,14 +10,14 @@ from urllib.parse import quote, unquote
 from lab_kit.errors import UsageError
 
 LINE_MAX = 65_536
-"""Bytes of a line, without its LF."""
+"""The maximum length of a line in bytes, without its LF."""
 
 _ARGUMENT = re.compile(r"([a-z][a-z0-9_]*)=((?:[A-Za-z0-9\-._~/:,+]|%[0-9A-Fa-f]{2})*)")
 _NUMBER = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
-    """Yields each line without its LF, and None for one that is too long."""
+    """Yields each line without its LF, and None for a line that is too long."""
     while line := stream.readline(LINE_MAX + 1):
         if line.endswith(b"\n"):
             yield line[:-1]
@@ -30,9 +30,10 @@ def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
 
 
 def parse(line: bytes | None) -> tuple[str, dict[str, str]]:
-    """Cuts a line into its verb and its decoded arguments, of which the first with a key counts.
+    """Splits a line into its verb and its decoded arguments. If a key is repeated, its first value
+    is used.
 
-    A value that is not UTF-8 is decoded as a file name is (`os.fsdecode`).
+    A value that is not UTF-8 is decoded like a file name (`os.fsdecode`).
     """
     if line is None:
         raise UsageError(f"the line is longer than {LINE_MAX} bytes")
@@ -48,7 +49,7 @@ def parse(line: bytes | None) -> tuple[str, dict[str, str]]:
 
 
 def text(arguments: Mapping[str, str], key: str) -> str:
-    """The argument `key`."""
+    """Returns the argument `key`."""
     try:
         return arguments[key]
     except KeyError:
@@ -56,7 +57,7 @@ def text(arguments: Mapping[str, str], key: str) -> str:
 
 
 def integer(arguments: Mapping[str, str], key: str, least: int, most: int) -> int:
-    """The argument `key` as a decimal integer from `least` to `most`."""
+    """Returns the argument `key` as a decimal integer from `least` to `most`."""
     value = text(arguments, key)
     if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
         raise UsageError(f"{key} is not a whole number from {least} to {most}")
@@ -64,12 +65,12 @@ def integer(arguments: Mapping[str, str], key: str, least: int, most: int) -> in
 
 
 def decimal(value: float) -> str:
-    """The shortest decimal number that is this one, without an exponent."""
+    """Returns the shortest decimal representation of a number, without an exponent."""
     return format(Decimal(repr(value)), "f")
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Ascending numbers, those that follow each other as a range: `3,17-19`; or `none`."""
+    """Formats ascending numbers, with consecutive ones as a range: `3,17-19`; or `none`."""
     found: list[tuple[int, int]] = []
     for number in numbers:
         if found and found[-1][1] == number - 1:
@@ -81,7 +82,8 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def reply(verb: str, arguments: Mapping[str, object]) -> bytes:
-    """A reply as a line with its LF; raises ValueError if it is too long for the protocol."""
+    """Returns a reply as a line with its LF. Raises ValueError if the line is too long for the
+    protocol."""
     words = (f" {key}={quote(str(value), safe='/:,+', errors='surrogateescape')}"
              for key, value in arguments.items())
     line = f"@lab {verb}{''.join(words)}\n".encode("ascii")

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments and inputs that a case is opened with, and the settings that it reports."""
+"""The arguments and inputs of a case, and the settings that it reports."""
 
 from collections.abc import Mapping
 
 from lab_kit import lines
 
 INPUTS = 4096
-"""Values of the seeded sequence that a case gets."""
+"""The number of values of the seeded sequence."""
 
 RATE_MAX = 1_000_000
-"""Operations that are due in a second, at the most."""
+"""The maximum number of operations that are due per second."""
 
 _MASK = 2**64 - 1
 
 
 def seeded_sequence(seed: int, count: int = INPUTS) -> list[int]:
-    """The first values of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each from 0 to 2^64 - 1."""
+    """Returns the first values of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each from 0 to 2^64
+    - 1."""
     values = []
     state = seed
     for _ in range(count):
@@ -29,9 +30,9 @@ def seeded_sequence(seed: int, count: int = INPUTS) -> list[int]:
 class Opening:
     """One `open` command.
 
-    `inputs` holds the first 4,096 values of the sequence that the command's seed begins; in
-    `settings` a case puts what it read back, for the reply; in `metrics` a case that serves puts what it
-    tells when it is closed.
+    `inputs` contains the first 4,096 values of the sequence for the command's seed. A case stores
+    settings that it has read back in `settings`, for the reply. A case that serves stores metrics in
+    `metrics`, which are reported when the case is closed.
     """
 
     def __init__(self, arguments: Mapping[str, str]) -> None:
@@ -41,13 +42,15 @@ class Opening:
         self.metrics: dict[str, float] = {}
 
     def text(self, key: str) -> str:
-        """The argument `key`; raises UsageError if it is missing."""
+        """Returns the argument `key`. Raises UsageError if it is missing."""
         return lines.text(self._arguments, key)
 
     def integer(self, key: str, least: int, most: int) -> int:
-        """The argument `key`; raises UsageError unless it is an integer from `least` to `most`."""
+        """Returns the argument `key`. Raises UsageError unless it is an integer from `least` to
+        `most`."""
         return lines.integer(self._arguments, key, least, most)
 
     def rate(self) -> int:
-        """Operations that are due in a second; 0 if the case has no rate."""
+        """Returns the number of operations that are due per second, or 0 if the case has no rate.
+        """
         return self.integer("rate", 1, RATE_MAX) if "rate" in self._arguments else 0

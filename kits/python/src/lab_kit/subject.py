@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subject's side of the protocol: reads a command, carries it out, writes its one reply."""
+"""The subject's side of the protocol: reads commands, executes them, and writes one reply to each.
+"""
 
 import os
 import platform
@@ -21,17 +22,18 @@ _CHECK_MODULUS = 2**64
 _MESSAGE_MAX = 1000
 
 Case = Callable[[Opening], AbstractContextManager[Perform | None]]
-"""Opens a case for a `with` block, which closes it: `contextlib.contextmanager` makes one of a
-function that prepares the case, yields its `Perform` and releases what it took. One that yields None
-serves, until it is closed, and has no operations."""
+"""Opens a case as a context manager, which closes it. `contextlib.contextmanager` creates one from a
+function that prepares the case, yields its `Perform` and releases its resources. A case that yields
+None is a server, which runs until it is closed and has no operations."""
 
 
 def serve(subject: str, library: str, cases: Mapping[str, Case], *, one_thread: bool = True) -> None:
-    """Says hello and serves the cases, and the built-in case noop, until quit or the end of input.
+    """Sends hello and serves the cases, and the built-in case noop, until quit or the end of the
+    input.
 
-    `library` names the driver or library under test with its version; `one_thread` says whether the
-    thread that calls this does the work, or threads that the cases start. From here on, what the
-    program prints to standard output goes to standard error, so that no reply is torn.
+    `library` is the driver or library under test with its version. `one_thread` is true if the
+    calling thread does the work, and false if threads of the cases do. From this call on, standard
+    output of the program is redirected to standard error, so that it cannot corrupt replies.
     """
     with os.fdopen(os.dup(1), "wb") as replies, ExitStack() as case:
         sys.stdout = sys.stderr
@@ -63,7 +65,7 @@ def _hello(subject: str, library: str, thread: int) -> bytes:
 
 
 def _answer(session: "_Session", line: bytes | None) -> bytes | None:
-    """The reply to a line, or None if it is `quit`."""
+    """Returns the reply to a line, or None for `quit`."""
     try:
         verb, arguments = lines.parse(line)
         match verb:
@@ -89,13 +91,13 @@ def _answer(session: "_Session", line: bytes | None) -> bytes | None:
 
 def _error(code: str, error: Exception) -> bytes:
     message = str(error) or type(error).__name__
-    if sqlstate := getattr(error, "sqlstate", None):  # as psycopg's errors have it
+    if sqlstate := getattr(error, "sqlstate", None):  # an attribute of psycopg's errors
         message = f"{sqlstate}: {message}"
     return lines.reply("error", {"code": code, "message": message[:_MESSAGE_MAX]})
 
 
 class _Session:
-    """The open case, if there is one, and what can be done with it."""
+    """Executes commands on the open case, if there is one."""
 
     def __init__(self, cases: Mapping[str, Case], case: ExitStack) -> None:
         self._cases = cases
@@ -148,7 +150,7 @@ class _Session:
         return lines.reply("closed", metrics)
 
     def _performer(self) -> Perform:
-        """The function that performs the open case's operations."""
+        """Returns the function that performs the open case's operations."""
         self._must_be_open()
         if self._perform is None:
             raise UnsupportedError("this case serves: it has no operations")
@@ -160,7 +162,7 @@ class _Session:
 
 
 def _failed(work: Work) -> dict[str, str]:
-    """The operations that failed, of a case that tells of such."""
+    """Returns the failed operations, if the case reports them."""
     return {} if work.failed is None else {"failed": lines.ranges(sorted(work.failed))}
 
 

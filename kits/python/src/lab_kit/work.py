@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result of a batch, and the function that does one."""
+"""The result of a batch, and the function that does a batch."""
 
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
@@ -9,9 +9,9 @@ from lab_kit.latencies import Latencies
 
 
 class Work(NamedTuple):
-    """The result of a batch: the sum of every value that it produced, and the number of rows or bytes; the latencies of
-    operations that were done at once (`lab_kit.workers` records them); the experiment's own metrics by their names,
-    finite and less than 10^17; and where operations may fail, the numbers of those that did, in any order."""
+    """The result of a batch: the sum of all values that it produced, and the number of rows or bytes; the latencies of
+    concurrent operations (`lab_kit.workers` records them); metrics of the experiment by name, finite and less than
+    10^17; and if operations may fail, the numbers of the failed ones, in any order."""
 
     check: int
     units: int
@@ -21,5 +21,5 @@ class Work(NamedTuple):
 
 
 Perform = Callable[[int], Work]
-"""Does the given number of operations, from 1 to 2^53, in a loop of its own: this is the
-measured part. Every call begins at the first input."""
+"""Does the given number of operations, from 1 to 2^53, in a loop. This is the measured code. Every
+call starts with the first input."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several operations at once: n threads, of which thread c, from 0, does the operations k of a batch
+"""Concurrent operations: of n threads, thread c (counted from 0) does the operations k of a batch
 with k mod n = c."""
 
 import threading
@@ -12,13 +12,13 @@ from lab_kit.work import Perform, Work
 
 Share = Callable[[range, Latencies], Work]
 """Does the operations with these numbers, and calls the latencies' `lap` after each of them, or never
-if the case tells no latencies. It runs in a thread of its own."""
+if the case reports no latencies. It runs in a separate thread."""
 
 
 @contextmanager
 def workers(shares: Sequence[Share]) -> Iterator[Perform]:
-    """Starts a thread for each share, which lives until the end of the `with` block. They begin
-    each batch together, and it lasts from the first start to the last end."""
+    """Starts a thread for each share, which runs until the end of the `with` block. The threads
+    start each batch together, and the batch lasts from the first start to the last end."""
     workers = [_Worker(share) for share in shares]
     begin, end = (threading.Barrier(len(workers) + 1) for _ in range(2))
     threads = [threading.Thread(target=worker.serve, args=(begin, end)) for worker in workers]
@@ -43,18 +43,18 @@ def workers(shares: Sequence[Share]) -> Iterator[Perform]:
     finally:
         begin.abort()
         for thread in threads:
-            if thread.ident is not None:  # it was started
+            if thread.ident is not None:  # the thread was started
                 thread.join()
 
 
 def _failed(parts: Iterable[Work]) -> list[int] | None:
-    """The operations that failed in any thread; None if no thread tells of such."""
+    """Returns the operations that failed in any thread, or None if no thread reports failures."""
     failed = [part.failed for part in parts if part.failed is not None]
     return list(chain.from_iterable(failed)) if failed else None
 
 
 class _Worker:
-    """One thread's part of the batch at hand."""
+    """One thread's share of the current batch."""
 
     def __init__(self, share: Share) -> None:
         self.share = share

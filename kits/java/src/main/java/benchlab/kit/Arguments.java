@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of a command, checked as they are asked for.
 package benchlab.kit;
 
 import java.util.Map;
@@ -13,8 +12,10 @@ public final class Arguments {
     private final Map<String, String> values;
 
     /**
-     * The arguments of one command. {@link Lab} makes them; other programs, such as a benchmark, do
-     * so to open a case themselves.
+     * Creates the arguments of one command. {@link Lab} does this; other programs, such as
+     * benchmarks, do it to open a case directly.
+     *
+     * @param values the decoded values by key
      */
     public Arguments(Map<String, String> values) {
         this.values = values;
@@ -24,7 +25,13 @@ public final class Arguments {
         return values.containsKey(key);
     }
 
-    /** @throws Refusal if the argument is missing */
+    /**
+     * Returns a required argument.
+     *
+     * @param key the key
+     * @return the value
+     * @throws Refusal if the argument is missing
+     */
     public String text(String key) throws Refusal {
         String value = values.get(key);
         if (value == null) {
@@ -33,7 +40,15 @@ public final class Arguments {
         return value;
     }
 
-    /** @throws Refusal if the argument is missing or not a whole number from least to most */
+    /**
+     * Returns a required argument as a number.
+     *
+     * @param key the key
+     * @param least the minimum
+     * @param most the maximum
+     * @return the value
+     * @throws Refusal if the argument is missing or not an integer in this range
+     */
     public long integer(String key, long least, long most) throws Refusal {
         String value = text(key);
         try {
@@ -42,22 +57,32 @@ public final class Arguments {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // Refused below, like a number that is out of range.
+            // Rejected below, like a number that is out of range.
         }
         throw Refusal.usage(key + " is not a whole number from " + least + " to " + most);
     }
 
-    /** How many operations are due in a second; 0 if the case has no rate. */
+    /**
+     * Returns the number of operations that are due per second.
+     *
+     * @return the rate; 0 if the case has no rate
+     * @throws Refusal if the rate is invalid
+     */
     public long rate() throws Refusal {
         return has("rate") ? integer("rate", 1, RATE_MAX) : 0;
     }
 
-    /** The inputs of the case, computed from its seed. */
+    /**
+     * Returns the inputs of the case, computed from its seed.
+     *
+     * @return the inputs
+     * @throws Refusal if the seed is missing or invalid
+     */
     public Sequence sequence() throws Refusal {
         return new Sequence(seed());
     }
 
-    /** The seed, an unsigned 64-bit number. */
+    /** Returns the seed, an unsigned 64-bit number. */
     long seed() throws Refusal {
         String value = text("seed");
         try {
@@ -65,7 +90,7 @@ public final class Arguments {
                 return Long.parseUnsignedLong(value);
             }
         } catch (NumberFormatException e) {
-            // Refused below, like a text that is no number.
+            // Rejected below, like a text that is not a number.
         }
         throw Refusal.usage("seed is not an unsigned 64-bit number");
     }

@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// One piece of work, opened and ready: what a subject measures.
 package benchlab.kit;
 
 import java.util.Map;
 
 /**
- * A case that is open. Connections are made, statements prepared and inputs computed before it
- * exists; closing it releases them.
+ * An open case, which does the measured work. Connections are opened, statements prepared and
+ * inputs computed before it exists; closing it releases them.
  *
- * <p>One thread uses it, the one that runs {@link Lab#serve(Subject)}. What a method throws is
- * answered with {@code error code=failed} and the exception's message; the case stays open, and may
- * be asked again.
+ * <p>A case is used by a single thread, the one that runs {@link Lab#serve(Subject)}. If a method
+ * throws, the reply is {@code error code=failed} with the exception's message. The case stays open,
+ * and its methods may be called again.
  */
 public interface Case extends AutoCloseable {
 
     /**
-     * The settings read back over the connection that the case measures with, in the order in which
-     * they are to be shown. Keys match {@code [a-z][a-z0-9_]*}. Asked once, when the case is opened.
+     * Returns the settings that were read back over the connection that the case measures with, in
+     * the order of display. Keys match {@code [a-z][a-z0-9_]*}. Called once, when the case is
+     * opened.
+     *
+     * @return the settings
+     * @throws Exception if the settings cannot be read
      */
     default Map<String, String> settings() throws Exception {
         return Map.of();
     }
 
     /**
-     * Does the work, {@code operations} times in a loop of its own, from the first input on. The
-     * clock is read just before and just after this call. A case that does several operations at
-     * once leaves them to {@link Workers}.
+     * Does the work {@code operations} times in a loop, starting with the first input. The clock is
+     * read immediately before and after this call. A case with concurrent operations uses {@link
+     * Workers}.
      *
-     * @param operations from 1 to 2<sup>53</sup>
+     * @param operations the number of operations, from 1 to 2<sup>53</sup>
+     * @return the result
+     * @throws Exception if the work failed
      */
     Result perform(long operations) throws Exception;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a Java program a subject: says hello, then answers commands until the input ends.
 package benchlab.kit;
 
 import java.io.FileDescriptor;
@@ -11,16 +10,21 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 
-/** The kit's front door: {@code main} calls {@link #serve(Subject)} and returns. */
+/**
+ * The entry point of the kit, which turns a Java program into a subject: {@code main} calls {@link
+ * #serve(Subject)} and returns.
+ */
 public final class Lab {
     private Lab() {}
 
     /**
      * Serves the subject on this process's standard input and output, on the calling thread, until
-     * {@code quit} or the end of the input. Replies have standard output to themselves: from here on
-     * what is printed to {@link System#out} goes to standard error, where it is a log line.
+     * {@code quit} or the end of the input. Standard output is reserved for replies: from this call
+     * on, {@link System#out} writes to standard error, which is a log.
      *
-     * @throws IOException if the lab is gone
+     * @param subject the subject
+     * @throws IOException if a stream fails
+     * @throws Exception if closing the case that was still open at the end failed
      */
     public static void serve(Subject subject) throws Exception {
         System.setOut(System.err);
@@ -30,6 +34,9 @@ public final class Lab {
     /**
      * Serves the subject on the given streams, which stay open.
      *
+     * @param subject the subject
+     * @param commands the stream of commands
+     * @param replies the stream of replies
      * @throws IOException if a stream fails
      * @throws Exception if closing the case that was still open at the end failed
      */
@@ -45,7 +52,7 @@ public final class Lab {
         }
     }
 
-    /** Answers one command; false after the last. */
+    /** Replies to one command; returns false after the last command. */
     private static boolean answer(Session session, LineReader lines, OutputStream replies)
             throws IOException {
         Message reply;
@@ -66,7 +73,7 @@ public final class Lab {
         return true;
     }
 
-    /** One write per reply, so that the lab wakes once. */
+    /** Sends a reply with one write, so that benchlab wakes up once. */
     private static void send(OutputStream replies, Message reply) throws IOException {
         String line = reply.format() + "\n";
         replies.write(line.getBytes(StandardCharsets.US_ASCII));
@@ -82,12 +89,12 @@ public final class Lab {
                 .with("library", subject.library());
     }
 
-    /** The kernel's id of the calling thread: the link leads to PID/task/TID, proc(5). */
+    /** Returns the kernel's ID of the calling thread: the link leads to PID/task/TID, proc(5). */
     private static long thread() throws IOException {
         return Long.parseLong(Path.of("/proc/thread-self").toRealPath().getFileName().toString());
     }
 
-    /** Such as {@code OpenJDK 17.0.15+6}: without the vendor's own suffix. */
+    /** Returns the runtime, such as {@code OpenJDK 17.0.15+6}, without the vendor's suffix. */
     private static String runtime() {
         String name = System.getProperty("java.runtime.name").replace(" Runtime Environment", "");
         Runtime.Version version = Runtime.version();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lines of bounded length from a stream of bytes.
+// Reads lines of limited length from a byte stream.
 package benchlab.kit;
 
 import java.io.BufferedInputStream;
@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
 final class LineReader {
-    /** The most bytes of a line, without its LF. */
+    /** The maximum length of a line in bytes, without its LF. */
     static final int LIMIT = 65_536;
 
     private final InputStream in;
@@ -19,10 +19,10 @@ final class LineReader {
     }
 
     /**
-     * The next line without its LF, one character per byte, or null at the end of the input. A last
-     * line may lack its LF.
+     * Reads the next line without its LF, one character per byte. The last line may lack an LF.
      *
-     * @throws Refusal if the line is too long; it has then been read to its end
+     * @return the line, or null at the end of the input
+     * @throws Refusal if the line is too long; the whole line has then been read
      */
     String read() throws IOException, Refusal {
         int length = 0;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command or a reply: a verb and its arguments, as words on a line.
 package benchlab.kit;
 
 import java.util.LinkedHashMap;
@@ -7,8 +6,10 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
+ * A command or a reply: a verb and its arguments, as words on a line.
+ *
  * @param verb the first word
- * @param arguments the values, decoded, in the order of the line
+ * @param arguments the decoded values, in the order of the line
  */
 record Message(String verb, Map<String, String> arguments) {
     private static final Pattern KEY = Pattern.compile("[a-z][a-z0-9_]*");
@@ -27,8 +28,11 @@ record Message(String verb, Map<String, String> arguments) {
     }
 
     /**
-     * @param line without its LF, one character per byte
-     * @throws Refusal if a word is not {@code key=value} or a key comes twice
+     * Parses a command.
+     *
+     * @param line the line without its LF, one character per byte
+     * @return the command
+     * @throws Refusal if a word is not {@code key=value} or a key is repeated
      */
     static Message parse(String line) throws Refusal {
         String[] words = line.split(" ", -1);
@@ -41,13 +45,13 @@ record Message(String verb, Map<String, String> arguments) {
             String key = words[i].substring(0, equals);
             String value = PercentCoding.decode(words[i].substring(equals + 1));
             if (message.arguments.putIfAbsent(key, value) != null) {
-                throw Refusal.usage("the argument " + key + " comes twice");
+                throw Refusal.usage("the argument " + key + " is repeated");
             }
         }
         return message;
     }
 
-    /** The line of a reply, without its LF. */
+    /** Returns the line of a reply, without its LF. */
     String format() {
         var line = new StringBuilder("@lab ").append(verb);
         arguments.forEach(

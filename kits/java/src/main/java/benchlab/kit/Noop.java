@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case noop: what the protocol, the waking and the freezing cost.
+// The case noop, which measures the cost of the protocol, of waking and of freezing.
 package benchlab.kit;
 
 final class Noop implements Case {

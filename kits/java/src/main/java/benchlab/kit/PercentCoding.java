@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The percent-coding of values: UTF-8, in which a few bytes stand for themselves.
+// Percent-encoding of values in UTF-8.
 package benchlab.kit;
 
 import java.io.ByteArrayOutputStream;
@@ -26,7 +26,10 @@ final class PercentCoding {
     }
 
     /**
-     * @param text one character per byte of the line
+     * Decodes a value.
+     *
+     * @param text the value, one character per byte of the line
+     * @return the decoded value
      * @throws Refusal if a byte should have been encoded, an escape is malformed, or the bytes are
      *     not UTF-8
      */

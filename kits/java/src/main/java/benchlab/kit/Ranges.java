@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as the protocol writes them: those that follow each other as a range.
+// Formats numbers for the protocol, with consecutive numbers as ranges.
 package benchlab.kit;
 
 import java.util.List;
@@ -8,7 +8,7 @@ import java.util.StringJoiner;
 final class Ranges {
     private Ranges() {}
 
-    /** Such as {@code 3,17-19}, or {@code none}, of numbers that ascend. */
+    /** Formats ascending numbers, such as {@code 3,17-19}, or {@code none}. */
     static String format(List<Long> numbers) {
         var ranges = new StringJoiner(",").setEmptyValue("none");
         for (int first = 0, last; first < numbers.size(); first = last + 1) {

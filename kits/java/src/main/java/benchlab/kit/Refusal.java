@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command that cannot be carried out as it was given.
 package benchlab.kit;
 
-/** Thrown where the command is at fault; any other exception means that the work itself failed. */
+/**
+ * Thrown if a command is invalid or not supported. Any other exception means that the work itself
+ * failed.
+ */
 public final class Refusal extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -18,12 +20,24 @@ public final class Refusal extends Exception {
         this.code = code;
     }
 
-    /** An unknown command, a missing or malformed argument, a command out of order. */
+    /**
+     * Creates an exception for an unknown command, a missing or malformed argument, or a command
+     * out of order.
+     *
+     * @param message the message
+     * @return the exception
+     */
     public static Refusal usage(String message) {
         return new Refusal(Code.USAGE, message);
     }
 
-    /** A case, or a value of one of its parameters, that this subject does not have. */
+    /**
+     * Creates an exception for a case, or a value of a parameter, that this subject does not
+     * support.
+     *
+     * @param message the message
+     * @return the exception
+     */
     public static Refusal unsupported(String message) {
         return new Refusal(Code.UNSUPPORTED, message);
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch of operations produced.
 package benchlab.kit;
 
 import java.util.Collection;
@@ -9,31 +8,49 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The outcome of {@link Case#perform(long)}. Units and check are equal for every subject that did
- * the same work.
+ * The result of {@link Case#perform(long)}. Units and check are equal for all subjects that did the
+ * same work.
  *
- * @param units what the operations produced, in the case's unit: rows, bytes
- * @param check the sum modulo 2<sup>64</sup> of every value they produced, as an unsigned number
- * @param times when the operations were done, where several were done at once; else null, and the
- *     kit's own readings of the clock tell
- * @param metrics of the experiment, by their names: finite, of less than 10<sup>17</sup>
- * @param failed the numbers of the operations that failed, ascending, where operations may fail and
- *     that is what is measured; else null
+ * @param units the amount that the operations produced, in the case's unit, such as rows or bytes
+ * @param check the sum of all values that they produced, modulo 2<sup>64</sup>, as an unsigned
+ *     number
+ * @param times the time of concurrent operations; null to use the kit's own clock readings
+ * @param metrics metrics of the experiment by name, finite and less than 10<sup>17</sup>
+ * @param failed the numbers of the failed operations in ascending order, if operations may fail and
+ *     failures are measured; otherwise null
  */
 public record Result(
         long units, long check, Times times, Map<String, Double> metrics, List<Long> failed) {
 
-    /** The result of operations that cannot fail. */
+    /**
+     * Creates the result of operations that cannot fail.
+     *
+     * @param units the amount that the operations produced
+     * @param check the sum of all values that they produced
+     * @param times the time of concurrent operations; null to use the kit's own clock readings
+     * @param metrics metrics of the experiment by name
+     */
     public Result(long units, long check, Times times, Map<String, Double> metrics) {
         this(units, check, times, metrics, null);
     }
 
-    /** The result of operations that were done one after the other. */
+    /**
+     * Creates the result of sequential operations.
+     *
+     * @param units the amount that the operations produced
+     * @param check the sum of all values that they produced
+     */
     public Result(long units, long check) {
         this(units, check, null, Map.of());
     }
 
-    /** This result with one more metric, whose name matches {@code [a-z][a-z0-9_]*}. */
+    /**
+     * Returns a copy with one more metric.
+     *
+     * @param metric the name, which matches {@code [a-z][a-z0-9_]*}
+     * @param value the value
+     * @return the result
+     */
     public Result with(String metric, double value) {
         var more = new TreeMap<>(metrics);
         more.put(metric, value);
@@ -41,18 +58,22 @@ public record Result(
     }
 
     /**
-     * This result with the operations that failed.
+     * Returns a copy with the failed operations.
      *
-     * @param numbers counted from 0 in the batch, in any order; empty if none failed
+     * @param numbers the numbers of the failed operations, counted from 0 in the batch, in any
+     *     order; empty if none failed
+     * @return the result
      */
     public Result withFailed(Collection<Long> numbers) {
         return new Result(units, check, times, metrics, numbers.stream().sorted().toList());
     }
 
     /**
+     * The time of concurrent operations.
+     *
      * @param start {@link System#nanoTime()} at the start of the first operation
-     * @param end {@link System#nanoTime()} at the end of the last one
-     * @param latencies of every single operation; null if the case tells none
+     * @param end {@link System#nanoTime()} at the end of the last operation
+     * @param latencies the latency of every operation; null if the case does not report latencies
      */
     public record Times(long start, long end, Latencies latencies) {}
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded inputs of a case: SplitMix64.
 package benchlab.kit;
 
 import java.util.Arrays;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The first 4,096 values of SplitMix64 (Steele, Lea, Flood, <i>Fast splittable pseudorandom number
- * generators</i>, OOPSLA 2014), repeated for ever. They are computed beforehand, so that no time is
- * spent on them in a batch.
+ * The seeded inputs of a case: the first 4,096 values of SplitMix64 (Steele, Lea, Flood, <i>Fast
+ * splittable pseudorandom number generators</i>, OOPSLA 2014), repeated endlessly. They are
+ * computed in advance, so that no time of a batch is spent on them.
  */
 public final class Sequence {
     private static final int LENGTH = 4096;
 
     private final long[] values = new long[LENGTH];
 
-    /** @param seed the generator's state before its first value */
+    /**
+     * Computes the sequence.
+     *
+     * @param seed the generator's state before its first value
+     */
     public Sequence(long seed) {
         long state = seed;
         for (int i = 0; i < LENGTH; i++) {
@@ -30,15 +33,21 @@ public final class Sequence {
         Arrays.setAll(values, i -> function.applyAsLong(source.values[i]));
     }
 
-    /** The sequence of the function's results, computed here and now. */
+    /**
+     * Returns the sequence of a function's results, which are computed immediately.
+     *
+     * @param function the function
+     * @return the results
+     */
     public Sequence map(LongUnaryOperator function) {
         return new Sequence(this, function);
     }
 
     /**
-     * Input {@code index}, as an unsigned 64-bit number.
+     * Returns an input, an unsigned 64-bit number.
      *
-     * @param index counted from 0
+     * @param index the index of the input, counted from 0
+     * @return the input
      */
     public long at(long index) {
         return values[(int) index & (LENGTH - 1)];

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case that is a server: it is asked for nothing over the protocol, a load generator asks it.
 package benchlab.kit;
 
 import java.net.URI;
@@ -7,21 +6,34 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A server that listens on 127.0.0.1 and serves from before {@link Subject#open} returns until it is
- * closed. The thread that reads the commands has no part in it.
+ * The case of a server, to which a load generator sends requests. The server listens on 127.0.0.1
+ * and runs from before {@link Subject#open} returns until the case is closed. The thread that reads
+ * the commands does no work for it.
  *
- * <p>Closing it is graceful: no connection is accepted any more, what is under way is finished, the
- * connections are closed, and the port is free.
+ * <p>Closing shuts the server down gracefully: it accepts no more connections, finishes the requests
+ * in progress, closes the connections, and releases the port.
  */
 public interface Serving extends Case {
 
-    /** The server's URL, such as {@code http://127.0.0.1:40123}. */
+    /**
+     * Returns the server's URL, such as {@code http://127.0.0.1:40123}.
+     *
+     * @return the URL
+     */
     URI url();
 
-    /** The threads that run handlers; 0 if the loops run them. */
+    /**
+     * Returns the number of threads that run handlers.
+     *
+     * @return the number of threads; 0 if the event loops run the handlers
+     */
     int workers();
 
-    /** The threads that wait for connections and requests. */
+    /**
+     * Returns the number of threads that wait for connections and requests.
+     *
+     * @return the number of threads
+     */
     int loops();
 
     @Override
@@ -33,7 +45,11 @@ public interface Serving extends Case {
         return settings;
     }
 
-    /** @throws Refusal always: there are no operations to do */
+    /**
+     * Always fails, because a server does no operations.
+     *
+     * @throws Refusal always
+     */
     @Override
     default Result perform(long operations) throws Refusal {
         throw Refusal.unsupported("this case serves: it has no operations");

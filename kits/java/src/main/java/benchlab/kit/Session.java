@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subject's side of the protocol: one reply to every command, and the case that is open.
+// The subject's side of the protocol: one reply to each command, and the open case.
 package benchlab.kit;
 
 import com.sun.management.ThreadMXBean;
@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 final class Session implements AutoCloseable {
     private static final long MAX_OPERATIONS = 1L << 53;
 
-    /** Keeps a reply well within a line, however talkative a library is. */
+    /** The maximum length of an error message in characters, so that a reply fits into a line. */
     private static final int MAX_MESSAGE = 4_000;
 
     private final Subject subject;
@@ -25,7 +25,7 @@ final class Session implements AutoCloseable {
         this.subject = subject;
     }
 
-    /** Carries a command out; a failure becomes the reply {@code error}. */
+    /** Executes a command; a failure becomes the reply {@code error}. */
     Message reply(Message command) {
         var arguments = new Arguments(command.arguments());
         try {
@@ -39,7 +39,7 @@ final class Session implements AutoCloseable {
         } catch (Refusal refusal) {
             return error(refusal);
         } catch (Exception | LinkageError failure) { // A native driver may be missing.
-            failure.printStackTrace(); // Log lines: the reply has room for the message only.
+            failure.printStackTrace(); // To the log: the reply only contains the message.
             return error("failed", describe(failure));
         }
     }
@@ -60,7 +60,7 @@ final class Session implements AutoCloseable {
             throw Refusal.usage("a case is open already");
         }
         String name = arguments.text("case");
-        arguments.seed(); // Required of every case, so checked for every case.
+        arguments.seed(); // Required for every case.
         Case opened = name.equals("noop") ? new Noop() : subject.open(name, arguments);
         try {
             var reply = new Message("opened");
@@ -87,9 +87,9 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * {@link System#nanoTime()} is CLOCK_MONOTONIC, with the same origin, in HotSpot on Linux:
-     * {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp. Where several threads
-     * did the work, their own readings count.
+     * Runs a batch. {@link System#nanoTime()} is CLOCK_MONOTONIC, with the same origin, in HotSpot
+     * on Linux: {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp. If multiple
+     * threads did the work, their own clock readings are used.
      */
     private Message run(Arguments arguments) throws Exception {
         Case open = opened();
@@ -118,14 +118,16 @@ final class Session implements AutoCloseable {
         return withFailed(reply, result);
     }
 
-    /** Bytes allocated by the threads that live now. The JVM does not count objects. */
+    /**
+     * Returns the number of bytes allocated by all living threads. The JVM does not count objects.
+     */
     private static long allocatedBytes() {
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long[] bytes = threads.getThreadAllocatedBytes(threads.getAllThreadIds());
-        return Arrays.stream(bytes).filter(b -> b > 0).sum(); // -1: the thread has ended.
+        return Arrays.stream(bytes).filter(b -> b > 0).sum(); // -1 for a thread that has ended.
     }
 
-    /** Adds the operations that failed, if the case tells. There may be too many for a line. */
+    /** Adds the failed operations, if the case reports them. There may be too many for a line. */
     private static Message withFailed(Message reply, Result result) {
         if (result.failed() != null) {
             reply.with("failed", Ranges.format(result.failed()));
@@ -138,12 +140,12 @@ final class Session implements AutoCloseable {
         return reply;
     }
 
-    /** A number without an exponent, which the protocol does not allow. */
+    /** Formats a number without an exponent, which the protocol does not support. */
     private static String decimal(double value) {
         return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
     }
 
-    /** Whatever closing brings, the case is gone after it. */
+    /** Closes the case, which counts as closed even if this fails. */
     private Message closeCase() throws Exception {
         Case closing = opened();
         current = null;
@@ -162,7 +164,9 @@ final class Session implements AutoCloseable {
         return arguments.integer("operations", 1, MAX_OPERATIONS);
     }
 
-    /** The messages of the failure and of its causes, each with its SQLSTATE if it has one. */
+    /**
+     * Returns the messages of the failure and of its causes, each with its SQLSTATE if it has one.
+     */
     private static String describe(Throwable failure) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
                 .map(Session::message)

@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program under test, as the kit sees it.
 package benchlab.kit;
 
-/** The part of a subject that is its own; {@link Lab} does the rest. */
+/** A program under test: the code that each subject has to implement; {@link Lab} does the rest. */
 public interface Subject {
 
-    /** The name that the experiment gives this subject, such as {@code java}. */
+    /**
+     * Returns the subject's name in the experiment, such as {@code java}.
+     *
+     * @return the name
+     */
     String name();
 
-    /** The driver or library under test with its version, such as {@code sqlite-jdbc 3.53.4.0}. */
+    /**
+     * Returns the driver or library under test with its version, such as {@code sqlite-jdbc
+     * 3.53.4.0}.
+     *
+     * @return the library
+     */
     String library();
 
     /**
-     * Opens a case. Whatever was taken before an exception is thrown has been released. The case
-     * {@code noop} is the kit's own and is never asked for here.
+     * Opens a case. Before throwing an exception, this method must release all resources. It is
+     * never called for the case {@code noop}, which the kit implements.
      *
-     * @throws Refusal if there is no such case, or an argument is missing or wrong
-     * @throws Exception if opening failed; the library's message is passed on
+     * @param name the name of the case
+     * @param arguments the arguments of the case
+     * @return the open case
+     * @throws Refusal if there is no such case, or an argument is missing or invalid
+     * @throws Exception if opening failed; the reply contains the message
      */
     Case open(String name, Arguments arguments) throws Exception;
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that share a batch of operations and do them at once.
 package benchlab.kit;
 
 import java.util.ArrayList;
@@ -10,38 +9,52 @@ import java.util.concurrent.Phaser;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One thread for each worker, alive until this is closed. A case that does several operations at
- * once makes its workers when it is opened, and hands its batches on to {@link #perform(long)}: of n
- * workers, worker c does every operation k with {@code k mod n = c}. All start on a barrier.
+ * Threads that share the operations of a batch and do them concurrently. There is one thread for
+ * each worker, which runs until this object is closed. A case with concurrent operations creates its
+ * workers when it is opened, and passes its batches to {@link #perform(long)}. Of n workers, worker
+ * c does every operation k with {@code k mod n = c}. All workers start at a barrier.
  */
 public final class Workers implements AutoCloseable {
 
-    /** Does its share of the operations on a thread of its own. */
+    /** Does a worker's share of the operations in a separate thread. */
     @FunctionalInterface
     public interface Worker {
         /**
          * Does operation {@code k} of the batch, which produces one unit.
          *
-         * @param k counted from 0
-         * @return what the operation adds to the check
+         * @param k the operation, counted from 0
+         * @return the value to add to the check
+         * @throws Exception if the operation failed
          */
         long perform(long k) throws Exception;
     }
 
-    /** Does its share of the operations in a loop of its own, for a case that tells no latencies. */
+    /** Does a worker's share of the operations in a loop, for a case that reports no latencies. */
     @FunctionalInterface
     public interface ShareWorker {
         /**
-         * Does the operations of its share, which produce one unit each.
+         * Does the operations of a share, which produce one unit each.
          *
-         * @return what they add to the check
+         * @param share the share
+         * @return the value to add to the check
+         * @throws Exception if an operation failed
          */
         long perform(Share share) throws Exception;
     }
 
-    /** The operations {@code first}, {@code first + step}, ... below {@code end} of a batch. */
+    /**
+     * The operations {@code first}, {@code first + step}, ... below {@code end} of a batch.
+     *
+     * @param first the first operation
+     * @param step the distance between operations
+     * @param end the upper bound, exclusive
+     */
     public record Share(long first, long step, long end) {
-        /** The number of operations. */
+        /**
+         * Returns the number of operations.
+         *
+         * @return the number of operations
+         */
         public long size() {
             return first < end ? (end - first - 1) / step + 1 : 0;
         }
@@ -49,30 +62,40 @@ public final class Workers implements AutoCloseable {
 
     private static final long NANOS_PER_S = 1_000_000_000;
 
-    /** All wait here for the start of a batch, and again for its end. */
+    /** All threads wait at this barrier for the start of a batch, and again for its end. */
     private final Phaser barrier = new Phaser(1);
 
     private final List<Member> members = new ArrayList<>();
     private final boolean hasLatencies;
     private long operations;
 
-    /** Starts a thread for each worker; the latency of every operation is told. */
+    /**
+     * Starts a thread for each worker; the latency of every operation is reported.
+     *
+     * @param workers the workers
+     */
     public Workers(List<? extends Worker> workers) {
         this(workers, 0);
     }
 
     /**
-     * Starts a thread for each worker; operation k is due k / rate s after the start of its batch,
-     * and its latency counts from then.
+     * Starts a thread for each worker. Operation k is due k / rate seconds after the start of its
+     * batch, and its latency counts from then.
      *
-     * @param rate {@link Arguments#rate()}; 0: each worker begins an operation when it has ended
-     *     the one before
+     * @param workers the workers
+     * @param rate {@link Arguments#rate()}; if it is 0, each worker starts an operation when it has
+     *     finished the previous one
      */
     public Workers(List<? extends Worker> workers, long rate) {
         this(workers.stream().map(worker -> measured(worker, rate)).toList(), true);
     }
 
-    /** Starts a thread for each worker; no latencies are told. */
+    /**
+     * Starts a thread for each worker; no latencies are reported.
+     *
+     * @param workers the workers
+     * @return the threads
+     */
     public static Workers ofShares(List<? extends ShareWorker> workers) {
         return new Workers(
                 workers.stream()
@@ -91,10 +114,12 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Does the operations 0 to {@code operations} - 1, each worker its own in ascending order.
+     * Does the operations 0 to {@code operations} - 1. Each worker does its own in ascending order.
      *
-     * @throws Exception what a worker threw: it has left out the rest of its share, the others have
-     *     done theirs
+     * @param operations the number of operations
+     * @return the result
+     * @throws Exception an exception of a worker, which has skipped the rest of its share; the
+     *     other workers have done theirs
      */
     public Result perform(long operations) throws Exception {
         this.operations = operations;
@@ -109,7 +134,7 @@ public final class Workers implements AutoCloseable {
             if (member.failure != null) {
                 throw member.failure;
             }
-            if (member.first < operations) { // Whoever had nothing to do has no part in the times.
+            if (member.first < operations) { // A worker without operations does not affect the times.
                 check += member.check;
                 start = Math.min(start, member.start);
                 end = Math.max(end, member.end);
@@ -120,7 +145,7 @@ public final class Workers implements AutoCloseable {
         return new Result(operations, check, times, Map.of());
     }
 
-    /** Ends the threads; what the workers hold is for the case to release. */
+    /** Ends the threads. The case has to release the resources of the workers. */
     @Override
     public void close() throws InterruptedException {
         barrier.forceTermination();
@@ -159,7 +184,7 @@ public final class Workers implements AutoCloseable {
         }
     }
 
-    /** The clock is read once per operation: the end of one is the start of the next. */
+    /** Reads the clock once per operation: the end of an operation is the start of the next one. */
     private static MeasuredWorker doInSequence(Worker worker) {
         return (share, latencies) -> {
             long sum = 0;
@@ -174,7 +199,7 @@ public final class Workers implements AutoCloseable {
         };
     }
 
-    /** The thread of a worker. What it measured is read when it waits at the barrier. */
+    /** The thread of a worker. Its measurements are read while it waits at the barrier. */
     private final class Member extends Thread {
         private final MeasuredWorker worker;
         private final int first;
@@ -193,7 +218,7 @@ public final class Workers implements AutoCloseable {
 
         @Override
         public void run() {
-            while (barrier.arriveAndAwaitAdvance() >= 0) { // It is negative after the termination.
+            while (barrier.arriveAndAwaitAdvance() >= 0) { // Negative after the termination.
                 latencies.clear();
                 check = 0;
                 failure = null;

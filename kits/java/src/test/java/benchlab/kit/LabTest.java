@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the protocol: what is answered to every command, in and out of order.
+// Tests the protocol: the replies to all commands, in and out of order.
 package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -33,7 +33,10 @@ class LabTest {
                 replies.get(0));
     }
 
-    /** HotSpot names the kernel's thread as the Java thread, so the name shows whose id it is. */
+    /**
+     * HotSpot gives the kernel's thread the name of the Java thread, so the name shows which thread
+     * the ID belongs to.
+     */
     @Test
     void namesTheThreadThatDoesTheWork() throws Exception {
         var task = new FutureTask<>(() -> {
@@ -108,7 +111,10 @@ class LabTest {
         assertEquals("@lab verified operations=3 units=3 check=3", replies.get(2));
     }
 
-    /** The threads' own readings of the clock lie within the kit's, which would count the waking. */
+    /**
+     * The threads' own clock readings are within those of the kit, which would include the time to
+     * wake up.
+     */
     @Test
     void tellsTheLatenciesOfOperationsDoneAtOnce() throws Exception {
         List<String> replies =

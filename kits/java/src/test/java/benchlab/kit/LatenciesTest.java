@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the histogram: every kit must count a latency in the same bucket.
+// Tests the histogram: all kits must use the same bucket for a latency.
 package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class LatenciesTest {
 
-    /** The table of docs/protocol.md, and the largest number that there is. */
+    /** The table of docs/protocol.md, and the maximum value. */
     @ParameterizedTest
     @CsvSource({
         "0, 0",
@@ -30,10 +30,10 @@ class LatenciesTest {
         assertEquals(index, Latencies.index(ns));
     }
 
-    /** Buckets follow each other without a gap, each at most 1/32 as wide as what it counts. */
+    /** Buckets have no gaps, and the width of each is at most 1/32 of its values. */
     @Test
     void leavesNoGapAndKeepsItsPrecision() {
-        long first = 0; // The least latency of the bucket.
+        long first = 0; // The minimum latency of the bucket.
         for (int index = 0; index < 1887; index++) {
             long next = first + Math.max(1, Long.highestOneBit(first) / 32);
             assertEquals(index, Latencies.index(first));
@@ -59,7 +59,7 @@ class LatenciesTest {
         assertEquals("", latencies.format());
     }
 
-    /** A histogram without an empty bucket still fits a line of 65,536 bytes. */
+    /** A histogram without empty buckets still fits into a line of 65,536 bytes. */
     @Test
     void fitsALine() {
         var latencies = new Latencies();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects values on their way through a line: nothing in them can break it.
+// Tests that no value can break a line.
 package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;

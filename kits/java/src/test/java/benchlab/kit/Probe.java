@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subject whose cases show what the kit hands to them, and how it takes their failures.
+// A subject whose cases return their inputs or fail.
 package benchlab.kit;
 
 import java.net.URI;
@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 final class Probe implements Subject {
-    /** Cases opened and not yet closed. */
+    /** The number of open cases. */
     int open;
 
     @Override
@@ -48,7 +48,9 @@ final class Probe implements Subject {
         }
     }
 
-    /** Its settings are its argument {@code text}; its result is its argument {@code count}. */
+    /**
+     * Reports its argument {@code text} as a setting, and its argument {@code count} as the result.
+     */
     private final class Echo extends Counted {
         private final String text;
         private final long count;
@@ -110,7 +112,7 @@ final class Probe implements Subject {
         }
     }
 
-    /** Has metrics. */
+    /** Reports metrics. */
     private final class Metrics extends Counted {
         @Override
         public Result perform(long operations) {
@@ -122,7 +124,7 @@ final class Probe implements Subject {
         }
     }
 
-    /** Four threads do its operations; those fail whose number ends with one of the digits. */
+    /** Does its operations in four threads; those whose number ends with one of the digits fail. */
     private final class Fallible extends Counted {
         private final Set<Long> failed = ConcurrentHashMap.newKeySet();
         private final Workers workers;
@@ -151,7 +153,7 @@ final class Probe implements Subject {
         }
     }
 
-    /** Says that it serves. */
+    /** Acts as a server. */
     private final class Serves extends Counted implements Serving {
         @Override
         public URI url() {
@@ -169,7 +171,7 @@ final class Probe implements Subject {
         }
     }
 
-    /** Fails at one point of its life. */
+    /** Fails in one phase. */
     private final class Fails extends Counted {
         private final String phase;
         private final String message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects how numbers are told as ranges.
+// Tests how numbers are formatted as ranges.
 package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -19,7 +19,7 @@ class RangesTest {
         assertEquals("0-999999", Ranges.format(LongStream.range(0, 1_000_000).boxed().toList()));
     }
 
-    /** Beyond the numbers that Java boxes once only. */
+    /** These numbers are larger than those for which Java caches boxed objects. */
     @Test
     void takesLargeNumbers() {
         long last = 1L << 53;

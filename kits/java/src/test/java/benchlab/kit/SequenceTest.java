@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the inputs: every kit must compute the same.
+// Tests the inputs: all kits must compute the same values.
 package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -10,7 +10,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class SequenceTest {
 
-    /** Seed 7 as in docs/protocol.md; the others computed with unbounded integers, reduced. */
+    /**
+     * The values for seed 7 are from docs/protocol.md; the others were computed with unlimited
+     * integers and reduced.
+     */
     @ParameterizedTest
     @CsvSource({
         "7, 0, 7191089600892374487",

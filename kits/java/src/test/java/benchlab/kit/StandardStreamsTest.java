@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the replies from what a subject prints: in a process of its own, as the lab runs it.
+// Tests that a subject's output cannot corrupt replies, in a separate process as in benchlab.
 package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class StandardStreamsTest {
 
-    /** A subject that prints half a line while it works. */
+    /** A subject that prints an incomplete line while it works. */
     static final class Noisy {
         private Noisy() {}
 

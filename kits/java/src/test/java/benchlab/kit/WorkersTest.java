@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the work that several threads share: who does what, all at once, and what is told of it.
+// Tests the distribution of work to threads, concurrency, and the reported results.
 package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class WorkersTest {
 
-    /** A worker that writes down what it is asked for, and by which thread. */
+    /** A worker that records its operations and its thread. */
     private static final class Scribe implements Worker {
         private final List<Long> operations = new ArrayList<>();
         private Thread thread;
@@ -57,7 +57,10 @@ class WorkersTest {
         assertEquals(3, scribes.stream().map(scribe -> scribe.thread).distinct().count());
     }
 
-    /** No operation ends before each worker has begun one: this hangs if one waits for another. */
+    /**
+     * No operation ends before each worker has started one: this test hangs if workers wait for
+     * each other.
+     */
     @Test
     void worksAllAtOnce() throws Exception {
         var meeting = new CyclicBarrier(4);
@@ -85,7 +88,7 @@ class WorkersTest {
         }
     }
 
-    /** Latencies are of the work alone, and lie end to end in the batch. */
+    /** Latencies only include the work, and follow each other without gaps in a batch. */
     @Test
     void measuresEachOperation() throws Exception {
         Worker sleeper =
@@ -116,7 +119,7 @@ class WorkersTest {
         }
     }
 
-    /** A worker that waits for the previous operation waits here, too. */
+    /** A worker that waits for the previous operation also counts as waiting here. */
     @Test
     void countsLatenciesFromWhenOperationsAreDue() throws Exception {
         Worker slowAtFirst =
@@ -131,7 +134,7 @@ class WorkersTest {
         }
     }
 
-    /** Three of eight workers have work in the second batch. */
+    /** Three of eight workers have operations in the second batch. */
     @Test
     void sharesWithoutLatencies() throws Exception {
         Workers.ShareWorker worker =
