@@ -52,14 +52,14 @@ int lab_main(const char *subject, const char *library,
              const lab_case *cases, size_t count, void *data);
 
 /* Returns the decoded argument `key` of the open command, valid until the case is closed, or
-   NULL. */
+ * NULL. */
 const char *lab_argument(const lab *lab, const char *key);
 
 /* Gets the argument `key`. If it is missing, fails with the code usage. */
 bool lab_text(lab *lab, const char *key, const char **text);
 
 /* Gets the argument `key` as a decimal integer from least to most. Otherwise fails with the code
-   usage. */
+ * usage. */
 bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint64_t *number);
 
 /* Adds a setting, as read back by the subject, to the reply to open. */
