@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints the innermost loop of functions of a program, as they were compiled; of a function without a
-# loop all of it. Usage: instructions.sh PROGRAM SCHEME=SYMBOL..., the symbols as `nm -C` has them.
+# Prints the machine code of the innermost loop of functions, or of the whole function if it has no loop.
+# Usage: instructions.sh PROGRAM SCHEME=SYMBOL..., with symbols as `nm -C` prints them.
 set -eu
 
 program=$1

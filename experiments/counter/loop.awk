@@ -29,7 +29,7 @@ function consider(from, to,    i) {
 }
 
 END {
-    print scheme ":" (last ? "" : " no loop, the compiler hoisted the increments out of it")
+    print scheme ":" (last ? "" : " no loop, because the compiler hoisted the increments out of it")
     for (i = last ? first : 1; i <= (last ? last : count); i++)
         if (text[i] !~ /^(nop|data16|cs nop|xchg +%ax,%ax|int3)/)
             print "    " text[i]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* read-write locks */
-#define _LGPL_SOURCE /* inlines liburcu's short functions, as its licence lets any program do */
+#define _LGPL_SOURCE /* inlines liburcu's short functions, which its license permits for any program */
 #include "caches.h"
 #include "table.h"
 
@@ -16,16 +16,16 @@ struct cache {
     const cache_scheme *scheme;
     pthread_mutex_t mutex;
     pthread_rwlock_t lock;
-    table *table;          /* of all schemes but concurrent */
-    struct cds_lfht *nodes; /* of concurrent ... */
+    table *table;          /* used by all schemes except concurrent */
+    struct cds_lfht *nodes; /* used by concurrent ... */
     unsigned bits;          /* ... which has 2^bits buckets ... */
-    node *initial;            /* ... and began with these */
+    node *initial;            /* ... and these initial nodes */
     size_t initial_count;
 };
 
 /* -- One table ------------------------------------------------------------------------------- */
 
-/* What threads write at once grows no table. */
+/* Concurrent writes never grow a table. */
 static void put_with_room(cache *cache, uint64_t key, uint64_t value)
 {
     if (2 * (cache->table->entries + 1) > (size_t)1 << cache->table->bits) {
@@ -76,7 +76,7 @@ static void read_write_lock_put(cache *cache, uint64_t key, uint64_t value)
     pthread_rwlock_unlock(&cache->lock);
 }
 
-/* -- Copies: readers follow a pointer, and a table is freed when the last of them has left ------- */
+/* -- Copies: readers follow a pointer, and a table is freed after its last reader ------- */
 
 static inline uint64_t copy_on_write_get(cache *cache, uint64_t key)
 {
@@ -86,7 +86,7 @@ static inline uint64_t copy_on_write_get(cache *cache, uint64_t key)
     return value;
 }
 
-/* The table that this replaced. */
+/* Publishes a copy with a change. Returns the table that was replaced. */
 static table *publish_copy(cache *cache, uint64_t key, uint64_t value)
 {
     urcu_bp_read_lock();
@@ -105,7 +105,7 @@ static void copy_on_write_put(cache *cache, uint64_t key, uint64_t value)
     free(old);
 }
 
-/* Of two writers that copy the same table, the last one wins. */
+/* If two writers copy the same table, the last one wins. */
 static void unsafe_copy_on_write_put(cache *cache, uint64_t key, uint64_t value)
 {
     table *old = publish_copy(cache, key, value);
@@ -129,7 +129,8 @@ static int is_key(struct cds_lfht_node *linked, const void *key)
     return caa_container_of(linked, node, linked)->key == *(const uint64_t *)key;
 }
 
-/* As many bits as there are buckets: cds_lfht takes the low bits, and this hash's best are the high ones. */
+/* Returns as many bits as there are buckets. cds_lfht uses the low bits, but the best bits of this hash
+ * are the high ones. */
 static inline unsigned long hash(const cache *cache, uint64_t key)
 {
     return table_hash(key, cache->bits);
@@ -156,7 +157,8 @@ static bool is_initial(const cache *cache, const node *node)
     return node >= cache->initial && node < cache->initial + cache->initial_count;
 }
 
-/* The node that this replaced, or NULL. The caller is in a read-side critical section. */
+/* Adds or replaces a node. Returns the replaced node, or NULL. The caller must be in a read-side critical
+ * section. */
 static node *add_or_replace(cache *cache, node *put, uint64_t key, uint64_t value)
 {
     cds_lfht_node_init(&put->linked);
@@ -177,7 +179,7 @@ static void concurrent_put(cache *cache, uint64_t key, uint64_t value)
     urcu_bp_read_unlock();
 }
 
-/* -- Loops: one for each scheme, so that the reading is compiled into it --------------------------- */
+/* -- Loops: one for each scheme, so that reads are inlined --------------------------- */
 
 #define REPLAY(SCHEME)                                                                            \
     static uint64_t SCHEME##_replay(cache *cache, const cache_access *trace, lab_share *share,    \
@@ -224,8 +226,8 @@ const cache_scheme *find_cache_scheme(const char *name)
 
 /* -- The whole map --------------------------------------------------------------------------------- */
 
-/* With a bucket for each entry, and never more of them: then they are one array. The nodes are one too, so that
- * opening and closing the case take a fraction of the time that a million nodes here and there would. */
+/* The map has one bucket for each entry and is never resized, so the buckets are one array. The nodes are
+ * one array, too: opening and closing the case would take much longer with a million separate allocations. */
 static bool fill_nodes(cache *cache, size_t entries)
 {
     for (cache->bits = 10; (size_t)1 << cache->bits < entries;)
@@ -284,14 +286,14 @@ static void free_all(struct cds_lfht *nodes)
     }
 }
 
-/* No other thread uses it any more, so that nothing is to be waited for. */
+/* No other thread uses the cache any more, so there is nothing to wait for. */
 static void free_nodes(cache *cache)
 {
     urcu_bp_read_lock();
     for (uint64_t key = 0; cache->initial != NULL && key < cache->initial_count; key++)
         if (cds_lfht_del(cache->nodes, &cache->initial[key].linked) != 0)
             free_replacement(cache, key);
-    if (cds_lfht_destroy(cache->nodes, NULL) != 0) { /* there are keys that were not there in the beginning */
+    if (cds_lfht_destroy(cache->nodes, NULL) != 0) { /* there are keys that were added later */
         free_all(cache->nodes);
         cds_lfht_destroy(cache->nodes, NULL);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ways to share a map among threads that read it most of the time. Key k has the value k + 1. */
+ * The schemes for sharing a read-mostly map between threads. Key k has the value k + 1. */
 #ifndef CACHES_H
 #define CACHES_H
 
@@ -10,32 +10,32 @@
 /* One operation of a trace. */
 typedef struct cache_access {
     uint64_t key;
-    bool reads; /* else it puts */
+    bool reads; /* otherwise the operation writes */
 } cache_access;
 
 typedef struct cache cache;
 
 typedef struct cache_scheme {
     const char *name;
-    bool is_shared; /* may be written to while others use it */
-    bool is_safe;   /* never loses an entry that is put */
-    /* Does the share's operations on a trace of LAB_INPUTS accesses; the sum of the values that were read.
-     * With a lap after each operation if `has_laps`. */
+    bool is_shared; /* supports writes while other threads use the map */
+    bool is_safe;   /* never loses an entry */
+    /* Does the share's operations on a trace of LAB_INPUTS accesses, and returns the sum of the values
+     * that were read. Calls lab_lap after each operation if `has_laps`. */
     uint64_t (*replay)(cache *cache, const cache_access *trace, lab_share *share, bool has_laps);
-    uint64_t (*get)(cache *cache, uint64_t key); /* 0 if the key is not there */
+    uint64_t (*get)(cache *cache, uint64_t key); /* 0 if the key is missing */
     void (*put)(cache *cache, uint64_t key, uint64_t value);
 } cache_scheme;
 
-/* NULL: there is no such scheme. */
+/* Returns NULL if there is no such scheme. */
 const cache_scheme *find_cache_scheme(const char *name);
 
-/* A cache with the keys below `entries`. NULL: there is no memory. */
+/* Creates a cache with the keys below `entries`. Returns NULL if out of memory. */
 cache *cache_new(const cache_scheme *scheme, size_t entries);
 
-/* Entries. No other thread uses the cache. */
+/* Returns the number of entries. No other thread may use the cache. */
 size_t cache_size(cache *cache);
 
-/* NULL is no cache. */
+/* NULL is ignored. */
 void cache_free(cache *cache);
 
 #endif

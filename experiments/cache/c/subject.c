@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cache experiment's subject in C: POSIX locks and liburcu, what the machine allows. */
+ * The cache experiment in C: POSIX locks and liburcu. This is the reference for the other subjects. */
 #include "caches.h"
 #include "lab_kit.h"
 #include "lab_workers.h"
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 enum {
-    KEYS = 10000,           /* of read_only and read_mostly */
-    ENTRIES_MAX = 1000000,  /* of write; wait has so many */
-    OLD_KEYS = 1000,        /* that are there when an operation of lost begins */
-    NEW_KEYS = 1000,        /* that it puts */
+    KEYS = 10000,           /* keys in read_only and read_mostly */
+    ENTRIES_MAX = 1000000,  /* maximum in write; number of entries in wait */
+    OLD_KEYS = 1000,        /* keys at the start of each operation of lost */
+    NEW_KEYS = 1000,        /* keys that the operation adds */
     THREADS_MAX = 1024,
 };
 
@@ -26,7 +26,7 @@ typedef struct subject {
     cache_access trace[LAB_INPUTS];
 } subject;
 
-/* The unsynchronised map is not written to. */
+/* Opens the cache. The unsynchronised map does not support writes. */
 static bool open_cache(lab *lab, subject *subject, size_t entries, bool writes)
 {
     const char *name;
@@ -76,7 +76,7 @@ static bool perform_at_once(lab *lab, void *data, uint64_t operations, lab_work 
 
 /* -- read_only and read_mostly ---------------------------------------------------------------- */
 
-/* Keys by Zipf's law, in whole numbers: key i has the weight 2^32 / (i + 1). */
+/* Draws keys from a Zipf distribution, in integer arithmetic: key i has the weight 2^32 / (i + 1). */
 static void make_trace(lab *lab, subject *subject, uint64_t reads)
 {
     static uint64_t sums[KEYS];
@@ -131,7 +131,7 @@ static bool write_open(lab *lab, void *data)
     return open_cache(lab, data, entries, true);
 }
 
-/* The check is what was put, and what is found of the last key. */
+/* The check is the sum of the values that were written, plus the value that is found for the last key. */
 static bool write_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     (void)lab;
@@ -145,7 +145,7 @@ static bool write_perform(lab *lab, void *data, uint64_t operations, lab_work *w
     return true;
 }
 
-/* -- wait: one thread reads while another one writes all the time ------------------------------- */
+/* -- wait: one thread reads while another one writes continuously ------------------------------- */
 
 typedef struct writer {
     const subject *subject;
@@ -183,7 +183,7 @@ static bool wait_open(lab *lab, void *data)
     return subject->workers != NULL;
 }
 
-/* Makes the peak begin with what is resident now: proc(5), clear_refs. */
+/* Resets the peak to the current resident set: proc(5), clear_refs. */
 static void reset_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
@@ -193,7 +193,7 @@ static void reset_peak(void)
     }
 }
 
-/* Bytes that were resident at the most; 0 if the system does not tell. */
+/* Returns the peak resident set in bytes, or 0 if the system does not report it. */
 static double peak(void)
 {
     char line[256];
@@ -238,7 +238,8 @@ static bool lost_open(lab *lab, void *data)
     return open_cache(lab, data, OLD_KEYS, true) && start(lab, data, put_new_keys);
 }
 
-/* Of a safe scheme the check is how many were found; the metric, how many of 1,000 were not. */
+/* For a safe scheme the check is the number of entries found; the metric is the number of missing entries
+ * per 1,000. */
 static bool lost_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     subject *subject = data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A hash table of 64-bit keys and values, with open addressing. It knows of no threads. */
+ * A hash table of 64-bit keys and values, with open addressing. It is not thread-safe. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -15,17 +15,17 @@ typedef struct slot {
 
 typedef struct table {
     size_t entries;
-    unsigned bits; /* there are 2^bits slots, of which at most half are taken */
+    unsigned bits; /* there are 2^bits slots, of which at most half are in use */
     slot slots[];
 } table;
 
-/* Empty, with room for `entries`. NULL: there is no memory. */
+/* Creates an empty table with room for `entries`. Returns NULL if out of memory. */
 table *table_new(size_t entries);
 
-/* As it is, with room for one more. */
+/* Copies a table, with room for one more entry. */
 table *table_copy(const table *from);
 
-/* There must be room if the key is new. */
+/* Adds or replaces an entry. There must be room if the key is new. */
 void table_put(table *table, uint64_t key, uint64_t value);
 
 /* Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4. */
@@ -34,7 +34,7 @@ static inline size_t table_hash(uint64_t key, unsigned bits)
     return (size_t)((key * 0x9E3779B97F4A7C15) >> (64 - bits));
 }
 
-/* The value of the key, or 0 if it is not there. */
+/* Returns the value of the key, or 0 if the key is missing. */
 static inline uint64_t table_get(const table *table, uint64_t key)
 {
     size_t mask = ((size_t)1 << table->bits) - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The cache experiment's subject in Go: maps with the means of sync and sync/atomic.
+// The cache experiment in Go: maps with sync and sync/atomic.
 package main
 
 import (
@@ -13,9 +13,9 @@ import (
 
 const (
 	threadsMax = 1024
-	entriesMax = 1_000_000 // of write; wait has so many
-	oldKeys    = 1_000     // that are there when an operation of lost begins
-	newKeys    = 1_000     // that it puts
+	entriesMax = 1_000_000 // maximum in write; number of entries in wait
+	oldKeys    = 1_000     // keys at the start of each operation of lost
+	newKeys    = 1_000     // keys that the operation adds
 )
 
 func main() {
@@ -32,7 +32,7 @@ func main() {
 	})
 }
 
-// openMap refuses to have the unsynchronised map written to.
+// openMap opens the map of a scheme. The unsynchronised map does not support writes.
 func openMap(opening *lab.Opening, entries uint64, writes bool) (sharedMap, error) {
 	scheme, err := opening.Text("scheme")
 	if err != nil {
@@ -48,7 +48,7 @@ func openMap(opening *lab.Opening, entries uint64, writes bool) (sharedMap, erro
 	return m, nil
 }
 
-// concurrentCase is a case of which the workers do everything.
+// concurrentCase is a case in which the workers do all the work.
 type concurrentCase struct{ *lab.Workers }
 
 func (c concurrentCase) Close() error {
@@ -117,7 +117,8 @@ func openWrite(opening *lab.Opening) (lab.Case, error) {
 	return write{m, uniform(&opening.Inputs, entries)}, nil
 }
 
-// Perform checks what was put, and what is found of the last key.
+// Perform returns as the check the sum of the values that were written, plus the value that is found for the
+// last key.
 func (w write) Perform(operations uint64) (work lab.Work, err error) {
 	var last uint64
 	for k := range operations {
@@ -132,7 +133,7 @@ func (w write) Perform(operations uint64) (work lab.Work, err error) {
 
 func (w write) Close() error { return nil }
 
-// -- wait: one goroutine reads while another one writes all the time ---------------------------------
+// -- wait: one goroutine reads while another one writes continuously ---------------------------------
 
 type wait struct {
 	entries sharedMap
@@ -220,7 +221,8 @@ func openLost(opening *lab.Opening) (lab.Case, error) {
 	return l, nil
 }
 
-// Perform checks of a safe scheme how many keys were found; the metric is how many of 1,000 were not.
+// Perform returns as the check of a safe scheme the number of entries found; the metric is the number of
+// missing entries per 1,000.
 func (l *lost) Perform(operations uint64) (work lab.Work, err error) {
 	var found uint64
 	for range operations {

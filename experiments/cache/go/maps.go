@@ -10,12 +10,12 @@ import (
 
 // sharedMap is a map that goroutines share. Key k has the value k + 1.
 type sharedMap interface {
-	get(key uint64) uint64 // 0 if the key is not there
+	get(key uint64) uint64 // 0 if the key is missing
 	put(key, value uint64)
 	size() uint64
 }
 
-// newMap returns a map with the keys below entries, and nil if there is no such scheme.
+// newMap returns a map with the keys below entries, or nil if there is no such scheme.
 func newMap(scheme string, entries uint64) sharedMap {
 	initial := make(map[uint64]uint64, entries)
 	for key := range entries {
@@ -46,7 +46,7 @@ func newMap(scheme string, entries uint64) sharedMap {
 	return nil
 }
 
-// unsynchronised is safe for one goroutine, or for many that only read.
+// unsynchronised is safe for one goroutine, or for multiple ones that only read.
 type unsynchronised map[uint64]uint64
 
 func (m unsynchronised) get(key uint64) uint64 { return m[key] }
@@ -99,7 +99,7 @@ func (m *readWriteLocked) size() uint64 {
 	return uint64(len(m.entries))
 }
 
-// copied is read without a lock; its writers wait for each other.
+// copied is read without a lock; writers wait for each other.
 type copied struct {
 	writing sync.Mutex
 	entries atomic.Pointer[map[uint64]uint64]
@@ -116,7 +116,7 @@ func (m *copied) put(key, value uint64) {
 	m.entries.Store(&changed)
 }
 
-// unsafeCopied lets the last of two writers win that copy the same map: an atomic pointer is no lock.
+// unsafeCopied loses an update if two writers copy the same map: an atomic pointer is not a lock.
 type unsafeCopied struct {
 	entries atomic.Pointer[map[uint64]uint64]
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// resetPeak lets the peak begin with what is resident now: proc(5), clear_refs.
+// resetPeak resets the peak to the current resident set: proc(5), clear_refs.
 func resetPeak() error {
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// peak returns the bytes that were resident at the most.
+// peak returns the peak resident set in bytes.
 func peak() (float64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 
 const zipfKeys = 10_000
 
-// access is what one operation does.
+// access is one operation.
 type access struct {
 	key   uint64
-	reads bool // else it puts
+	reads bool // otherwise the operation writes
 }
 
-// trace holds the access of operation k in k modulo its length.
+// trace contains the access of operation k at k modulo its length.
 type trace [lab.Inputs]access
 
 func (t *trace) at(k uint64) access { return t[k%lab.Inputs] }
 
-// zipf draws keys below zipfKeys by Zipf's law, in whole numbers, which all languages have: key i has the
-// weight 2^32 / (i + 1). Of 100 operations, so many read.
+// zipf draws keys below zipfKeys from a Zipf distribution, in integer arithmetic, which all languages
+// support: key i has the weight 2^32 / (i + 1). readPercentage is the percentage of operations that read.
 func zipf(inputs *[lab.Inputs]uint64, readPercentage uint64) *trace {
 	var sums [zipfKeys]uint64
 	var sum uint64
@@ -39,7 +39,7 @@ func zipf(inputs *[lab.Inputs]uint64, readPercentage uint64) *trace {
 	return &t
 }
 
-// uniform draws keys below bound, each as often as any other.
+// uniform draws keys below bound with equal probability.
 func uniform(inputs *[lab.Inputs]uint64, bound uint64) *trace {
 	var t trace
 	for k, input := range inputs {

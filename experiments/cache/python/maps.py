@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The maps that threads share, with Python's own tools. Key k has the value k + 1."""
+"""Maps that threads share, with the standard library. Key k has the value k + 1."""
 
 import threading
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from lab_kit import UnsupportedError
 
 class SharedMap(Protocol):
     is_safe: bool
-    """True if it never loses an entry."""
+    """True if the map never loses an entry."""
 
     def get(self, key: int) -> int: ...
 
@@ -20,7 +20,8 @@ class SharedMap(Protocol):
 
 
 class ConcurrentMap:
-    """A dict alone: each of its operations is one step of the interpreter, which holds its lock."""
+    """A plain dict: each of its operations is atomic, because it is one step of the interpreter, which holds
+    its lock."""
 
     is_safe = True
 
@@ -53,7 +54,7 @@ class LockedMap:
 
 
 class CopiedMap:
-    """Readers take the dict that is there; writers wait for each other."""
+    """Readers use the current dict; writers wait for each other."""
 
     is_safe = True
 
@@ -101,7 +102,7 @@ SCHEMES: dict[str, Callable[[dict[int, int]], SharedMap]] = {
 
 
 def shared_map(scheme: str, entries: int) -> SharedMap:
-    """With the keys below `entries`."""
+    """Creates a map with the keys below `entries`."""
     if scheme not in SCHEMES:
         raise UnsupportedError(f"there is no scheme {scheme}")
     return SCHEMES[scheme]({key: key + 1 for key in range(entries)})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache experiment's subject in Python: dicts with the means of `threading`."""
+"""The cache experiment in Python: dicts with `threading`."""
 
 import platform
 import re
@@ -16,11 +16,11 @@ from traces import ZIPF_KEYS, uniform, zipf
 THREADS_MAX = 1024
 
 ENTRIES_MAX = 1_000_000
-"""The most entries of `write`; `wait` always has as many."""
+"""The maximum number of entries in `write`; `wait` always uses this number."""
 
 OLD_KEYS = 1_000
 NEW_KEYS = 1_000
-"""Keys that are there before an operation of `lost`, and keys that it puts."""
+"""The number of keys before an operation of `lost`, and the number of keys that it adds."""
 
 
 @contextmanager
@@ -62,7 +62,8 @@ def write(opening: Opening) -> Iterator[Perform]:
     keys = uniform(opening.inputs, count)
 
     def perform(operations: int) -> Work:
-        """The check is what was put, and what is found of the last key."""
+        """The check is the sum of the values that were written, plus the value that is found for the last
+        key."""
         check = key = 0
         for k in range(operations):
             key = keys[k % 4096]
@@ -75,7 +76,7 @@ def write(opening: Opening) -> Iterator[Perform]:
 
 @contextmanager
 def wait(opening: Opening) -> Iterator[Perform]:
-    """One thread reads while another one writes all the time."""
+    """One thread reads while another one writes continuously."""
     entries = shared_map(opening.text("scheme"), ENTRIES_MAX)
     keys = uniform(opening.inputs, ENTRIES_MAX)
 
@@ -111,21 +112,21 @@ def wait(opening: Opening) -> Iterator[Perform]:
 
 
 def reset_peak() -> None:
-    """The peak begins with what is resident now: proc(5), clear_refs."""
+    """Resets the peak to the current resident set: proc(5), clear_refs."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak() -> int:
-    """Bytes that were resident at the most."""
+    """Returns the peak resident set in bytes."""
     found = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
     if found is None:
-        raise LookupError("the system tells no VmHWM")
+        raise LookupError("the system does not report VmHWM")
     return 1024 * int(found[1])
 
 
 @contextmanager
 def lost(opening: Opening) -> Iterator[Perform]:
-    """Threads put 1,000 new keys into a map of 1,000."""
+    """Threads put 1,000 new keys into a map with 1,000 entries."""
     scheme = opening.text("scheme")
     entries = shared_map(scheme, OLD_KEYS)
 
@@ -136,8 +137,8 @@ def lost(opening: Opening) -> Iterator[Perform]:
 
     with workers([put_new_keys] * opening.integer("threads", 1, THREADS_MAX)) as batch:
         def perform(operations: int) -> Work:
-            """For a safe scheme the check is the number of entries found; the metric is the number of 1,000 that are
-            missing."""
+            """For a safe scheme the check is the number of entries found; the metric is the number of missing
+            entries per 1,000."""
             nonlocal entries
             found = 0
             for _ in range(operations):

@@ -15,11 +15,11 @@ const (
 	packetMax   = 9000
 )
 
-// kept asks over one connection again and again.
+// kept sends all requests over one connection.
 type kept struct {
 	site   *site
 	client *client
-	units  uint64 // of a request
+	units  uint64 // units of a request
 }
 
 func openKept(opening *lab.Opening, spoken protocol) (lab.Case, error) {
@@ -32,7 +32,7 @@ func openKept(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	})
 }
 
-// keep opens a connection and asks once with what `choose` makes of it.
+// keep opens a connection and sends a first request with the cookies that `choose` returns.
 func keep(opening *lab.Opening, spoken protocol, units uint64, choose func(*client) (string, error)) (lab.Case, error) {
 	site, err := openSite(opening, spoken)
 	if err != nil {
@@ -61,17 +61,17 @@ func (k *kept) Perform(operations uint64) (work lab.Work, err error) {
 		work.Units += k.units
 	}
 	if dialed := k.client.dialed.Load(); dialed != 1 {
-		return work, fmt.Errorf("the connection was not kept: there were %d", dialed)
+		return work, fmt.Errorf("the connection was not kept alive: there were %d connections", dialed)
 	}
 	return work, nil
 }
 
 func (k *kept) Close() error { return errors.Join(k.client.close(), k.site.Close()) }
 
-// fresh asks over a new connection each time.
+// fresh sends each request over a new connection.
 type fresh struct {
 	site  *site
-	units uint64 // of a request
+	units uint64 // units of a request
 }
 
 func openNew(opening *lab.Opening, spoken protocol) (lab.Case, error) {
@@ -102,7 +102,7 @@ func (f fresh) Perform(operations uint64) (work lab.Work, err error) {
 
 func (f fresh) Close() error { return f.site.Close() }
 
-// openPacket has a request that fills one packet to its last byte, or needs a second one for its last byte.
+// openPacket opens a case whose request fills one packet exactly, or needs a second one for its last byte.
 func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	packets, err := opening.Text("packets")
 	if err != nil {
@@ -121,7 +121,7 @@ func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	})
 }
 
-// fill finds the cookie with which a request has so many bytes.
+// fill finds a cookie with which a request has the given number of bytes.
 func fill(client *client, wanted int64) (string, error) {
 	const name = "fill="
 	bytes := func(length int64) (int64, error) {
@@ -140,7 +140,7 @@ func fill(client *client, wanted int64) (string, error) {
 	}
 	found, err := bytes(length)
 	if err == nil && found != wanted {
-		err = fmt.Errorf("a request has %d bytes in place of %d", found, wanted)
+		err = fmt.Errorf("a request has %d bytes instead of %d", found, wanted)
 	}
 	return name + strings.Repeat("x", int(length)), err
 }

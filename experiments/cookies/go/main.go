@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The subjects of the cookies experiment: a client and a server of net/http at the two ends of a link, which speak
+// The subjects of the cookies experiment: a client and a server of net/http at the two ends of a link, with
 // HTTP/1.1 or HTTP/2.
 package main
 
@@ -14,7 +14,7 @@ import (
 	"benchlab/lab"
 )
 
-// protocol is what a subject's two ends speak.
+// protocol is the protocol between the two ends.
 type protocol struct {
 	name  string
 	major int

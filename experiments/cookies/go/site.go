@@ -17,10 +17,10 @@ import (
 	"benchlab/lab"
 )
 
-// bufferSize is more than any request has, so that its head is sent at once.
+// bufferSize is larger than any request, so that the header is sent in one piece.
 const bufferSize = 16 << 10
 
-// browser is what a browser sends with the request for a page, besides cookies.
+// browser contains the headers that a browser sends in addition to cookies when it requests a page.
 var browser = http.Header{
 	"User-Agent": {"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) " +
 		"Chrome/140.0.0.0 Safari/537.36"},
@@ -31,7 +31,7 @@ var browser = http.Header{
 	"Upgrade-Insecure-Requests": {"1"},
 }
 
-// site is a server at one end of the link, and what clients at the other end ask it.
+// site is a server at one end of the link, with the requests of clients at the other end.
 type site struct {
 	protocol protocol
 	server   *http.Server
@@ -39,7 +39,7 @@ type site struct {
 	request  *http.Request
 }
 
-// openSite serves behind the link that the opening names.
+// openSite starts a server behind the link that the opening specifies.
 func openSite(opening *lab.Opening, spoken protocol) (*site, error) {
 	target, err := opening.Text("target")
 	if err != nil {
@@ -48,7 +48,7 @@ func openSite(opening *lab.Opening, spoken protocol) (*site, error) {
 	ends, isLink := strings.CutPrefix(target, "link:")
 	address, socket, hasSocket := strings.Cut(ends, "/")
 	if !isLink || !hasSocket {
-		return nil, fmt.Errorf("%s is no link:HOST:PORT/SOCKET", target)
+		return nil, fmt.Errorf("%s is not a link:HOST:PORT/SOCKET", target)
 	}
 	listener, err := net.Listen("unix", "/"+socket)
 	if err != nil {
@@ -65,7 +65,7 @@ func openSite(opening *lab.Opening, spoken protocol) (*site, error) {
 	return site, nil
 }
 
-// answer says which cookies came, as a number.
+// answer responds with a number that depends on the received cookies.
 func answer(response http.ResponseWriter, request *http.Request) {
 	sum := fnv.New64a()
 	io.WriteString(sum, strings.Join(request.Header["Cookie"], "; "))
@@ -73,7 +73,7 @@ func answer(response http.ResponseWriter, request *http.Request) {
 	io.WriteString(response, strconv.FormatUint(sum.Sum64(), 10))
 }
 
-// send has all further requests carry this field of cookies; empty: none.
+// send sets the cookie header of all further requests; it is omitted if cookies is empty.
 func (s *site) send(cookies string) {
 	s.request.Header = browser.Clone()
 	if cookies != "" {
@@ -83,8 +83,8 @@ func (s *site) send(cookies string) {
 
 func (s *site) Close() error { return s.server.Close() }
 
-// cookies are so many of 98 bytes, which with what separates them are 100 bytes each. Their values are like those of
-// sessions: letters and digits in no order.
+// cookies returns this many cookies of 98 bytes, which take 100 bytes each with separators. Their values look like
+// session IDs: random letters and digits.
 func cookies(inputs []uint64, count int) string {
 	const length = 94
 	pairs := make([]string, count)
@@ -98,7 +98,7 @@ func cookies(inputs []uint64, count int) string {
 	return strings.Join(pairs, "; ")
 }
 
-// client asks over connections of its own.
+// client sends requests over its own connections.
 type client struct {
 	site         *site
 	transport    *http.Transport
@@ -107,7 +107,7 @@ type client struct {
 	spoken       string
 }
 
-// connect makes a client, whose connection is made when it asks first.
+// connect creates a client, which opens its connection for the first request.
 func (s *site) connect() *client {
 	c := &client{site: s}
 	c.transport = &http.Transport{
@@ -119,7 +119,7 @@ func (s *site) connect() *client {
 	return c
 }
 
-// dial makes a connection over the link, whatever host is asked.
+// dial opens a connection over the link, for any host.
 func (c *client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	connection, err := new(net.Dialer).DialContext(ctx, "tcp", c.site.address)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return c.connection, nil
 }
 
-// counted is a connection whose sent bytes are counted.
+// counted is a connection that counts its sent bytes.
 type counted struct {
 	net.Conn
 	sent *atomic.Int64
@@ -141,7 +141,7 @@ func (c counted) Write(bytes []byte) (int, error) {
 	return c.Conn.Write(bytes)
 }
 
-// ask makes one request: the number that answers it.
+// ask sends one request and returns the number in the response.
 func (c *client) ask() (uint64, error) {
 	response, err := c.transport.RoundTrip(c.site.request)
 	if err != nil {
@@ -153,18 +153,18 @@ func (c *client) ask() (uint64, error) {
 	}
 	c.spoken = response.Proto
 	if response.StatusCode != http.StatusOK || response.ProtoMajor != c.site.protocol.major {
-		return 0, fmt.Errorf("it was answered with %s %s", response.Proto, response.Status)
+		return 0, fmt.Errorf("unexpected response %s %s", response.Proto, response.Status)
 	}
 	return strconv.ParseUint(string(body), 10, 64)
 }
 
-// close ends its connection.
+// close closes the connection.
 func (c *client) close() error {
 	c.transport.CloseIdleConnections()
 	if c.connection == nil {
 		return nil
 	}
-	// The transport may have closed it already.
+	// The transport may already have closed the connection.
 	if err := c.connection.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}

@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 enum {
-    LINE = 128,   /* bytes: cache lines of 64 are fetched in pairs on x86-64 */
+    LINE = 128,   /* bytes; x86-64 fetches 64-byte cache lines in pairs */
     STRIPES = 16, /* a power of two */
 };
 
-/* A counter is reached by a pointer, as one in an object is. At a fixed address an unsafe increment takes eight
- * times as long on a processor that renames memory operands (docs/results/counter.md). */
+/* A counter is accessed through a pointer, like a counter in an object. At a fixed address, an unsafe
+ * increment takes eight times as long on a processor that renames memory operands (docs/results/counter.md). */
 
-/* -- Unsafe: every increment reads and writes memory, and is two accesses --------------------- */
+/* -- Unsafe: every increment is a read and a write of memory --------------------- */
 
 typedef struct unsafe {
     _Alignas(LINE) volatile uint64_t total;
@@ -23,7 +23,7 @@ static inline void unsafe_increment(unsafe *counter) { counter->total = counter-
 static uint64_t unsafe_value(unsafe *counter) { return counter->total; }
 static void unsafe_reset(unsafe *counter) { counter->total = 0; }
 
-/* -- Unsafe and plain: the compiler may keep it in a register ---------------------------------- */
+/* -- Unsafe and plain: the compiler may keep the value in a register ---------------------------------- */
 
 typedef struct unsafe_plain {
     _Alignas(LINE) uint64_t total;
@@ -71,14 +71,14 @@ static uint64_t lock_value(lock *counter)
 }
 static void lock_reset(lock *counter) { counter->total = 0; }
 
-/* -- Striped: an atomic word for each thread, or for some --------------------------------------- */
+/* -- Striped: an atomic word for each thread or group of threads --------------------------------------- */
 
 typedef struct striped {
     atomic stripes[STRIPES];
 } striped;
 
 static _Atomic unsigned threads;
-static _Thread_local unsigned thread; /* from 1 */
+static _Thread_local unsigned thread; /* starting with 1 */
 
 static inline atomic *stripe(striped *counter)
 {
@@ -101,7 +101,7 @@ static void striped_reset(striped *counter)
         atomic_reset(&counter->stripes[i]);
 }
 
-/* -- Each scheme as a counter: its loops have the increment compiled into them ------------------ */
+/* -- Each scheme as a counter: the increment is inlined into its loops ------------------ */
 
 #define SCHEME(NAME, IS_SAFE, ...)                                                 \
     static void NAME##_restart(void *object) { NAME##_reset(object); }             \

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ways to share a counter among threads: one counter for each, zero at first. */
+ * The schemes for sharing a counter between threads: one counter for each, initially zero. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { READS = 100 }; /* for each increment, where reads are counted too */
+enum { READS = 100 }; /* reads per increment in read_mostly */
 
 typedef struct counter {
     const char *scheme;
     bool is_safe; /* never loses an increment */
-    void *object; /* what the functions are called with */
+    void *object; /* argument of the functions */
     void (*reset)(void *object);
     uint64_t (*value)(void *object);
     void (*increments)(void *object, uint64_t times);
-    /* Each increment with READS reads; how often a read found less than the one before it. */
+    /* Does each increment with READS reads. Returns the number of reads that found a lower value than the
+     * previous one. */
     uint64_t (*increments_and_reads)(void *object, uint64_t times);
 } counter;
 
-/* Ends with NULL. */
+/* The array ends with NULL. */
 extern const counter *const counters[];
 
 /* For the loop that increments an atomic counter and an unsafe one. */

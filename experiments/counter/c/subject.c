@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The counter experiment's subject in C: C11 atomics and POSIX threads, what the machine allows. */
+ * The counter experiment in C: C11 atomics and POSIX threads. This is the reference for the other subjects. */
 #include "counters.h"
 #include "lab_kit.h"
 #include "lab_workers.h"
@@ -77,7 +77,7 @@ static bool read_mostly_open(lab *lab, void *data)
     return find_scheme(lab, data) && start(lab, data, increment_and_read);
 }
 
-/* Of a safe counter the check is what it reached, and the reads that went backwards: none. */
+/* For a safe counter the check is its final value; the number of reads that went backwards must be 0. */
 static bool count(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const subject *subject = data;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the Go subject of the counter experiment, build/counter/go/subject, and writes the loops of its
-# increments beside it.
+# Builds the Go subject of the counter experiment, build/counter/go/subject, and writes the machine code of
+# the increment loops next to it.
 set -eu
 cd "$(dirname "$0")/../../.."
 out=build/counter/go

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	reads = 100 // for each increment, where reads are counted too
-	line  = 128 // bytes: cache lines of 64 are fetched in pairs on x86-64
+	reads = 100 // reads per increment in read_mostly
+	line  = 128 // bytes; x86-64 fetches 64-byte cache lines in pairs
 )
 
-// counter is a way to share a counter among goroutines. It has loops of its own, into which the
-// increment is compiled. A worker is from 0.
+// counter is a scheme for sharing a counter between goroutines. It has its own loops, into which the
+// increment is inlined. Workers are numbered from 0.
 type counter interface {
 	isSafe() bool // never loses an increment
 	value() uint64
 	increments(worker, times uint64)
-	// incrementsAndReads returns how often a read found less than the one before it.
+	// incrementsAndReads returns the number of reads that found a lower value than the previous one.
 	incrementsAndReads(worker, times uint64) (backwards uint64)
 }
 
@@ -37,7 +37,7 @@ func newCounter(scheme string, workers uint64) counter {
 	return nil
 }
 
-// -- Unsafe: a data race, of a load, an addition and a store --------------------------------------
+// -- Unsafe: a data race with a load, an addition and a store --------------------------------------
 
 type unsafeCounter struct {
 	_     [line]byte
@@ -145,7 +145,7 @@ func (c *lockCounter) incrementsAndReads(_, times uint64) (backwards uint64) {
 	return backwards
 }
 
-// -- Striped: an atomic word for each worker, since a goroutine has no storage of its own -----------
+// -- Striped: an atomic word for each worker, because goroutines have no local storage -----------
 
 type stripedCounter []atomicCounter
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The counter experiment's subject in Go: sync/atomic and sync.
+// The counter experiment in Go: sync/atomic and sync.
 package main
 
 import (
@@ -29,7 +29,7 @@ func threads(opening *lab.Opening) (uint64, error) {
 	return opening.Integer("threads", 1, threadsMax)
 }
 
-// shareOf is how many operations are this worker's.
+// shareOf returns the number of operations of this worker.
 func shareOf(worker, workers, operations uint64) uint64 {
 	return (operations - worker + workers - 1) / workers
 }
@@ -78,7 +78,8 @@ func openCounting(opening *lab.Opening, work func(c counter, worker, times uint6
 	return &counting{counter, lab.NewWorkers(n, share)}, nil
 }
 
-// Perform checks of a safe counter what it reached, and the reads that went backwards: none.
+// Perform returns as the check of a safe counter its final value; the number of reads that went backwards
+// must be 0.
 func (c *counting) Perform(operations uint64) (lab.Work, error) {
 	before := c.counter.value()
 	work, err := c.workers.Perform(operations)
@@ -116,7 +117,7 @@ func openSideBySide(opening *lab.Opening) (lab.Case, error) {
 	return &sideBySide{pair, lab.NewWorkers(n, share)}, nil
 }
 
-// Perform tells what the unsafe counter lost.
+// Perform reports how many increments the unsafe counter lost.
 func (s *sideBySide) Perform(operations uint64) (lab.Work, error) {
 	safe, unsafe := s.pair.safe.value(), s.pair.unsafe.value()
 	work, err := s.workers.Perform(operations)

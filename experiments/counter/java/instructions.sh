@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes the loop of each increment to build/counter/java/instructions.txt, as the JIT compiled it: it runs the
-# subject, and the JVM prints the machine code. On processors other than x86-64 it writes the bytecode.
+# Writes the machine code of each increment loop, as compiled by the JIT, to
+# build/counter/java/instructions.txt. It runs the subject, and the JVM prints the code. On processors other
+# than x86-64 it writes the bytecode.
 set -eu
 cd "$(dirname "$0")/../../.."
 out=build/counter/java
 code=$out/loop.bin
 
-# Enough for the JIT, which compiles the method as such after its loop.
+# Enough operations for the JIT to compile the method itself after its loop.
 conversation() {
     echo "open case=$1 scheme=$2 threads=1 seed=7"
     for operations in 200000 200000 200000 2000000 2000000 2000000; do
@@ -15,7 +16,7 @@ conversation() {
     done
 }
 
-# The bytes of the last method that was printed, as hexadecimal digits.
+# Prints the bytes of the last printed method as hexadecimal digits.
 last_method() {
     awk '
         /^\[MachCode\]/ { inside = 1; digits = "" }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the environment of the Python subject of the counter experiment, build/counter/python/venv, in which
-# there is the kit and nothing else, and writes the loops of the increments beside it.
+# Creates the environment of the counter experiment's Python subject, build/counter/python/venv, which only
+# contains the kit, and writes the bytecode of the increment loops next to it.
 set -eu
 cd "$(dirname "$0")/../../.."
 out=build/counter/python

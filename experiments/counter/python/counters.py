@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to share a counter among threads, with Python's own tools.
+"""Schemes for sharing a counter between threads, with the standard library.
 
-Each has loops of its own, so that no call stands between the loop and the increment but the one that the
-scheme needs."""
+Each scheme has its own loops, so that no additional call is between the loop and the increment."""
 
 import itertools
 import threading
 from typing import Protocol
 
 READS = 100
-"""For each increment, where reads are counted too."""
+"""The number of reads per increment in read_mostly."""
 
 
 class Counter(Protocol):
     is_safe: bool
-    """True if it never loses an increment."""
+    """True if the counter never loses an increment."""
 
     def value(self) -> int: ...
 
     def increments(self, times: int) -> None: ...
 
     def increments_and_reads(self, times: int) -> int:
-        """How often a read found less than the one before it."""
+        """Returns the number of reads that found a lower value than the previous one."""
 
 
 class UnsafeCounter:
@@ -51,8 +50,8 @@ class UnsafeCounter:
 
 
 class AtomicCounter:
-    """`itertools.count` takes a number in one step of the interpreter. Its value can only be had by taking
-    a number, too: those that reads took are counted."""
+    """`itertools.count` takes a number in one step of the interpreter. The only way to read its value is to
+    take a number, too, so the numbers that reads took are counted."""
 
     is_safe = True
 
@@ -111,7 +110,7 @@ class LockCounter:
 
 
 class _Stripe(threading.local):
-    """A thread's own part: a list of one number, which is known to the counter."""
+    """A thread's own stripe: a list with one number, which the counter also references."""
 
     def __init__(self, stripes: list[list[int]]) -> None:
         self.total = [0]

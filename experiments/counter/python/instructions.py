@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the loop of each increment, as bytecode: the interpreter's instructions are the same for all."""
+"""Prints the bytecode of each increment loop. The interpreter's machine instructions are the same for all."""
 
 import dis
 

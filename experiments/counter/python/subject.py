@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counter experiment's subject in Python: the standard library, with the interpreter's lock."""
+"""The counter experiment in Python: the standard library, with the global interpreter lock."""
 
 import platform
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ def scheme(opening: Opening) -> Counter:
 
 
 def shared_by(opening: Opening, work: Callable[[int], int | None]) -> AbstractContextManager[Perform]:
-    """Threads that do their shares of each batch; what `work` returns is added up as the check."""
+    """Starts threads that do their shares of each batch. The results of `work` are summed as the check."""
     def share(operations: range, _: Latencies) -> Work:
         return Work(work(len(operations)) or 0, len(operations))
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Rust subject of the counter experiment, build/counter/rust/release/counter, and writes the
-# loops of its increments to build/counter/rust/instructions.txt.
+# machine code of the increment loops to build/counter/rust/instructions.txt.
 set -eu
 cd "$(dirname "$0")/../../.."
 out=build/counter/rust
 
-# Names that tell instances of a generic function apart.
+# Symbol names that distinguish instances of a generic function.
 export RUSTFLAGS='-C symbol-mangling-version=v0'
 cargo build --quiet --release --locked --manifest-path experiments/counter/rust/Cargo.toml --target-dir "$out"
 loop() { echo "<counter::counters::$1 as counter::counters::CountingLoops>::increments"; }

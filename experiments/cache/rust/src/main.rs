@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cache experiment's subject in Rust: maps with the means of `std::sync`, arc-swap and dashmap.
+//! The cache experiment in Rust: maps with `std::sync`, arc-swap and dashmap.
 
 pub(crate) mod maps;
 mod memory;
@@ -13,10 +13,10 @@ use std::thread;
 
 const THREADS_MAX: usize = 1024;
 
-/// The most entries of `write`; `wait` always has as many.
+/// The maximum number of entries in `write`; `wait` always uses this number.
 const ENTRIES_MAX: u64 = 1_000_000;
 
-/// Keys that are there before an operation of `lost`.
+/// The number of keys before an operation of `lost`.
 const OLD_KEYS: u64 = 1_000;
 const NEW_KEYS: u64 = 1_000;
 
@@ -81,7 +81,7 @@ fn reads(opening: &Opening) -> Result<u64, Failure> {
     }
 }
 
-/// The check is what was put, and what is found of the last key.
+/// The check is the sum of the values that were written, plus the value that is found for the last key.
 fn write(opening: Opening) -> Result<Closed, Failure> {
     let entries = opening.integer("entries", 1..=ENTRIES_MAX)?;
     let map = map_of(&opening, entries)?;
@@ -98,7 +98,7 @@ fn write(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// One thread reads while another one writes all the time.
+/// One thread reads while another one writes continuously.
 fn wait(opening: Opening) -> Result<Closed, Failure> {
     let map = map_of(&opening, ENTRIES_MAX)?;
     let keys = trace::uniform(opening.inputs(), ENTRIES_MAX);
@@ -135,8 +135,9 @@ fn wait(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// Threads put 1,000 new keys into a map of 1,000. Of a safe scheme the check is how many were found; the metric,
-/// how many of 1,000 were not.
+/// Threads put 1,000 new keys into a map with 1,000 entries.
+///
+/// For a safe scheme the check is the number of entries found; the metric is the number of missing entries per 1,000.
 fn lost(opening: Opening) -> Result<Closed, Failure> {
     let scheme = opening.text("scheme")?.to_owned();
     let map = Arc::new(RwLock::new(map_of(&opening, OLD_KEYS)?));

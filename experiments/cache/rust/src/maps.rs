@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// A map that threads read.
 pub trait ReadMap: Send + Sync {
-    /// The value of a key, if it is there.
+    /// Returns the value of a key, if it exists.
     fn get(&self, key: u64) -> Option<u64>;
 }
 
@@ -18,16 +18,16 @@ pub trait SharedMap: ReadMap {
     /// Adds an entry, or replaces the one with this key.
     fn put(&self, key: u64, value: u64);
 
-    /// Entries.
+    /// Returns the number of entries.
     fn len(&self) -> usize;
 
-    /// True if it never loses an entry.
+    /// Returns true if the map never loses an entry.
     fn is_safe(&self) -> bool {
         true
     }
 }
 
-/// The map of a scheme, with the keys below `entries`, for reading only.
+/// Creates the map of a scheme, with the keys below `entries`, for reading only.
 pub fn read_map(scheme: &str, entries: u64) -> Result<Box<dyn ReadMap>, Failure> {
     Ok(match scheme {
         "unsynchronised" => Box::new(initial(entries).collect::<HashMap<_, _>>()),
@@ -35,7 +35,7 @@ pub fn read_map(scheme: &str, entries: u64) -> Result<Box<dyn ReadMap>, Failure>
     })
 }
 
-/// As [`read_map`], of a scheme that lets threads write.
+/// Creates a map like [`read_map`], of a scheme that supports writes.
 pub fn shared_map(scheme: &str, entries: u64) -> Result<Box<dyn SharedMap>, Failure> {
     let initial = initial(entries);
     Ok(match scheme {
@@ -56,14 +56,14 @@ fn initial(entries: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..entries).map(|key| (key, key + 1))
 }
 
-/// Rust lets threads share it as long as none of them writes.
+/// Rust lets threads share a `HashMap` as long as none of them writes.
 impl ReadMap for HashMap<u64, u64> {
     fn get(&self, key: u64) -> Option<u64> {
         HashMap::get(self, &key).copied()
     }
 }
 
-/// Nothing panics while a lock is held, so poisoning means nothing.
+/// Nothing panics while a lock is held, so poisoning can be ignored.
 impl ReadMap for Mutex<HashMap<u64, u64>> {
     fn get(&self, key: u64) -> Option<u64> {
         let map = self.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,7 @@ impl SharedMap for RwLock<HashMap<u64, u64>> {
     }
 }
 
-/// A writer that another one overtook copies again.
+/// A writer copies again if another one was faster.
 struct Copied(ArcSwap<HashMap<u64, u64>>);
 
 impl ReadMap for Copied {

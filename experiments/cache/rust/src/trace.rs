@@ -6,7 +6,7 @@ use lab_kit::Inputs;
 use std::iter::StepBy;
 use std::ops::Range;
 
-/// Keys that [`zipf`] draws from.
+/// The number of keys that [`zipf`] draws from.
 pub const ZIPF_KEYS: u64 = 10_000;
 
 /// One operation.
@@ -14,12 +14,13 @@ pub const ZIPF_KEYS: u64 = 10_000;
 pub struct Access {
     /// The key.
     pub key: u64,
-    /// True if the key is read; else it is put.
+    /// True for a read, and false for a write.
     pub reads: bool,
 }
 
-/// Keys by Zipf's law, in whole numbers, which all languages have: key i has the weight 2^32 / (i + 1). Of
-/// 100 operations, so many read.
+/// Draws keys from a Zipf distribution, in integer arithmetic, which all languages support.
+///
+/// Key i has the weight 2^32 / (i + 1). `read_percentage` is the percentage of operations that read.
 pub fn zipf(inputs: &Inputs, read_percentage: u64) -> Inputs<Access> {
     let sums: Vec<u64> = (1..=ZIPF_KEYS)
         .scan(0, |sum, i| {
@@ -34,14 +35,14 @@ pub fn zipf(inputs: &Inputs, read_percentage: u64) -> Inputs<Access> {
     })
 }
 
-/// Reads the keys of these operations, and adds up what it finds.
+/// Reads the keys of these operations, and sums the values.
 pub fn read_all(map: &dyn ReadMap, trace: &Inputs<Access>, operations: StepBy<Range<u64>>) -> u64 {
     operations
         .map(|k| map.get(trace.at(k).key).unwrap_or(0))
         .sum()
 }
 
-/// Keys below `bound`, each as often as any other.
+/// Draws keys below `bound` with equal probability.
 pub fn uniform(inputs: &Inputs, bound: u64) -> Inputs<u64> {
     inputs.map(|input| input % bound)
 }

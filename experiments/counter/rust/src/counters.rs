@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The ways to share a counter among threads.
+//! The schemes for sharing a counter between threads.
 
 use crossbeam_utils::CachePadded;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// For each increment, where reads are counted too.
+/// The number of reads per increment in read_mostly.
 const READS: u32 = 100;
 
-/// Stripes of a striped counter, a power of two.
+/// The number of stripes of a striped counter, a power of two.
 const STRIPES: usize = 16;
 
-/// A counter that threads share, zero at first.
+/// A counter that threads share, initially zero.
 pub trait Counter: Default + Send + Sync {
-    /// True if it never loses an increment.
+    /// True if the counter never loses an increment.
     const IS_SAFE: bool;
 
     /// Adds 1.
     fn increment(&self);
 
-    /// The current value.
+    /// Returns the current value.
     fn value(&self) -> u64;
 }
 
-/// A counter with loops into which its increment is compiled.
+/// A counter with loops into which the increment is inlined.
 pub trait CountingLoops: Send + Sync {
-    /// True if it never loses an increment.
+    /// Returns true if the counter never loses an increment.
     fn is_safe(&self) -> bool;
 
-    /// The current value.
+    /// Returns the current value.
     fn reached(&self) -> u64;
 
-    /// Increments it so many times.
+    /// Increments the counter this many times.
     fn increments(&self, times: u64);
 
-    /// Increments it, and reads it 100 times for each; how often a read found less than the one before.
+    /// Increments the counter this many times, with 100 reads for each increment. Returns the number of reads that
+    /// found a lower value than the previous one.
     fn increments_and_reads(&self, times: u64) -> u64;
 }
 
@@ -69,7 +70,7 @@ impl<C: Counter> CountingLoops for C {
     }
 }
 
-/// The counter of a scheme; none if there is no such scheme.
+/// Returns the counter of a scheme, or `None` if there is no such scheme.
 pub fn counter(scheme: &str) -> Option<Box<dyn CountingLoops>> {
     Some(match scheme {
         "unsafe" => Box::<Unsafe>::default(),
@@ -81,11 +82,11 @@ pub fn counter(scheme: &str) -> Option<Box<dyn CountingLoops>> {
     })
 }
 
-/// Every increment is a read and a write of memory: a data race, which only `unsafe` lets one write.
+/// Every increment is a read and a write of memory: a data race, which Rust only allows in `unsafe` code.
 #[derive(Default)]
 pub struct Unsafe(CachePadded<UnsafeCell<u64>>);
 
-// SAFETY: none. Threads that meet are undefined behaviour, which is what this counter shows.
+// SAFETY: none. Concurrent use is undefined behavior, which this counter demonstrates.
 unsafe impl Sync for Unsafe {}
 
 impl Counter for Unsafe {
@@ -93,7 +94,7 @@ impl Counter for Unsafe {
 
     fn increment(&self) {
         let total = self.0.get();
-        // SAFETY: the pointer is valid; the race is the point.
+        // SAFETY: the pointer is valid; the data race is intended.
         unsafe { total.write_volatile(total.read_volatile() + 1) }
     }
 
@@ -103,7 +104,7 @@ impl Counter for Unsafe {
     }
 }
 
-/// The same, and the compiler may keep the value in a register.
+/// The same, but the compiler may keep the value in a register.
 #[derive(Default)]
 pub struct UnsafePlain(CachePadded<UnsafeCell<u64>>);
 
@@ -124,7 +125,7 @@ impl Counter for UnsafePlain {
     }
 }
 
-/// One atomic instruction each.
+/// Increments with one atomic instruction.
 #[derive(Default)]
 pub struct Atomic(CachePadded<AtomicU64>);
 
@@ -140,7 +141,7 @@ impl Counter for Atomic {
     }
 }
 
-/// A lock around each. Nothing panics while it is held, so poisoning means nothing.
+/// Increments under a lock. Nothing panics while the lock is held, so poisoning can be ignored.
 #[derive(Default)]
 pub struct Locked(CachePadded<Mutex<u64>>);
 
@@ -156,7 +157,7 @@ impl Counter for Locked {
     }
 }
 
-/// An atomic word for each thread, or for some.
+/// An atomic word for each thread or group of threads.
 #[derive(Default)]
 pub struct Striped([CachePadded<AtomicU64>; STRIPES]);
 
@@ -181,14 +182,14 @@ impl Counter for Striped {
 /// A safe and an unsafe counter that are incremented in the same loop.
 #[derive(Default)]
 pub struct Pair {
-    /// Loses nothing.
+    /// The counter that loses nothing.
     pub safe: Atomic,
-    /// Loses some.
+    /// The counter that loses increments.
     pub unsafe_one: Unsafe,
 }
 
 impl Pair {
-    /// Increments both so many times.
+    /// Increments both counters this many times.
     #[inline(never)]
     pub fn increments(&self, times: u64) {
         for _ in 0..times {

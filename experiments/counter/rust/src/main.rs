@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The counter experiment's subject in Rust: `std::sync` and `std::sync::atomic`.
+//! The counter experiment in Rust: `std::sync` and `std::sync::atomic`.
 
 pub(crate) mod counters;
 

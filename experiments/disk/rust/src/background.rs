@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Heavy I/O in a process of its own, as a backup makes it, until it is killed.
+//! Heavy I/O in a separate process, like that of a backup, until the process is killed.
 
 use crate::blocks::{BLOCK, Buffer, LARGE, fill, forget, large_file};
 use crate::host;
@@ -14,34 +14,35 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Bytes of each of the two files that are written in turns: so many wait for the disk.
+/// The size of each of the two files that are written alternately, which limits the amount of data that waits for the
+/// disk.
 const WRITTEN: u64 = 256 << 20;
-/// Bytes that go to the disk at once; the kernel's own writing takes as many (MIN_WRITEBACK_PAGES).
+/// The number of bytes per write to the disk, like the kernel's own writeback (MIN_WRITEBACK_PAGES).
 const STEP: u64 = 4 << 20;
-/// Files of the tree that is copied.
+/// The number of files in the tree that is copied.
 const COPIED: u64 = 2000;
-/// Bytes that a control group may read and write per second.
+/// The I/O limit of a control group in bytes per second, for reads and for writes.
 const LIMIT: u64 = 20 << 20;
 
-/// How the names of control groups begin; the rest is the number of the process that made one.
+/// The prefix of control groups' names; the rest is the ID of the process that created the group.
 const GROUP: &str = "benchlab-";
 
-/// The first word of its arguments.
+/// The first command-line argument of the background process.
 pub const WORD: &str = "background";
 
-/// Work in the background of the measured work.
+/// Background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A large file is read, again and again.
+    /// Reads a large file repeatedly.
     Read,
-    /// Files are written through the page cache.
+    /// Writes files through the page cache.
     Write,
-    /// Small files are copied.
+    /// Copies small files.
     Copy,
 }
 
 impl Kind {
-    /// `None`: nothing. Error: there is no such background.
+    /// Returns the kind with this name, `None` for no background, or an error if there is no such kind.
     pub fn named(name: &str) -> Result<Option<Kind>, Failure> {
         match name {
             "idle" => Ok(None),
@@ -63,18 +64,18 @@ impl Kind {
     }
 }
 
-/// How the background is held back.
+/// The way in which the background is throttled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Not at all.
+    /// Not throttled.
     Free,
-    /// By the I/O class "idle".
+    /// The I/O class "idle".
     Ionice,
-    /// By a control group with an I/O limit.
+    /// A control group with an I/O limit.
     Group,
 }
 
-/// A background that runs. Dropping it ends it, and removes what it wrote.
+/// A running background process. Dropping this ends it and removes the files that it wrote.
 pub struct Background {
     kind: Kind,
     child: Child,
@@ -83,7 +84,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Makes what it reads. Error: it cannot be held back so here.
+    /// Creates the files that the background reads. Returns an error if it cannot be throttled in this way here.
     pub fn prepare(kind: Kind, folder: &Path, held: Held) -> Result<(), Failure> {
         if held == Held::Group {
             Group::new(folder).map_err(|error| {
@@ -98,7 +99,7 @@ impl Background {
         Ok(())
     }
 
-    /// Starts it. It ends with this process.
+    /// Starts the background process, which ends with this process.
     pub fn start(kind: Kind, folder: &Path, held: Held) -> io::Result<Background> {
         let group = match held {
             Held::Group => Some(Group::new(folder)?),
@@ -113,7 +114,7 @@ impl Background {
         command.args((held == Held::Ionice).then_some("ionice"));
         command.args(join.map(OsString::from));
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        // SAFETY: system calls that take numbers, between fork and exec.
+        // SAFETY: system calls with numeric arguments, between fork and exec.
         unsafe {
             command.pre_exec(move || {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -131,7 +132,7 @@ impl Background {
         })
     }
 
-    /// Bytes that it has read, or written, so far.
+    /// Returns the number of bytes that the background has read or written so far.
     pub fn bytes(&self) -> Option<u64> {
         let name = match self.kind {
             Kind::Read => "rchar",
@@ -143,7 +144,7 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // What waits for the group's limit would be waited for below.
+        // Otherwise the wait below would include I/O that is throttled by the group.
         if let Some(group) = &self.group {
             let _ = group.limit(None);
         }
@@ -155,15 +156,15 @@ impl Drop for Background {
         for name in ["copy-0", "copy-1"] {
             let _ = fs::remove_dir_all(self.folder.join(name));
         }
-        // What it left for the disk to do would be done in another's time.
+        // Otherwise remaining writes would affect the next measurement.
         if let Ok(folder) = File::open(&self.folder) {
-            // SAFETY: a system call on a file that is open.
+            // SAFETY: a system call on an open file.
             unsafe { libc::syncfs(folder.as_raw_fd()) };
         }
     }
 }
 
-/// The background itself: `background KIND FOLDER [ionice | GROUP's file]`.
+/// Runs the background: `background KIND FOLDER [ionice | GROUP's file]`.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let [_, kind, folder, held @ ..] = arguments else {
         return Err(Failure::usage("usage: background KIND FOLDER"));
@@ -174,7 +175,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         Some("ionice") => host::be_idle()?,
         Some(group) => fs::write(group, std::process::id().to_string())?,
     }
-    // SAFETY: a system call that reads a string that ends.
+    // SAFETY: a system call that reads a NUL-terminated string.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"background".as_ptr()) };
     let folder = Path::new(folder);
     match Kind::named(kind)? {
@@ -195,7 +196,8 @@ fn read(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Each step waits for the same step of the file before: so the disk is never without work, and is kept up with.
+/// Writes two files alternately. Each step waits for the same step of the previous file, so that the disk always has
+/// work but keeps up.
 fn write(folder: &Path) -> Result<(), Failure> {
     let mut buffer = Buffer::new(STEP as usize);
     fill(&mut buffer, 0);
@@ -218,7 +220,7 @@ fn write(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Each file's pages go to the disk as soon as it is closed.
+/// The pages of each file are written to the disk as soon as the file is closed.
 fn copy(folder: &Path) -> Result<(), Failure> {
     let source = Tree::made(folder, "source", COPIED)?;
     for number in 0.. {
@@ -238,7 +240,7 @@ fn copy(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Starts to write back dirty pages from an offset on.
+/// Starts to write back dirty pages, beginning at an offset.
 fn begin_writeback(file: &File, at: u64) {
     let _ = sync_range(file, at, libc::SYNC_FILE_RANGE_WRITE);
 }
@@ -252,14 +254,14 @@ fn end_writeback(file: &File, at: u64) -> io::Result<()> {
 }
 
 fn sync_range(file: &File, at: u64, flags: libc::c_uint) -> io::Result<()> {
-    // SAFETY: a system call on a file that is open.
+    // SAFETY: a system call on an open file.
     match unsafe { libc::sync_file_range(file.as_raw_fd(), at as i64, STEP as i64, flags) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// A control group with an I/O limit on the disk below a folder; removed when this is dropped.
+/// A control group with an I/O limit for the disk of a directory. Dropping this removes the group.
 struct Group {
     folder: PathBuf,
     disk: String,
@@ -293,7 +295,8 @@ impl Group {
         Ok(group)
     }
 
-    /// Bytes a second that it may read, and write. The older groups limit no writes of the kernel's own.
+    /// Sets the limit in bytes per second for reads and for writes. Version 1 groups do not limit the kernel's own
+    /// writeback.
     fn limit(&self, bytes: Option<u64>) -> io::Result<()> {
         let disk = &self.disk;
         if self.unified {
@@ -331,7 +334,7 @@ fn remove_abandoned(parent: &Path) {
     }
 }
 
-/// `MAJOR:MINOR` of the whole disk.
+/// Returns `MAJOR:MINOR` of the whole disk.
 fn disk_number(folder: &Path) -> io::Result<String> {
     let number = fs::metadata(folder)?.st_dev();
     let (major, minor) = (libc::major(number), libc::minor(number));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files of 4 KiB blocks, each of which says which one it is.
+//! Files of 4 KiB blocks, each of which contains its own number.
 
 use lab_kit::Failure;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -10,21 +10,21 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a block.
+/// The size of a block in bytes.
 pub const BLOCK: usize = 4096;
-/// Bytes of a large read or write.
+/// The size of a large read or write in bytes.
 pub const LARGE: usize = 1 << 20;
-/// Blocks of the large file: 256 MiB.
+/// The number of blocks in the large file: 256 MiB.
 pub const BLOCKS: u64 = 1 << 16;
 
-/// Memory that begins at a block boundary of any disk, as O_DIRECT wants it.
+/// Memory that is aligned to a block boundary of any disk, as O_DIRECT requires.
 pub struct Buffer(*mut u8, usize);
 
-// SAFETY: it owns its memory.
+// SAFETY: the buffer owns its memory.
 unsafe impl Send for Buffer {}
 
 impl Buffer {
-    /// Zeroed; of a multiple of 4 KiB.
+    /// Allocates a zeroed buffer, whose size must be a multiple of 4 KiB.
     pub fn new(bytes: usize) -> Buffer {
         let layout = Layout::from_size_align(bytes, BLOCK).expect("sizes are small");
         // SAFETY: the size is not 0.
@@ -40,14 +40,14 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: it is ours, initialised, and of this size.
+        // SAFETY: the memory belongs to this buffer, is initialized, and has this size.
         unsafe { std::slice::from_raw_parts(self.0, self.1) }
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and borrowed once.
+        // SAFETY: as above, with an exclusive borrow.
         unsafe { std::slice::from_raw_parts_mut(self.0, self.1) }
     }
 }
@@ -55,12 +55,12 @@ impl DerefMut for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let layout = Layout::from_size_align(self.1, BLOCK).expect("as in `new`");
-        // SAFETY: it was allocated so.
+        // SAFETY: the memory was allocated with this layout.
         unsafe { dealloc(self.0, layout) }
     }
 }
 
-/// SplitMix64 of a number: numbers that follow each other lead to places all over a file.
+/// SplitMix64 of a number: consecutive numbers result in positions all over a file.
 pub fn mixed(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -68,7 +68,7 @@ pub fn mixed(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Fills blocks from a number on: words that no disk can compress, and at both ends the block's number.
+/// Fills blocks, starting with a block number: incompressible words, and the block's number at both ends.
 pub fn fill(memory: &mut [u8], first: u64) {
     for (block, number) in memory.chunks_exact_mut(BLOCK).zip(first..) {
         for (word, salt) in block.chunks_exact_mut(8).zip(number << 9..) {
@@ -79,20 +79,18 @@ pub fn fill(memory: &mut [u8], first: u64) {
     }
 }
 
-/// Error: the blocks are not those from `first` on.
+/// Returns an error if the blocks are not those starting with `first`.
 pub fn verify(memory: &[u8], first: u64) -> Result<(), Failure> {
     for (block, number) in memory.chunks_exact(BLOCK).zip(first..) {
         let own = number.to_le_bytes();
         if block[..8] != own || block[BLOCK - 8..] != own {
-            return Err(Failure::failed(format!(
-                "block {number} holds something else"
-            )));
+            return Err(Failure::failed(format!("block {number} has wrong content")));
         }
     }
     Ok(())
 }
 
-/// The large file of this name in a folder, made by whoever needs it first.
+/// Returns the path of the large file with this name in a directory, creating it if it is missing.
 pub fn large_file(folder: &Path, name: &str) -> io::Result<PathBuf> {
     let (path, making) = (folder.join(name), folder.join(format!("{name}.new")));
     if !path.exists() {
@@ -109,17 +107,17 @@ pub fn large_file(folder: &Path, name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// How a file is opened so that what is read does not come from the page cache.
+/// The way in which a file is opened so that reads do not come from the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uncached {
-    /// The filesystem takes O_DIRECT.
+    /// The file system supports O_DIRECT.
     Direct,
-    /// It does not: the file's pages are given back before they are read.
+    /// The file system does not support O_DIRECT: the file's pages are dropped before reads.
     Forgotten,
 }
 
 impl Uncached {
-    /// Its name in a reply.
+    /// Returns the name for a reply.
     pub fn name(self) -> &'static str {
         match self {
             Uncached::Direct => "O_DIRECT",
@@ -128,7 +126,7 @@ impl Uncached {
     }
 }
 
-/// Opens a file with O_DIRECT where the filesystem takes it.
+/// Opens a file with O_DIRECT if the file system supports it.
 pub fn open_uncached(options: &mut OpenOptions, path: &Path) -> io::Result<(File, Uncached)> {
     match options.custom_flags(libc::O_DIRECT).open(path) {
         Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
@@ -139,9 +137,9 @@ pub fn open_uncached(options: &mut OpenOptions, path: &Path) -> io::Result<(File
     }
 }
 
-/// Gives back the pages of a file that are written, so that the next read waits for the disk.
+/// Drops the written pages of a file from the page cache, so that the next read waits for the disk.
 pub fn forget(file: &File) {
-    // SAFETY: a system call on a file that is open.
+    // SAFETY: a system call on an open file.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 

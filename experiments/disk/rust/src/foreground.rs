@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Work that a user waits for: small operations, each due at its time, however earlier ones ended.
+//! Work that a user waits for: small operations at fixed times, independent of earlier ones.
 
 use crate::blocks::{
     BLOCK, BLOCKS, Buffer, Uncached, fill, forget, large_file, mixed, open_uncached, verify,
@@ -16,37 +16,37 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Users notice a wait of this length, ns.
+/// A wait that users notice, in ns.
 pub const FREEZE: u64 = 100_000_000;
-/// Users think that the machine hangs after this wait, ns.
+/// A wait after which users think that the machine hangs, in ns.
 pub const LONG_FREEZE: u64 = 1_000_000_000;
 
-/// Files of the tree that is opened.
+/// The number of files in the tree.
 const OPENED: u64 = 1000;
-/// Where an appended file begins anew.
+/// The size at which an appended file is truncated.
 const APPENDED: u64 = 16 << 20;
 
-/// The argument with which the program does nothing.
+/// The argument with which the program exits immediately.
 pub const NOTHING: &str = "nothing";
 
 /// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 4 KiB are read at a random place of a file, past the page cache.
+    /// Reads 4 KiB at a random position of a file, bypassing the page cache.
     Read,
-    /// 4 KiB are appended to a file, and fsync.
+    /// Appends 4 KiB to a file, with fsync.
     Append,
-    /// A file that is not in the page cache is opened, its size asked for, and read.
+    /// Opens, stats and reads a file that is not in the page cache.
     Open,
-    /// A program that is not in the page cache is started.
+    /// Starts a program that is not in the page cache.
     Start,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds of operations.
     pub const ALL: [Kind; 4] = [Kind::Read, Kind::Append, Kind::Open, Kind::Start];
 
-    /// Its name, and that of its case.
+    /// Returns the name of the kind and of its case.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Read => "read",
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// The metric that tells its longest operation.
+    /// Returns the metric for the longest operation of this kind.
     fn longest(self) -> &'static str {
         match self {
             Kind::Read => "longest_read",
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// The mix of ten operations: five read, three open, one appends, and one starts a program.
+/// A mix of ten operations: five reads, three opens, one append, and one start of a program.
 pub const MIXED: [Kind; 10] = {
     use Kind::{Append, Open, Read, Start};
     [
@@ -80,13 +80,13 @@ pub const MIXED: [Kind; 10] = {
 pub struct Freeze {
     /// The kind of operation.
     pub kind: Kind,
-    /// When it began, in ns of CLOCK_MONOTONIC.
+    /// The start of the operation, in ns of CLOCK_MONOTONIC.
     pub began: u64,
-    /// How long it took, in ns.
+    /// The duration of the operation in ns.
     pub took: u64,
 }
 
-/// The files that the operations work on, and the pattern in which they follow each other.
+/// The files of the operations, and the pattern of operations.
 pub struct Foreground {
     pattern: Vec<Kind>,
     rate: u64,
@@ -95,25 +95,25 @@ pub struct Foreground {
     appending: File,
     tree: Tree,
     program: PathBuf,
-    /// State of the generator of offsets and files; differs between processes.
+    /// The state of the generator of offsets and files; differs between processes.
     next: u64,
-    /// Operations that are under way: since when, in ns; 0: none.
+    /// The start times of operations in progress in ns, by kind; 0 for none.
     pub waiting: Arc<Mutex<[u64; 4]>>,
 }
 
 /// Results of operations.
 #[derive(Default)]
 pub struct Done {
-    /// Latencies from when each was due.
+    /// Latencies since the time when each operation was due.
     pub work: Work,
-    /// The longest operation of each kind of the pattern.
+    /// The longest operation of each kind in the pattern.
     pub longest: Vec<(&'static str, u64)>,
-    /// In the order of time, by kind.
+    /// Freezes in the order of time, by kind.
     pub freezes: Vec<Freeze>,
 }
 
 impl Foreground {
-    /// Makes its files in a folder. `rate`: operations that are due in a second.
+    /// Creates the files in a directory. `rate` is the number of operations that are due per second.
     pub fn new(folder: &Path, pattern: &[Kind], rate: u64) -> io::Result<Foreground> {
         let (reading, way) =
             open_uncached(OpenOptions::new().read(true), &large_file(folder, "large")?)?;
@@ -138,7 +138,7 @@ impl Foreground {
         })
     }
 
-    /// So many operations, each when it is due; the kinds do not wait for each other.
+    /// Does this many operations, each when it is due. Operations of different kinds do not wait for each other.
     pub fn at_the_rate(&mut self, operations: u64) -> Result<Done, Failure> {
         if self.appending.metadata()?.len() >= APPENDED {
             self.appending.set_len(0)?;
@@ -172,7 +172,8 @@ impl Foreground {
         self.pattern[number as usize % self.pattern.len()]
     }
 
-    /// Those of one kind, one after the other. Who waited for the one before counts from when it was due.
+    /// Does the operations of one kind in sequence. The latency of an operation that waited for the previous one
+    /// counts from its due time.
     fn of_kind(&self, kind: Kind, begin: u64, operations: u64) -> Result<Done, Failure> {
         host::use_all_cores();
         let mut buffer = Buffer::new(BLOCK);
@@ -223,7 +224,7 @@ impl Foreground {
             }
             Kind::Open => {
                 let file = self.tree.read(mixed(number) % self.tree.files)?;
-                forget(&file); // So that the next one waits for the disk.
+                forget(&file); // The next read has to wait for the disk.
                 Ok(())
             }
             Kind::Start => {
@@ -236,7 +237,7 @@ impl Foreground {
                 forget(&File::open(&self.program)?);
                 match status.success() {
                     true => Ok(()),
-                    false => Err(Failure::failed(format!("the program ended with {status}"))),
+                    false => Err(Failure::failed(format!("the program exited with {status}"))),
                 }
             }
         }

@@ -5,19 +5,19 @@ use std::fs;
 use std::io;
 use std::mem;
 
-/// Bytes that this process had from devices; `None`: the kernel does not count them.
+/// Returns the number of bytes that this process read from devices, or `None` if the kernel does not count them.
 pub fn read_bytes() -> Option<u64> {
     counted_of("self", "read_bytes")
 }
 
-/// A figure of `/proc/PID/io` (proc(5)).
+/// Returns a counter of `/proc/PID/io` (proc(5)).
 pub fn counted_of(process: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/io")).ok()?;
     let mut lines = text.lines().filter_map(|line| line.split_once(": "));
     lines.find(|(key, _)| *key == name)?.1.parse().ok()
 }
 
-/// Time of all cores, in ticks: idle, and in all. Waiting for a disk is idle.
+/// Returns the idle time and the total time of all cores in ticks. Waiting for a disk counts as idle.
 pub fn cpu_ticks() -> Option<(u64, u64)> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let words = text.lines().next()?.split_whitespace().skip(1);
@@ -26,7 +26,7 @@ pub fn cpu_ticks() -> Option<(u64, u64)> {
     Some((idle, ticks.iter().take(8).sum()))
 }
 
-/// µs in which some task, and in which every task that was not idle, waited for a disk (PSI).
+/// Returns the time in µs in which some tasks, and in which all non-idle tasks, were stalled on I/O (PSI).
 pub fn io_pressure() -> Option<(u64, u64)> {
     let text = fs::read_to_string("/proc/pressure/io").ok()?;
     let total = |kind: &str| {
@@ -36,9 +36,9 @@ pub fn io_pressure() -> Option<(u64, u64)> {
     Some((total("some")?, total("full")?))
 }
 
-/// Lets the calling thread, and what it starts from now on, run on all cores.
+/// Lets the calling thread, and processes and threads that it starts from now on, run on all cores.
 pub fn use_all_cores() {
-    // SAFETY: a set of cores of the size that is said; 0 is the calling thread.
+    // SAFETY: a CPU set of the given size; 0 is the calling thread.
     unsafe {
         let mut cores: libc::cpu_set_t = mem::zeroed();
         for core in 0..libc::CPU_SETSIZE as usize {
@@ -48,11 +48,11 @@ pub fn use_all_cores() {
     }
 }
 
-/// Gives the calling process the I/O class "idle" (ioprio_set(2)): it is served when nobody else asks.
+/// Sets the I/O class of the calling process to "idle" (ioprio_set(2)), which is served when there is no other I/O.
 pub fn be_idle() -> io::Result<()> {
     const WHO_PROCESS: libc::c_int = 1;
     const CLASS_IDLE: libc::c_int = 3 << 13;
-    // SAFETY: a system call that takes numbers.
+    // SAFETY: a system call with numeric arguments.
     match unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The common part of the experiments `disk` and `io-scheduler`: files with known content, and ways to read
-//! and write them.
+//! Common code of the experiments `disk` and `io-scheduler`: files with known content, and ways to read and write
+//! them.
 
 pub mod background;
 pub mod blocks;
@@ -13,7 +13,8 @@ pub mod why;
 use lab_kit::{Failure, Opening};
 use std::path::PathBuf;
 
-/// The private folder of the run, which `target=folder:PATH` names. What lies in it is shared by all processes of the run.
+/// Returns the private directory of the run, which `target=folder:PATH` specifies. All processes of the run share its
+/// content.
 pub fn folder(opening: &Opening) -> Result<PathBuf, Failure> {
     let target = opening.text("target")?;
     let path = target

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random reads of a block, one at a time or many at once.
+//! Random reads of blocks, one or more at a time.
 
 use crate::blocks::{BLOCK, BLOCKS, Buffer, mixed, verify};
 use io_uring::{IoUring, opcode, types};
@@ -9,26 +9,26 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::thread;
 
-/// Reads blocks at random places of a file, `depth` at a time.
+/// Reads blocks at random positions of a file, `depth` at a time.
 pub struct Reader {
     file: File,
-    /// State of the generator of offsets; differs between processes.
+    /// The state of the generator of offsets; differs between processes.
     next: u64,
     buffers: Vec<Buffer>,
     way: Way,
 }
 
 enum Way {
-    /// One after the other.
+    /// One after another.
     Pread,
-    /// The kernel is given them all.
+    /// All reads are submitted to the kernel together.
     Ring(Box<IoUring>),
-    /// A thread for each, where the kernel has no io_uring or refuses it.
+    /// One thread for each read, if io_uring is missing or not permitted.
     Threads,
 }
 
 impl Reader {
-    /// `threads`: without io_uring, even where it is there.
+    /// Creates a reader. `threads` prevents the use of io_uring.
     pub fn new(file: File, depth: usize, threads: bool) -> Reader {
         let ring = || IoUring::new(depth.next_power_of_two() as u32).ok();
         let way = match depth {
@@ -38,8 +38,8 @@ impl Reader {
                 None => Way::Threads,
             },
         };
-        // Else the kernel reads more than it is asked for.
-        // SAFETY: a system call on a file that is open.
+        // Otherwise the kernel reads ahead.
+        // SAFETY: a system call on an open file.
         unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
         Reader {
             file,
@@ -49,7 +49,7 @@ impl Reader {
         }
     }
 
-    /// How it reads, for the reply to `open`.
+    /// Returns the method of reading, for the reply to `open`.
     pub fn way(&self) -> &'static str {
         match self.way {
             Way::Pread => "pread",
@@ -58,12 +58,12 @@ impl Reader {
         }
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Reads so many blocks. Each must be the one that was asked for.
+    /// Reads this many blocks, and verifies each of them.
     pub fn read(&mut self, operations: u64) -> Result<Work, Failure> {
         let first = self.next;
         self.next = first.wrapping_add(operations);
@@ -99,7 +99,7 @@ fn one_by_one(
     Ok(with(laps))
 }
 
-/// Keeps all buffers in the kernel's hands until the last read was begun.
+/// Keeps all buffers in use by the kernel until the last read has been submitted.
 fn at_once(
     ring: &mut IoUring,
     file: &File,
@@ -119,7 +119,7 @@ fn at_once(
             began[slot] = (now(), block);
             let (memory, file) = (buffers[slot].as_mut_ptr(), types::Fd(file.as_raw_fd()));
             let entry = opcode::Read::new(file, memory, BLOCK as u32).offset(block * BLOCK as u64);
-            // SAFETY: the buffer lives, and nobody touches it, until its completion is seen below.
+            // SAFETY: the buffer lives, and is not accessed, until its completion is seen below.
             unsafe {
                 ring.submission()
                     .push(&entry.build().user_data(slot as u64))
@@ -129,7 +129,7 @@ fn at_once(
         if let Err(e) = ring.submit_and_wait(1)
             && e.raw_os_error() != Some(libc::EINTR)
         {
-            // What the kernel has been given may still write to the buffers.
+            // The kernel may still write to the buffers of submitted reads.
             panic!("io_uring_enter: {e}");
         }
         let completed: Vec<_> = ring
@@ -144,7 +144,9 @@ fn at_once(
                     laps.lap_since(since);
                 }
                 n if n >= 0 => {
-                    failure = Some(Failure::failed(format!("a read of 4096 bytes gave {n}")))
+                    failure = Some(Failure::failed(format!(
+                        "a read of 4096 bytes returned {n}"
+                    )))
                 }
                 n => failure = Some(std::io::Error::from_raw_os_error(-n).into()),
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Small files in folders, as in a source tree or a mail store.
+//! Small files in directories, as in a source tree or a mail store.
 
 use crate::blocks::{BLOCK, fill, forget, verify};
 use lab_kit::Failure;
@@ -7,19 +7,19 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Files of a folder.
+/// The number of files per directory.
 const IN_A_FOLDER: u64 = 100;
 
-/// Files by their numbers, of a block each.
+/// Numbered files with one block each.
 #[derive(Clone, Debug)]
 pub struct Tree {
     root: PathBuf,
-    /// How many there are.
+    /// The number of files.
     pub files: u64,
 }
 
 impl Tree {
-    /// The one of this name in a folder, made by whoever needs it first.
+    /// Returns the tree with this name in a directory, creating it if it is missing.
     pub fn made(folder: &Path, name: &str, files: u64) -> io::Result<Tree> {
         let tree = Tree::at(folder.join(name), files);
         if !tree.root.exists() {
@@ -27,19 +27,19 @@ impl Tree {
             making.folders()?;
             (0..files).try_for_each(|number| making.create(number))?;
             let root = File::open(&making.root)?;
-            // SAFETY: a system call on a file that is open.
+            // SAFETY: a system call on an open file.
             unsafe { libc::syncfs(std::os::fd::AsRawFd::as_raw_fd(&root)) };
             fs::rename(&making.root, &tree.root)?;
         }
         Ok(tree)
     }
 
-    /// One that is not there yet.
+    /// Returns a tree that does not exist yet.
     pub fn at(root: PathBuf, files: u64) -> Tree {
         Tree { root, files }
     }
 
-    /// Makes its folders.
+    /// Creates the directories.
     pub fn folders(&self) -> io::Result<()> {
         let folders = 0..self.files.div_ceil(IN_A_FOLDER);
         folders
@@ -47,13 +47,13 @@ impl Tree {
             .try_for_each(|n| fs::create_dir_all(self.root.join(n.to_string())))
     }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     pub fn path(&self, number: u64) -> PathBuf {
         let folder = self.root.join((number / IN_A_FOLDER).to_string());
         folder.join(number.to_string())
     }
 
-    /// Makes a file.
+    /// Creates a file.
     pub fn create(&self, number: u64) -> io::Result<()> {
         let mut block = [0; BLOCK];
         fill(&mut block, number);
@@ -64,7 +64,7 @@ impl Tree {
         file.write_all(&block)
     }
 
-    /// Opens a file, asks for its size, and reads it.
+    /// Opens, stats and reads a file.
     pub fn read(&self, number: u64) -> Result<File, Failure> {
         let mut file = File::open(self.path(number))?;
         self.size(file.metadata()?.len(), number)?;
@@ -74,7 +74,7 @@ impl Tree {
         Ok(file)
     }
 
-    /// Asks for the size of a file.
+    /// Stats a file.
     pub fn stat(&self, number: u64) -> Result<(), Failure> {
         self.size(fs::metadata(self.path(number))?.len(), number)
     }
@@ -86,7 +86,8 @@ impl Tree {
         }
     }
 
-    /// Gives the pages of all files back, and as root what the kernel knows of all files: what it did, in a word.
+    /// Drops the pages of all files and, as root, the kernel's caches of all files. Returns a word that describes
+    /// what was done.
     pub fn forget(&self) -> &'static str {
         for number in 0..self.files {
             if let Ok(file) = File::open(self.path(number)) {
@@ -99,7 +100,7 @@ impl Tree {
         }
     }
 
-    /// Removes it.
+    /// Removes the tree.
     pub fn remove(&self) -> io::Result<()> {
         match fs::remove_dir_all(&self.root) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tasks and devices that operations wait for while they are slow: tasks in uninterruptible sleep, and
-//! devices with requests in flight.
+//! Shows what slow operations wait for: tasks in uninterruptible sleep, and devices with requests in flight.
 
 use crate::background::{Background, Held, Kind as Heavy};
 use crate::foreground::{Foreground, Freeze, Kind, MIXED};
@@ -12,20 +11,20 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-/// The first word of its arguments.
+/// The first command-line argument.
 pub const WORD: &str = "why";
 
-/// Operations a second, and for how long.
+/// The operations per second, and the duration in seconds.
 const RATE: u64 = 100;
 const SECONDS: u64 = 5;
-/// An operation is slow that has not ended so long after it was due, ns.
+/// The time after which an operation that has not finished counts as slow, in ns.
 const SLOW: u64 = 20_000_000;
-/// How often the tasks are looked at.
+/// The interval between samples of the tasks.
 const PAUSE: Duration = Duration::from_millis(5);
-/// So many of a kind are shown.
+/// The maximum number of entries to show for each kind.
 const MOST: usize = 4;
 
-/// Counts of looks, by what was seen.
+/// Counts of samples, by observation.
 #[derive(Default)]
 struct Seen {
     looks: u64,
@@ -34,7 +33,7 @@ struct Seen {
     devices: BTreeMap<String, u64>,
 }
 
-/// `why FOLDER`: looks while each background runs, and says what it saw.
+/// Runs `why FOLDER`: samples during each background, and prints the observations.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let [_, folder] = arguments else {
         return Err(Failure::usage("usage: why FOLDER"));
@@ -79,7 +78,7 @@ fn watched(foreground: &mut Foreground) -> Result<(Seen, Vec<Freeze>), Failure> 
         ended.store(true, Relaxed);
         let seen = watcher
             .join()
-            .map_err(|_| Failure::failed("the watcher panicked"))?;
+            .map_err(|_| Failure::failed("the sampling thread panicked"))?;
         Ok((seen, done?.freezes))
     })
 }
@@ -99,7 +98,7 @@ impl Seen {
     }
 }
 
-/// Tasks in uninterruptible sleep (state D): name, and where in the kernel, each once.
+/// Returns the tasks in uninterruptible sleep (state D) with their location in the kernel, without duplicates.
 fn sleeping() -> Vec<String> {
     let mut found = Vec::new();
     for process in numbered("/proc") {
@@ -107,7 +106,7 @@ fn sleeping() -> Vec<String> {
             let file =
                 |name: &str| fs::read_to_string(format!("/proc/{process}/task/{task}/{name}"));
             let Ok(stat) = file("stat") else { continue };
-            // The name stands in brackets, and may hold brackets.
+            // The name is in parentheses, and may contain parentheses.
             let Some((name, rest)) = stat.rsplit_once(')') else {
                 continue;
             };
@@ -115,7 +114,7 @@ fn sleeping() -> Vec<String> {
                 let name = name.split_once('(').map_or("", |(_, name)| name);
                 let place = file("wchan").unwrap_or_default();
                 let place = if place.is_empty() || place == "0" {
-                    "not told".into()
+                    "unknown".into()
                 } else {
                     place
                 };
@@ -136,7 +135,7 @@ fn numbered(folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// Devices with requests in flight.
+/// Returns the devices with requests in flight.
 fn busy() -> Vec<String> {
     let entries = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -148,12 +147,12 @@ fn busy() -> Vec<String> {
 }
 
 fn show(name: &str, seen: &Seen, freezes: &[Freeze], begin: u64) {
-    print!("Beside a {name}: {RATE} operations a second for {SECONDS} s, ");
+    print!("During a {name}: {RATE} operations per second for {SECONDS} s, ");
     if seen.looks == 0 {
         println!("none slower than {} ms", SLOW / 1_000_000);
         return;
     }
-    println!("slow at {} looks", seen.looks);
+    println!("slow in {} samples", seen.looks);
     row("waits", parts(&seen.slow, seen.looks));
     row("in state D", parts(&seen.tasks, seen.looks));
     row("device busy", parts(&seen.devices, seen.looks));
@@ -167,7 +166,7 @@ fn show(name: &str, seen: &Seen, freezes: &[Freeze], begin: u64) {
     row("frozen", longest.collect());
 }
 
-/// In which part of the looks each was seen, the most first.
+/// Returns the percentage of samples for each observation, the most frequent first.
 fn parts<K: std::fmt::Display>(counts: &BTreeMap<K, u64>, looks: u64) -> Vec<String> {
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -175,7 +174,7 @@ fn parts<K: std::fmt::Display>(counts: &BTreeMap<K, u64>, looks: u64) -> Vec<Str
     counts.into_iter().map(percent).collect()
 }
 
-/// The first of these, on lines of at most 80 columns.
+/// Prints the first observations, on lines of at most 80 columns.
 fn row(title: &str, whats: Vec<String>) {
     let mut line = format!("  {title:<11}");
     let shown = whats.len().min(MOST);

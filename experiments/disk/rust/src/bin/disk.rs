@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The disk experiment: what a filesystem and the device below it are fast at.
+//! The disk experiment: which operations a file system and its device are fast at.
 
 use disk_subject::blocks::{
     BLOCK, BLOCKS, Buffer, LARGE, Uncached, fill, forget, large_file, open_uncached, verify,
@@ -13,11 +13,11 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Files of the tree that is asked for and read.
+/// The number of files in the tree for stat and read.
 const FILES: u64 = 4000;
-/// The most files that a batch makes or deletes.
+/// The maximum number of files that a batch creates or deletes.
 const MAX_FILES: u64 = 100_000;
-/// Where an appended file begins anew.
+/// The size at which an appended file is truncated.
 const APPENDED: u64 = 64 << 20;
 
 fn main() -> io::Result<()> {
@@ -40,7 +40,7 @@ fn main() -> io::Result<()> {
     subject.serve()
 }
 
-/// True if the data that is read is in the page cache.
+/// Returns true if the data is in the page cache when it is read.
 fn is_warm(opening: &Opening) -> Result<bool, Failure> {
     match opening.text("cache")? {
         "warm" => Ok(true),
@@ -49,7 +49,7 @@ fn is_warm(opening: &Opening) -> Result<bool, Failure> {
     }
 }
 
-/// The large file, in the page cache or past it.
+/// Opens the large file, with or without the page cache.
 fn large(opening: &mut Opening) -> Result<(File, Option<Uncached>), Failure> {
     let path = large_file(&folder(opening)?, "large")?;
     if is_warm(opening)? {
@@ -105,7 +105,7 @@ fn sequential_read(mut opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// The last write of a batch ends when all are on the disk.
+/// The last write of a batch ends when all data is on the disk.
 fn sequential_write(mut opening: Opening) -> Result<Closed, Failure> {
     let path = folder(&opening)?.join("written");
     let mut options = OpenOptions::new();
@@ -114,7 +114,7 @@ fn sequential_write(mut opening: Opening) -> Result<Closed, Failure> {
     opening.setting("past_cache", way.name());
     let mut buffer = Buffer::new(LARGE);
     fill(&mut buffer, 0);
-    // What is allocated in the first round need not be in the others.
+    // Later rounds must not depend on block allocation in the first one.
     let mut whole = (0..BLOCKS * BLOCK as u64).step_by(LARGE);
     if file.metadata()?.len() < BLOCKS * BLOCK as u64 {
         whole.try_for_each(|at| file.write_all_at(&buffer, at))?;
@@ -182,7 +182,7 @@ fn read(opening: Opening) -> Result<Closed, Failure> {
     of_tree(opening, |tree, number| tree.read(number).map(drop))
 }
 
-/// Work on the files of a tree, which nobody knows before a cold batch.
+/// Does work on the files of a tree, which are not cached at the start of a cold batch.
 fn of_tree(
     mut opening: Opening,
     work: fn(&Tree, u64) -> Result<(), Failure>,
@@ -197,7 +197,7 @@ fn of_tree(
             tree.forget();
         }
         counted(operations, |_| {
-            // Coprime to the number of files: each comes once in a round, and none beside the one before.
+            // Coprime to the number of files: each file is visited once per round, and no two neighbors in sequence.
             next = (next + 1237) % tree.files;
             work(&tree, next)
         })
@@ -220,7 +220,7 @@ fn next_large(at: u64) -> u64 {
     (at + LARGE as u64) % (BLOCKS * BLOCK as u64)
 }
 
-/// Operations, each with its latency.
+/// Does operations and records the latency of each.
 fn lapped(
     operations: u64,
     mut operation: impl FnMut(u64) -> Result<(), Failure>,
@@ -238,7 +238,7 @@ fn lapped(
     })
 }
 
-/// Counts files: each is one unit, and counts once.
+/// Counts files, each of which is one unit and adds 1 to the check.
 fn counted(
     operations: u64,
     operation: impl FnMut(u64) -> Result<(), Failure>,
@@ -248,7 +248,8 @@ fn counted(
     Ok(work)
 }
 
-/// Bytes a second, and of what was read the part that the device gave. Every operation was verified: it counts once.
+/// Adds the throughput in bytes per second, and the fraction of read bytes that came from the device. Every operation
+/// was verified and adds 1 to the check.
 fn told(mut work: Work, operations: u64, bytes: usize, read_before: Option<u64>) -> Work {
     let moved = (operations * bytes as u64) as f64;
     let (start, end) = work.laps.as_ref().map_or((0, 1), Laps::span);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The io-scheduler experiment: how long small operations wait while another process does heavy I/O. The scheduler is
-//! switched by the lab.
+//! The io-scheduler experiment: how long small operations wait during heavy I/O of another process. benchlab switches
+//! the scheduler.
 
 use disk_subject::background::{self, Background, Held};
 use disk_subject::foreground::{Done, Foreground, Kind, LONG_FREEZE, MIXED, NOTHING};
@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-/// Fewer operations only prove the work: they have no background.
+/// The minimum number of operations for a background. Smaller batches only verify the work.
 const FEWEST: u64 = 10;
-/// A background has this long to fill the disk's queue.
+/// The time for a background to fill the disk's queue.
 const BEFORE: Duration = Duration::from_millis(250);
 
 fn main() -> ExitCode {
@@ -68,7 +68,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
         if host::io_pressure().is_some() {
             "PSI"
         } else {
-            "not told by this kernel"
+            "not reported by this kernel"
         },
     );
     let mixed = pattern.len() > 1;
@@ -95,7 +95,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
     }))
 }
 
-/// The work while the background runs, and what the machine did meanwhile.
+/// Runs the work during the background, and records the state of the machine.
 fn beside(
     kind: Option<background::Kind>,
     folder: &Path,
@@ -127,7 +127,9 @@ fn beside(
         .is_some_and(|background| background.bytes().is_none());
     drop(background);
     if ended {
-        return Err(Failure::failed("the background ended by itself"));
+        return Err(Failure::failed(
+            "the background process exited unexpectedly",
+        ));
     }
     let ns = (after.0 - before.0).max(1) as f64;
     let moved = before.1.flatten().zip(after.1.flatten());

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache experiment's subject in Java: the caches of appserver/java.
 package benchlab.cache;
 
 import benchlab.kit.Arguments;
@@ -8,11 +7,11 @@ import benchlab.kit.Lab;
 import benchlab.kit.Refusal;
 import benchlab.kit.Subject;
 
-/** Named for the experiment. */
+/** The cache experiment in Java: the caches of appserver/java. */
 public final class CacheSubject implements Subject {
     private static final int MAX_THREADS = 1024;
 
-    /** The most entries of write; wait always has as many. */
+    /** The maximum number of entries in write; wait always uses this number. */
     private static final int MAX_ENTRIES = 1_000_000;
 
     public static void main(String[] arguments) throws Exception {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case lost: threads put 1,000 new keys into a map of 1,000.
+// The case lost: threads put 1,000 new keys into a map with 1,000 entries.
 package benchlab.cache;
 
 import benchlab.kit.Case;
@@ -17,7 +17,7 @@ final class Lost implements Case {
     private final String scheme;
     private final Workers workers;
 
-    /** Set between the batches of the workers, whose barrier makes it visible to them. */
+    /** Set between the batches of the workers, whose barrier makes the change visible to them. */
     private SharedMap map;
 
     Lost(String scheme, int threads) throws Refusal {
@@ -35,8 +35,8 @@ final class Lost implements Case {
     }
 
     /**
-     * For a safe scheme the check is the number of entries found; the metric is the number of 1,000 that
-     * are missing.
+     * For a safe scheme the check is the number of entries found; the metric is the number of missing
+     * entries per 1,000.
      */
     @Override
     public Result perform(long operations) throws Exception {

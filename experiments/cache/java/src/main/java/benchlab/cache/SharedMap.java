@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map that threads share, as the cases see it.
 package benchlab.cache;
 
 import benchlab.appserver.cache.Cache;
@@ -12,21 +11,21 @@ import benchlab.kit.Refusal;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Key k has the value k + 1. */
+/** A map that threads share. Key k has the value k + 1. */
 interface SharedMap {
-    /** Null if the key is not there. */
+    /** Returns the value of the key, or null if the key is missing. */
     Long get(Long key);
 
     void put(Long key, Long value);
 
     int size();
 
-    /** True if it never loses an entry. */
+    /** Returns true if the map never loses an entry. */
     default boolean isSafe() {
         return true;
     }
 
-    /** With the keys below {@code entries}, of a scheme that lets threads write. */
+    /** Creates a map with the keys below {@code entries}, of a scheme that supports writes. */
     static SharedMap written(String scheme, int entries) throws Refusal {
         if (scheme.equals("unsynchronised")) {
             throw Refusal.unsupported("the map " + scheme + " is for reading only");
@@ -34,7 +33,7 @@ interface SharedMap {
         return of(scheme, entries);
     }
 
-    /** With the keys below {@code entries}. */
+    /** Creates a map with the keys below {@code entries}. */
     static SharedMap of(String scheme, int entries) throws Refusal {
         var initial = new HashMap<Long, Long>();
         for (long key = 0; key < entries; key++) {
@@ -75,7 +74,7 @@ interface SharedMap {
         }
     }
 
-    /** Safe for one thread, or for many that only read. */
+    /** Safe for one thread, or for multiple threads that only read. */
     record UnsynchronisedMap(Map<Long, Long> map) implements SharedMap {
         @Override
         public Long get(Long key) {
@@ -93,7 +92,7 @@ interface SharedMap {
         }
     }
 
-    /** If two writers copy the same map, the last one wins: volatile is no lock. */
+    /** If two writers copy the same map, the last one wins: volatile is not a lock. */
     final class UnsafeCopiedMap implements SharedMap {
         private volatile Map<Long, Long> map;
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operations of a batch access.
 package benchlab.cache;
 
 import benchlab.kit.Sequence;
 import java.util.function.LongPredicate;
 import java.util.function.LongUnaryOperator;
 
-/** The keys of operations, and whether each reads or puts. Keys and values are boxed beforehand. */
+/**
+ * The accesses of a batch: the keys, and whether each operation reads or writes. Keys and values
+ * are boxed in advance.
+ */
 final class Trace {
-    /** Keys that {@link #zipf} draws from. */
+    /** The number of keys that {@link #zipf} draws from. */
     static final int ZIPF_KEYS = 10_000;
 
     private static final int LENGTH = 4096;
@@ -25,7 +27,9 @@ final class Trace {
         }
     }
 
-    /** Keys below {@link #ZIPF_KEYS} by Zipf's law; so many operations in 100 read. */
+    /**
+     * Draws keys below {@link #ZIPF_KEYS} from a Zipf distribution, with this percentage of reads.
+     */
     static Trace zipf(Sequence inputs, int readPercentage) {
         long[] sums = weightSums();
         long total = sums[ZIPF_KEYS - 1];
@@ -35,7 +39,7 @@ final class Trace {
                 input -> (input >>> 32) % 100 < readPercentage);
     }
 
-    /** Keys below {@code bound}, each as often as any other. */
+    /** Draws keys below {@code bound} with equal probability. */
     static Trace uniform(Sequence inputs, long bound) {
         return new Trace(inputs, input -> Long.remainderUnsigned(input, bound), input -> true);
     }
@@ -52,7 +56,10 @@ final class Trace {
         return reads[(int) k & (LENGTH - 1)];
     }
 
-    /** In whole numbers, which all languages have: key i has the weight 2^32 / (i + 1). */
+    /**
+     * Returns cumulative weights in integer arithmetic, which all languages support: key i has the
+     * weight 2^32 / (i + 1).
+     */
     private static long[] weightSums() {
         var sums = new long[ZIPF_KEYS];
         long sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case wait: one thread reads while another one writes all the time.
+// The case wait: one thread reads while another one writes continuously.
 package benchlab.cache;
 
 import benchlab.kit.Case;
@@ -47,12 +47,12 @@ final class Wait implements Case {
         }
     }
 
-    /** The peak begins with what is resident now: proc(5), clear_refs. */
+    /** Resets the peak to the current resident set: proc(5), clear_refs. */
     private static void resetPeak() throws IOException {
         Files.writeString(Path.of("/proc/self/clear_refs"), "5");
     }
 
-    /** Bytes that were resident at the most, of a line such as {@code VmHWM: 1234 kB}. */
+    /** Returns the peak resident set in bytes, from a line such as {@code VmHWM: 1234 kB}. */
     private static double peak() throws IOException {
         try (var lines = Files.lines(Path.of("/proc/self/status"))) {
             String line = lines.filter(each -> each.startsWith("VmHWM:")).findFirst().orElseThrow();

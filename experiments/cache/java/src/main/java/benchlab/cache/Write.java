@@ -7,7 +7,10 @@ import benchlab.kit.Result;
 
 record Write(SharedMap map, Trace trace) implements Case {
 
-    /** The check is what was put, and what is found of the last key. */
+    /**
+     * The check is the sum of the values that were written, plus the value that is found for the
+     * last key.
+     */
     @Override
     public Result perform(long operations) {
         long check = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One atomic instruction each.
 package benchlab.counter;
 
 import benchlab.appserver.counter.AtomicCounter;
 
-/** On {@link AtomicCounter}. */
+/** A counter with atomic instructions: {@link AtomicCounter}. */
 final class AtomicScheme implements Scheme {
     private final AtomicCounter counter = new AtomicCounter();
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counter experiment's subject in Java: the counters of appserver/java.
 package benchlab.counter;
 
 import benchlab.kit.Arguments;
@@ -8,7 +7,7 @@ import benchlab.kit.Lab;
 import benchlab.kit.Refusal;
 import benchlab.kit.Subject;
 
-/** Named for the experiment. */
+/** The counter experiment in Java: the counters of appserver/java. */
 public final class CounterSubject implements Subject {
     private static final int MAX_THREADS = 1024;
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock around each.
 package benchlab.counter;
 
 import benchlab.appserver.counter.LockedCounter;
 
-/** On {@link LockedCounter}. */
+/** A counter guarded by a lock: {@link LockedCounter}. */
 final class LockScheme implements Scheme {
     private final LockedCounter counter = new LockedCounter();
 

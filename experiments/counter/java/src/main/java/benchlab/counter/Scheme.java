@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A way to share a counter among threads.
 package benchlab.counter;
 
 /**
- * A counter with loops of its own: one loop for all schemes would call {@code increment} through the
- * interface, and the JIT would inline it or not by what it saw before.
+ * A scheme for sharing a counter between threads. Each scheme has its own loops: a common loop would
+ * call {@code increment} through the interface, and the JIT would inline the call or not depending
+ * on earlier calls.
  */
 interface Scheme {
-    /** For each increment, where reads are counted too. */
+    /** The number of reads per increment in read_mostly. */
     int READS = 100;
 
-    /** True if it never loses an increment. */
+    /** Returns true if the counter never loses an increment. */
     boolean isSafe();
 
     long value();
@@ -18,9 +18,9 @@ interface Scheme {
     void increments(long times);
 
     /**
-     * Each increment with {@link #READS} reads.
+     * Does each increment with {@link #READS} reads.
      *
-     * @return how often a read found less than the one before it
+     * @return the number of reads that found a lower value than the previous one
      */
     long incrementsAndReads(long times);
 }

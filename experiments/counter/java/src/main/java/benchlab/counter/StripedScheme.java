@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells for threads that meet.
 package benchlab.counter;
 
 import benchlab.appserver.counter.StripedCounter;
 
-/** On {@link StripedCounter}. */
+/** A counter with separate cells for threads that contend: {@link StripedCounter}. */
 final class StripedScheme implements Scheme {
     private final StripedCounter counter = new StripedCounter();
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loses increments: a read and a write of memory each.
 package benchlab.counter;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Opaque accesses are never left out or put together; two of them are no atomic increment. */
+/**
+ * Loses increments, each of which is a read and a write of memory. The JIT never removes or merges
+ * opaque accesses, but two of them are not an atomic increment.
+ */
 final class UnsafeCounter implements Scheme {
     private static final VarHandle VALUE;
 

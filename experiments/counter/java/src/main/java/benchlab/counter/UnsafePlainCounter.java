@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loses increments: an ordinary field.
 package benchlab.counter;
 
-/** The result of {@code value++} depends on the JIT, which may keep the value in a register. */
+/**
+ * Loses increments of an ordinary field. The code for {@code value++} depends on the JIT, which may
+ * keep the value in a register.
+ */
 final class UnsafePlainCounter implements Scheme {
     private long value;
 
