@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes FOLDER/site, and the program of the subjects: `site.py FOLDER`. The blog as it is, and 500 classes of a hundred lines each, as a
-framework has them: they differ in names, numbers and texts, which come from a fixed seed."""
+"""Creates DIR/site and the program of the subjects: `site.py DIR`. The site contains the blog and 500 classes
+of a hundred lines each, like a framework. The classes differ in names, numbers and texts, which are generated
+from a fixed seed."""
 
 import random
 import shutil
@@ -83,7 +84,7 @@ final class {name}
 
 
 def post(number: int, random_words: random.Random) -> str:
-    """A post in a simple markup: a head, then paragraphs, lists and headings."""
+    """Returns a post in a simple markup: a header, followed by paragraphs, lists and headings."""
     title = " ".join(random_words.sample(WORDS, 4)).capitalize()
     tags = ", ".join(sorted(random_words.sample(["apache", "php", "java", "ada", "databases"], 2)))
     lines = [f"title: {title}", f"date: 2025-{number % 12 + 1:02d}-{number % 28 + 1:02d}",
@@ -119,7 +120,7 @@ def main(folder: Path) -> None:
 
 
 def write_program(path: Path) -> None:
-    """It is started in the project's folder."""
+    """The program is started in the project's directory."""
     path.write_text("#!/bin/sh\n"
                     "exec env PYTHONPATH=kits/python/src python3 -B experiments/opcache/subject.py \"$@\"\n")
     path.chmod(0o755)
@@ -127,7 +128,7 @@ def write_program(path: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: site.py FOLDER")
+        sys.exit("usage: site.py DIR")
     Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     main(Path(sys.argv[1]) / "site")
     write_program(Path(sys.argv[1]) / "subject")

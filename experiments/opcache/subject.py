@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apache with PHP as a subject: `subject.py mod|fpm CACHE`, each as its own authors advise. What differs
-between subjects is in `CACHES` alone."""
+"""Runs Apache with PHP as a subject: `subject.py mod|fpm CACHE`, both configured as their authors recommend.
+Subjects only differ in `CACHES`."""
 
 import http.client
 import json
@@ -18,10 +18,10 @@ from lab_kit import Opening, serve
 from lab_kit.daemons import Daemons, is_open, program
 
 SITE = Path("build/opcache/site")
-"""Made by site.py; a copy of it is served, so that nobody else changes or reads its files."""
+"""Created by site.py. A copy is served, so that nothing else changes or reads its files."""
 
 COLD = "/blog/index.php?post=7"
-"""The first request to a fresh server."""
+"""The first request to a newly started server."""
 
 CACHES: dict[str, dict[str, str]] = {
     "none": {},
@@ -32,11 +32,11 @@ CACHES: dict[str, dict[str, str]] = {
     "preload": {"validate_timestamps": "0", "preload": "{folder}/site/preload.php"},
     "jit": {"validate_timestamps": "0", "jit": "tracing", "jit_buffer_size": "32M"},
 }
-"""Settings of OPcache, beside PHP's own defaults."""
+"""Settings of OPcache in addition to PHP's own defaults."""
 
 COMMON = {"enable": "1", "memory_consumption": "128", "interned_strings_buffer": "8",
           "max_accelerated_files": "4000"}
-"""Enough for the whole site, as PHP's manual advises for production."""
+"""Sufficient for the whole site, as PHP's manual recommends for production."""
 
 INI = """\
 ; php.ini-production, as far as it matters here
@@ -138,7 +138,7 @@ def ini(cache: str, folder: Path) -> str:
 
 
 def module(name: str) -> str:
-    """The line that loads a module of Apache."""
+    """Returns the line that loads a module of Apache."""
     folder = Path("/usr/lib/apache2/modules")
     if name == "php":
         found = sorted(folder.glob("libphp*.so"))
@@ -162,12 +162,12 @@ def get(port: int, path: str) -> bytes:
 
 
 def start(daemons: Daemons, sapi: str, cache: str, workers: int) -> tuple[int, list[int]]:
-    """Apache's port, and all processes that serve."""
+    """Starts Apache, and returns its port and all serving processes."""
     folder = daemons.folder
     shutil.copytree(SITE, folder / "site")
     daemons.make("opcache")
     daemons.write("php.ini", ini(cache, folder))
-    # What the machine's own php.ini folder says is not for this one.
+    # Ignores the machine's own php.ini directory.
     environment = {"PHP_INI_SCAN_DIR": ""}
     words = {"folder": folder, "workers": workers,
              "load": "\n".join(map(module, COMMON_MODULES + MODULES[sapi]))}
@@ -192,21 +192,21 @@ def start(daemons: Daemons, sapi: str, cache: str, workers: int) -> tuple[int, l
 
 
 def check(cache: str, before: dict, after: dict) -> None:
-    """Error: the cache did not do what its name says."""
+    """Raises an error if the cache did not behave according to its name."""
     if cache == "none":
         if after["enabled"]:
-            raise RuntimeError("OPcache is on, and must not be")
+            raise RuntimeError("OPcache is enabled, but must be disabled")
         return
     if not after["enabled"]:
-        raise RuntimeError("OPcache is not on")
+        raise RuntimeError("OPcache is disabled, but must be enabled")
     if cache == "files":
         if after["files"] == 0:
-            raise RuntimeError("OPcache keeps no file in its folder")
+            raise RuntimeError("OPcache has stored no files in its directory")
         return
     if after["hits"] <= before["hits"]:
-        raise RuntimeError(f"OPcache has {after['hits']} hits after the load: it was not used")
+        raise RuntimeError(f"OPcache has {after['hits']} hits after the load, so it was not used")
     if after["restarts"]:
-        raise RuntimeError("OPcache ran full and began anew")
+        raise RuntimeError("OPcache was full and restarted")
 
 
 @contextmanager
@@ -249,5 +249,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] not in MODULES or sys.argv[2] not in CACHES:
         sys.exit(f"usage: subject.py mod|fpm {'|'.join(CACHES)}")
     if not SITE.is_dir():
-        sys.exit(f"{SITE} is not there: build the subject first (benchlab build opcache)")
+        sys.exit(f"{SITE} is missing: build the subject first (benchlab build opcache)")
     serve("-".join(sys.argv[1:]), versions(), {"serve": site}, one_thread=False)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A ring of idle resources, a mutex and a condition variable. */
+ * A pool with a ring of idle resources, a mutex and a condition variable. */
 #include "pool.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ struct pool {
     pthread_cond_t released;
     bool is_lifo;
     size_t size;
-    size_t first; /* of the idle ones in the ring */
+    size_t first; /* the first idle resource in the ring */
     size_t idle;
     resource *resources;
     resource *ring[];
@@ -61,7 +61,7 @@ resource *pool_lease(pool *pool)
     return leased;
 }
 
-/* In a stack `first` stays 0. */
+/* In a stack, `first` remains 0. */
 void pool_release(pool *pool, resource *resource)
 {
     pthread_mutex_lock(&pool->lock);

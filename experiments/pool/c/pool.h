@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pool of resources, and the one thing in which the C subjects differ: how it is guarded. */
+ * A pool of resources. The C subjects only differ in its synchronization. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -11,18 +11,18 @@
 enum { RESOURCE_WORDS = 8192 }; /* 64 KiB */
 
 typedef struct resource {
-    _Alignas(128) bool is_held; /* for the holder to see that it is alone */
+    _Alignas(128) bool is_held; /* lets a holder detect other holders */
     uint64_t uses;
     uint64_t words[RESOURCE_WORDS]; /* each is 1 */
 } resource;
 
 typedef struct pool pool;
 
-/* What the experiment calls the subject, and what the pool is made of. */
+/* The name of the subject in the experiment, and the implementation of the pool. */
 extern const char *const pool_subject;
 extern const char *const pool_library;
 
-/* Makes it idle and unused. */
+/* Makes the resource idle and unused. */
 static inline void resource_make(resource *resource)
 {
     resource->is_held = false;
@@ -31,19 +31,19 @@ static inline void resource_make(resource *resource)
         resource->words[i] = 1;
 }
 
-/* A pool of `size` resources. The one given back last is leased first, or else the one that is idle
- * for the longest time. NULL if there is no memory. */
+/* Creates a pool of `size` resources. The most recently returned one is leased first, or otherwise the one
+ * that has been idle longest. Returns NULL if out of memory. */
 pool *pool_make(size_t size, bool is_lifo);
 
-/* Waits for a resource. NULL if the pool has lost all of them. */
+/* Waits for a resource. Returns NULL if the pool has lost all of them. */
 resource *pool_lease(pool *pool);
 
 void pool_release(pool *pool, resource *resource);
 
-/* How many are idle. */
+/* Returns the number of idle resources. */
 size_t pool_idle(pool *pool);
 
-/* NULL is no pool. */
+/* NULL is ignored. */
 void pool_free(pool *pool);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pool experiment in C: what a holder does with a resource, and what is seen after a batch. */
+ * The pool experiment in C: the work of the holders, and the metrics of a batch. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "pool.h"
@@ -19,14 +19,14 @@ enum {
 
 typedef struct pool_case pool_case;
 
-/* What a holder does in operation k; the value that the operation adds to the check. */
+/* Uses a resource in operation k, and returns the value that the operation adds to the check. */
 typedef uint64_t hold(const pool_case *self, const resource *resource, uint64_t k);
 
 typedef struct thread {
     const pool_case *self;
-    uint64_t operations; /* of the batch */
-    uint64_t ns;         /* from its first start to its last end */
-    uint64_t over;       /* leases of what another one held */
+    uint64_t operations; /* operations of the batch */
+    uint64_t ns;         /* time from the first start to the last end */
+    uint64_t over;       /* leases of resources that another thread held */
 } thread;
 
 struct pool_case {
@@ -64,14 +64,14 @@ static uint64_t read_all(const pool_case *self, const resource *resource, uint64
     return sum;
 }
 
-/* C has no exceptions: the failure is a result, and the resource is released all the same. */
+/* C has no exceptions: the failure is a return value, and the resource is released nevertheless. */
 static uint64_t fail_at_times(const pool_case *self, const resource *resource, uint64_t k)
 {
     (void)resource;
     return self->fails[k % LAB_INPUTS] ? 2 : 1;
 }
 
-/* One operation. Without a resource, since all were lost, it counts too: the metrics tell. */
+/* Does one operation. It also counts if there is no resource because all were lost; the metrics show this. */
 static inline uint64_t operate(thread *thread, uint64_t k)
 {
     const pool_case *self = thread->self;
@@ -102,7 +102,7 @@ static bool work(void *worker, lab_share *share)
 
 /* -- Batches ------------------------------------------------------------------------------ */
 
-/* Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), in per cent. */
+/* Returns Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), as a percentage. */
 static double fairness(const pool_case *self)
 {
     double sum = 0, squares = 0, working = 0;
@@ -181,8 +181,8 @@ static bool read_size(lab *lab, const pool_case *self, size_t *size)
     return *size > 0 || lab_fail(lab, LAB_UNSUPPORTED, "there is no size %s", word);
 }
 
-/* The second thread only sleeps. Without it glibc would take the mutex without an atomic instruction,
- * as no pool of several threads does. */
+/* The second thread only sleeps. In a single-threaded process, glibc would lock the mutex without an
+ * atomic instruction, unlike in a real pool. */
 static bool open_uncontended(lab *lab, void *data)
 {
     pool_case *self = data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Wrong on purpose: a stack of idle resources without a lock. Threads that meet lease the same resource
- * twice, or lose one. */
+ * Wrong on purpose: a stack of idle resources without a lock. Concurrent threads lease the same resource twice, or
+ * lose one. */
 #include "pool.h"
 
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The pool experiment in Go: a buffered channel, which is what a pool is made of there.
+// The pool experiment in Go: a buffered channel, which is the usual pool in Go.
 package main
 
 import (
@@ -18,18 +18,18 @@ const (
 	failsEvery      = 8
 )
 
-// A hold is what a holder does with a resource in operation k, and what that adds to the check.
+// A hold uses a resource in operation k, and returns the value to add to the check.
 type hold func(resource *resource, k uint64) (uint64, error)
 
 var errHolder = errors.New("a holder fails on purpose")
 
-// holder is one worker: its part of the operations, and what was seen in the batch.
+// holder is one worker: its share of the operations, and its metrics of the batch.
 type holder struct {
-	over uint64  // leases of what another one held
+	over uint64  // leases of resources that another holder held
 	rate float64 // operations per ns
 }
 
-// together is an open case whose workers lease at once.
+// together is an open case whose workers lease concurrently.
 type together struct {
 	pool    pool
 	hold    hold
@@ -43,7 +43,7 @@ func openTogether(threads uint64, size uint64, hold hold) lab.Case {
 	return c
 }
 
-// operate leases and gives back; the resource is given back if the holder fails, too.
+// operate leases and returns a resource, even if the holder fails.
 func (c *together) operate(holder *holder, k uint64) (uint64, error) {
 	leased := c.pool.lease()
 	defer c.pool.release(leased)
@@ -94,7 +94,7 @@ func (c *together) Close() error {
 	return nil
 }
 
-// fairness is Jain's index of the workers' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), in per cent.
+// fairness returns Jain's index of the workers' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), as a percentage.
 func fairness(holders []holder) float64 {
 	var sum, squares, working float64
 	for _, holder := range holders {
@@ -107,7 +107,7 @@ func fairness(holders []holder) float64 {
 	return 100 * sum * sum / (working * squares)
 }
 
-// uncontended is an open case of one holder.
+// uncontended is an open case with one holder.
 type uncontended struct{ pool pool }
 
 func (c uncontended) Perform(operations uint64) (lab.Work, error) {

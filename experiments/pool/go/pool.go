@@ -5,11 +5,11 @@ package main
 // resource is 64 KiB, in which each word is 1.
 type resource struct {
 	words  [8192]uint64
-	isHeld bool // for the holder to see that it is alone
+	isHeld bool // lets a holder detect other holders
 	uses   uint64
 }
 
-// pool holds what is idle. The resource that is idle for the longest time is leased first.
+// pool contains the idle resources. The one that has been idle longest is leased first.
 type pool chan *resource
 
 func newPool(size uint64) pool {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pool experiment in Python: queue.SimpleQueue, which is written in C, and where the order matters
-queue.LifoQueue and queue.Queue.
-With the argument `forgets`, a holder that fails does not give its resource back: wrong on purpose."""
+"""The pool experiment in Python: queue.SimpleQueue, which is written in C, and queue.LifoQueue and
+queue.Queue where the order matters.
+
+With the argument `forgets`, a failing holder does not return its resource: wrong on purpose."""
 
 import platform
 import sys
@@ -21,21 +22,21 @@ WORDS = 8192
 FORGETFUL_WAIT_S = 2.0
 
 Hold = Callable[["Resource", int], int]
-"""A holder's use of a resource in operation k; returns its contribution to the check."""
+"""Uses a resource in operation k; returns the value to add to the check."""
 
 
 class Resource:
-    """64 KiB, in which each word of eight bytes is 1."""
+    """A resource: 64 KiB, in which each word of eight bytes is 1."""
 
     def __init__(self) -> None:
         self.memory = bytearray((1).to_bytes(8, "little") * WORDS)
-        self.is_held = False  # for the holder to see that it is alone
+        self.is_held = False  # lets a holder detect other holders
         self.uses = 0
 
 
 class Pool:
-    """A queue of idle resources: a LifoQueue leases the one returned last, any other the one that is idle for the
-    longest time."""
+    """A queue of idle resources. A LifoQueue leases the most recently returned resource, any other queue the one
+    that has been idle longest."""
 
     def __init__(self, size: int, queue: type[Queue[Resource] | SimpleQueue[Resource]] = SimpleQueue) -> None:
         self.size = size
@@ -53,7 +54,7 @@ class Pool:
 
 
 class ForgetfulPool(Pool):
-    """Has no `finally`: what a failing holder has is never given back, and the pool runs dry."""
+    """Has no `finally`: a failing holder never returns its resource, and the pool runs dry."""
 
     @contextmanager
     def lease(self) -> Iterator[Resource]:
@@ -66,16 +67,16 @@ class ForgetfulPool(Pool):
 
 
 class HolderError(Exception):
-    """A holder fails on purpose."""
+    """Raised by a holder that fails on purpose."""
 
 
 class Holder:
-    """One thread's work: operations, and what was seen in the batch."""
+    """One thread's work, and its metrics of the batch."""
 
     def __init__(self, pool: Pool, hold: Hold) -> None:
         self.pool = pool
         self.hold = hold
-        self.over = 0  # leases of what another one held
+        self.over = 0  # leases of resources that another thread held
         self.rate = 0.0  # operations per ns
 
     def operate(self, k: int) -> int:
@@ -101,7 +102,7 @@ class Holder:
 
 
 def fairness(holders: list[Holder]) -> float:
-    """Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), in per cent."""
+    """Returns Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), as a percentage."""
     rates = [holder.rate for holder in holders if holder.rate > 0]
     return 100 * sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pool of connections, of which the one given back last is leased first. */
+ * A pool of connections, which leases the most recently returned one first. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -14,16 +14,16 @@ typedef struct pool {
     pthread_mutex_t mutex;
     pthread_cond_t given_back;
     session *idle[CONNECTIONS];
-    size_t count; /* of those */
+    size_t count; /* number of idle connections */
 } pool;
 
-/* NULL, with lab_fail called, if that was not possible. */
+/* Opens a connection. Returns NULL after calling lab_fail if that fails. */
 session *open_connection(lab *lab);
 
-/* NULL is no connection. */
+/* NULL is ignored. */
 void close_connection(session *session);
 
-/* Opens all connections. False, with lab_fail called, if that was not possible; the pool is to be closed then, too. */
+/* Opens all connections. Returns false after calling lab_fail if that fails; the pool must then be closed, too. */
 bool pool_open(pool *pool, lab *lab);
 
 /* Waits until a connection is idle. */
@@ -31,7 +31,7 @@ session *pool_lease(pool *pool);
 
 void pool_give_back(pool *pool, session *session);
 
-/* Nobody holds a connection. */
+/* Closes the pool, which must have no leased connections. */
 void pool_close(pool *pool);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The value of a pooled connection in C: a mutex and a condition variable around connections that the
- * SQL experiment's code opens. */
+ * Pooled connections in C: a mutex and a condition variable guard connections that the SQL experiment's code
+ * opens. */
 #include "database.h"
 #include "lab_kit.h"
 #include "lab_workers.h"
@@ -20,14 +20,14 @@ typedef struct requester {
     const session *failed; /* the connection whose request failed, or NULL */
 } requester;
 
-/* The open case. All zeros while none is open. */
+/* The open case. All fields are zero while none is open. */
 struct subject {
     pool pool;
     lab_workers *workers;
     requester requesters[THREADS_MAX];
 };
 
-/* Leases a connection for SELECT 1. The connection if that failed, or NULL. */
+/* Leases a connection for SELECT 1. Returns the connection if that failed, or NULL. */
 static const session *request(pool *pool, lab_work *work)
 {
     session *leased = pool_lease(pool);

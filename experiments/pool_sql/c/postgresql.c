@@ -14,7 +14,7 @@ const char *database_library(void)
     return library;
 }
 
-/* libpq reads the whole target itself. */
+/* libpq parses the whole target itself. */
 bool find_database(lab *lab)
 {
     const char *rest;

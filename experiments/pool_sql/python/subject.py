@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The value of a pooled connection in Python: a queue of connections that the SQL experiment's code opens. The argument
-is the target: sqlite, postgresql or mariadb."""
+"""Pooled connections in Python: a queue of connections that the SQL experiment's code opens. The argument is the
+target: sqlite, postgresql or mariadb."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ def mariadb() -> Target:
 
 
 class Pool:
-    """Connections, of which the one given back last is leased first."""
+    """Connections, of which the most recently returned one is leased first."""
 
     def __init__(self, connections: list[Any]) -> None:
         self._idle: LifoQueue[Any] = LifoQueue()
@@ -70,14 +70,14 @@ class Pool:
             self._idle.put(connection)
 
     def request(self) -> int:
-        """Leases a connection for SELECT 1, and returns what that yields."""
+        """Leases a connection for SELECT 1, and returns the result."""
         with self.lease() as connection, closing(connection.cursor()) as cursor:
             cursor.execute("SELECT 1")
             ((value,),) = cursor.fetchall()
             return value
 
     def requests(self, operations: range, latencies: Latencies) -> Work:
-        """One thread's share of them."""
+        """Does one thread's share of the requests."""
         check = 0
         for _ in operations:
             check += self.request()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs started by fork and exec: the new process begins with a copy of this one's page tables. */
+ * Starts programs with fork and exec: the new process begins with a copy of this process's page tables. */
 #define _GNU_SOURCE /* pipe2 */
 #include "start.h"
 
@@ -19,10 +19,10 @@ static int set_stream(int file, int stream, int flags)
     return from < 0 ? -1 : dup2(from, stream);
 }
 
-/* In the new process. What fails is told through the pipe, which a successful exec closes. */
+/* Runs in the new process. Failures are reported through the pipe, which a successful exec closes. */
 static _Noreturn void execute(char *const words[], int input, int output, int failure)
 {
-    signal(SIGPIPE, SIG_DFL); /* which this program ignores */
+    signal(SIGPIPE, SIG_DFL); /* this program ignores SIGPIPE */
     if (setpgid(0, 0) == 0
         && set_stream(input, STDIN_FILENO, O_RDONLY) >= 0
         && set_stream(output, STDOUT_FILENO, O_WRONLY) >= 0

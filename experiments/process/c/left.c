@@ -6,7 +6,7 @@
 
 int left_descriptors(void)
 {
-    int count = -1; /* the folder's own */
+    int count = -1; /* excludes the descriptor of the directory itself */
     DIR *folder = opendir("/proc/self/fd");
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
         count += entry->d_name[0] != '.';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Programs started by posix_spawn: the new process shares the memory of this one until it executes. */
+ * Starts programs with posix_spawn: the new process shares the memory of this one until it calls exec. */
 #include "start.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ int start_program(pid_t *id, char *const words[], int input, int output)
         return error;
     sigset_t defaults;
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE); /* which this program ignores */
+    sigaddset(&defaults, SIGPIPE); /* this program ignores SIGPIPE */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);

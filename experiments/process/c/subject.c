@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process experiment in C: what an operation of each case is, and what is seen after a batch. */
+ * The process experiment in C: the operation of each case, and the metrics of a batch. */
 #define _GNU_SOURCE
 #include "lab_kit.h"
 #include "left.h"
@@ -25,21 +25,21 @@ enum {
 
 typedef struct process_case process_case;
 
-/* One operation. It adds to the work, or has called lab_fail. */
+/* Does one operation. Adds to the work and returns true, or calls lab_fail and returns false. */
 typedef bool operation(lab *lab, process_case *self, lab_work *work);
 
 struct process_case {
     operation *operation;
-    char *parent;         /* memory that is only there */
-    char *content;        /* what a child writes, or is written to it */
+    char *parent;         /* memory that makes this process large */
+    char *content;        /* the output or the input of a child */
     char *received;
-    size_t size;          /* bytes of both */
+    size_t size;          /* size of content and received in bytes */
     uint64_t lines;
-    int file;             /* with the content, for `read`; -1: none */
-    char path[64];        /* as a child finds it */
-    uint64_t hash;        /* of the output that is expected */
-    int descriptors;      /* open when the case was opened */
-    uint64_t first_bytes; /* of this batch: ns, summed up */
+    int file;             /* a file with the content, for `read`; -1 for none */
+    char path[64];        /* the path of the file for a child */
+    uint64_t hash;        /* hash of the expected output */
+    int descriptors;      /* number of open descriptors when the case was opened */
+    uint64_t first_bytes; /* sum over this batch, ns */
     uint64_t overruns;
     uint64_t deadlocks;
 };
@@ -61,7 +61,7 @@ static bool allocate(lab *lab, char **memory, size_t size)
     return *memory != NULL || lab_fail(lab, LAB_FAILED, "out of memory");
 }
 
-/* Every page is written to, so that it is resident. */
+/* Writes to every page, so that the memory is resident. */
 static bool grow(lab *lab, process_case *self)
 {
     const char *parent;
@@ -77,7 +77,7 @@ static bool grow(lab *lab, process_case *self)
     return true;
 }
 
-/* The inputs in a row, eight bytes each, the lowest first. */
+/* Concatenates the inputs as eight bytes each, in little-endian order. */
 static bool make_content(lab *lab, process_case *self)
 {
     uint64_t bytes;
@@ -97,11 +97,11 @@ static bool fail_at(lab *lab, const char *what, int error)
     return lab_fail(lab, LAB_FAILED, "%s: %s", what, strerror(error));
 }
 
-/* Adds the hash of what a child has written, and its status. */
+/* Adds the hash of a child's output, and its exit status. */
 static bool add_outcome(lab *lab, process_case *self, size_t received, uint64_t status, lab_work *work)
 {
     if (received != self->size || memcmp(self->received, self->content, received) != 0)
-        return lab_fail(lab, LAB_FAILED, "the output differs from what was expected: %zu bytes", received);
+        return lab_fail(lab, LAB_FAILED, "unexpected output of %zu bytes", received);
     work->check += self->hash + status;
     work->units += self->size;
     return true;
@@ -133,7 +133,7 @@ static bool fail(lab *lab, process_case *self, lab_work *work)
     (void)self;
     if (child_start(&child, (char *[]){"/bin/no-such-program", NULL}, false, false) == 0) {
         child_wait(&child);
-        return lab_fail(lab, LAB_FAILED, "a program that is not there was started");
+        return lab_fail(lab, LAB_FAILED, "a missing program was started");
     }
     work->check++;
     work->units++;
@@ -142,7 +142,7 @@ static bool fail(lab *lab, process_case *self, lab_work *work)
 
 /* -- read --------------------------------------------------------------------------------- */
 
-/* A file without a name, so that nothing is left of it however this program ends. */
+/* Uses a file without a name, so that nothing is left however this program exits. */
 static bool open_read(lab *lab, process_case *self)
 {
     const char *folder = getenv("TMPDIR");
@@ -171,7 +171,7 @@ static bool read_output(lab *lab, process_case *self, lab_work *work)
 
 /* -- converse ----------------------------------------------------------------------------- */
 
-/* The inputs as decimal numbers, a line each. */
+/* Writes the inputs as decimal numbers, one per line. */
 static bool open_converse(lab *lab, process_case *self)
 {
     enum { LINE = 21 };
@@ -203,7 +203,7 @@ static bool converse(lab *lab, process_case *self, lab_work *work)
     child_close_input(&child);
     uint64_t status = child_wait(&child);
     if (!equal)
-        return lab_fail(lab, LAB_FAILED, "a line came back changed");
+        return lab_fail(lab, LAB_FAILED, "a line was returned with changes");
     work->check += self->hash + status;
     work->units += self->lines;
     return true;
@@ -221,7 +221,7 @@ static bool exchange(lab *lab, process_case *self, lab_work *work)
     return add_outcome(lab, self, received, child_wait(&child), work);
 }
 
-/* Kills a program that has not ended in time, so that who waits for it goes on. */
+/* Kills a program that does not exit in time, so that the waiting thread continues. */
 typedef struct watch {
     pid_t child;
     pthread_t thread;
@@ -275,7 +275,7 @@ static bool write_then_read(lab *lab, process_case *self, lab_work *work)
     if (error != 0)
         return fail_at(lab, "a thread", error);
     if (!watch.has_killed && (received != self->size || memcmp(self->received, self->content, received) != 0))
-        return lab_fail(lab, LAB_FAILED, "the output differs from what was expected: %zu bytes", received);
+        return lab_fail(lab, LAB_FAILED, "unexpected output of %zu bytes", received);
     self->deadlocks += watch.has_killed;
     work->check++;
     work->units++;
@@ -284,7 +284,7 @@ static bool write_then_read(lab *lab, process_case *self, lab_work *work)
 
 /* -- kill --------------------------------------------------------------------------------- */
 
-/* The output ends when the program and the one that it started are both gone. */
+/* The output ends when the program and its child have both exited. */
 static bool kill_group(lab *lab, process_case *self, lab_work *work)
 {
     char byte;
@@ -302,7 +302,7 @@ static bool kill_group(lab *lab, process_case *self, lab_work *work)
     uint64_t status = child_wait(&child);
     self->overruns += lab_clock() - killed;
     if (answered)
-        return lab_fail(lab, LAB_FAILED, "/bin/sh ended before its time was over");
+        return lab_fail(lab, LAB_FAILED, "/bin/sh exited before the timeout");
     work->check += self->hash + status;
     work->units++;
     return true;
@@ -326,7 +326,7 @@ static double per_operation(uint64_t sum, uint64_t operations)
     return (double)sum / (double)operations;
 }
 
-/* The batch ends with its last operation, before what is left is counted. */
+/* The batch ends with its last operation; leaked resources are counted after that. */
 static bool perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     static lab_latencies span;
@@ -382,6 +382,6 @@ int main(void)
     static process_case open = {.file = -1};
     char library[64];
     snprintf(library, sizeof library, "glibc %s, %s", gnu_get_libc_version(), start_call);
-    signal(SIGPIPE, SIG_IGN); /* a child that was killed is an error of write */
+    signal(SIGPIPE, SIG_IGN); /* writing to a killed child returns an error */
     return lab_main(start_subject, library, cases, sizeof cases / sizeof *cases, &open);
 }

@@ -23,8 +23,7 @@ const (
 	deadlock  = 50 * time.Millisecond
 )
 
-// statusOf returns the exit code, or 256 + the signal. Of err it wants nothing but that there is one if
-// the program did not succeed.
+// statusOf returns the exit code, or 256 + the signal.
 func statusOf(command *exec.Cmd) uint64 {
 	status := command.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
@@ -49,7 +48,7 @@ func start(*lab.Opening) (operation, func() error, error) {
 func fail(*lab.Opening) (operation, func() error, error) {
 	return func(work *lab.Work) error {
 		if err := exec.Command("/bin/no-such-program").Run(); !errors.Is(err, fs.ErrNotExist) {
-			return errors.New("a program that is not there was started")
+			return errors.New("a missing program was started")
 		}
 		work.Check++
 		work.Units++
@@ -66,7 +65,7 @@ func read(opening *lab.Opening) (operation, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// Its name goes at once, so that nothing is left of it however this program ends.
+	// The file's name is removed immediately, so that nothing is left however this program exits.
 	_, err = file.Write(content)
 	if err = errors.Join(err, os.Remove(file.Name())); err != nil {
 		return nil, nil, errors.Join(err, file.Close())
@@ -185,7 +184,7 @@ func writeThenRead(opening *lab.Opening) (operation, func() error, error) {
 		}
 		killed := make(chan error, 1)
 		timer := time.AfterFunc(deadlock, func() { killed <- command.Process.Kill() })
-		stdin.Write(content) // fails if it was killed
+		stdin.Write(content) // fails if the program was killed
 		stdin.Close()
 		output, err := io.ReadAll(stdout)
 		if !timer.Stop() {
@@ -204,7 +203,7 @@ func writeThenRead(opening *lab.Opening) (operation, func() error, error) {
 	}, nil, nil
 }
 
-// kill reads to the end of the output, which comes when the program and the one that it started are gone.
+// kill reads until the end of the output, when the program and its child have both exited.
 func kill(*lab.Opening) (operation, func() error, error) {
 	outcome := hashOf(nil)
 	return func(work *lab.Work) error {

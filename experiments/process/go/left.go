@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// descriptors counts the open descriptors of this process.
+// descriptors returns the number of open descriptors of this process.
 func descriptors() int {
 	entries, _ := os.ReadDir("/proc/self/fd")
-	return len(entries) - 1 // without the folder's own
+	return len(entries) - 1 // without the descriptor of the directory itself
 }
 
-// children counts the child processes, zombies included.
+// children returns the number of child processes, including zombies.
 func children() int {
 	count := 0
 	lists, _ := filepath.Glob("/proc/self/task/*/children")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The process experiment in Go: os/exec, which shares memory with the new process as vfork does.
+// The process experiment in Go: os/exec, which shares memory with the new process like vfork.
 package main
 
 import (
@@ -17,17 +17,17 @@ import (
 
 var parents = map[string]int{"10MB": 10 << 20, "1GB": 1 << 30}
 
-// operation does one operation, and adds it to the work.
+// operation does one operation, and adds the result to the work.
 type operation func(work *lab.Work) error
 
-// prepare makes a case's inputs. close releases what is no memory, or is nil.
+// prepare creates a case's inputs. close releases resources other than memory, and may be nil.
 type prepare func(opening *lab.Opening) (do operation, close func() error, err error)
 
 // A processCase is open in a parent of some size.
 type processCase struct {
 	do          operation
 	release     func() error
-	resident    []byte // every page is written to
+	resident    []byte // written to, so that every page is resident
 	descriptors int
 }
 
@@ -50,7 +50,7 @@ func inParent(prepare prepare) lab.Open {
 	}
 }
 
-// Perform ends the batch with its last operation, before it counts what is left.
+// Perform ends the batch with its last operation, and then counts leaked resources.
 func (c *processCase) Perform(operations uint64) (lab.Work, error) {
 	work := lab.Work{Latencies: new(lab.Latencies), Metrics: map[string]float64{}}
 	work.Latencies.Start()
@@ -68,7 +68,7 @@ func (c *processCase) Perform(operations uint64) (lab.Work, error) {
 	return work, nil
 }
 
-// Close gives the memory back at once: the next parent may be a small one.
+// Close releases the memory immediately, because the next parent may be a small one.
 func (c *processCase) Close() error {
 	c.resident = nil
 	debug.FreeOSMemory()
@@ -78,7 +78,7 @@ func (c *processCase) Close() error {
 	return c.release()
 }
 
-// contentOf returns the inputs in a row, eight bytes each, the lowest first.
+// contentOf concatenates the inputs as eight bytes each, in little-endian order.
 func contentOf(opening *lab.Opening) ([]byte, error) {
 	size, err := opening.Integer("bytes", 1, 1<<24)
 	if err != nil {
@@ -99,13 +99,13 @@ func hashOf(data []byte) uint64 {
 
 func expect(output, expected []byte) error {
 	if !bytes.Equal(output, expected) {
-		return fmt.Errorf("the output differs from what was expected: %d bytes", len(output))
+		return fmt.Errorf("unexpected output of %d bytes", len(output))
 	}
 	return nil
 }
 
 func main() {
-	// The runtime opens descriptors of its own with the first process, and keeps them.
+	// The runtime opens descriptors for the first process, and keeps them open.
 	exec.Command("/bin/true").Run()
 	lab.Serve(lab.Subject{
 		Name:    "go",

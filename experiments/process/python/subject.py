@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process experiment in Python: subprocess. With the argument `fork`, subprocess is told not to use
-vfork, which it otherwise does."""
+"""The process experiment in Python: subprocess, which uses vfork by default. With the argument `fork`,
+subprocess uses fork."""
 
 import os
 import platform
@@ -29,11 +29,11 @@ PARENTS = {"10MB": 10 << 20, "1GB": 1 << 30}
 
 Metrics = dict[str, float]
 Operation = Callable[[Metrics], tuple[int, int]]
-"""Does one operation, adds to the batch's metrics, and returns what it adds to check and units."""
+"""Does one operation, adds to the batch's metrics, and returns the values to add to check and units."""
 
 
 def hash_of(data: bytes) -> int:
-    """FNV-1a (Fowler, Noll, Vo), 64 bits."""
+    """Returns FNV-1a (Fowler, Noll, Vo), 64 bits."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 % 2**64
@@ -41,12 +41,12 @@ def hash_of(data: bytes) -> int:
 
 
 def status_of(returncode: int) -> int:
-    """The exit code, or 256 + the signal."""
+    """Returns the exit code, or 256 + the signal."""
     return returncode if returncode >= 0 else 256 - returncode
 
 
 def content_of(opening: Opening) -> bytes:
-    """The inputs in a row, eight bytes each, the lowest first."""
+    """Concatenates the inputs as eight bytes each, in little-endian order."""
     size = opening.integer("bytes", 1, BYTES_MAX)
     period = b"".join(value.to_bytes(8, "little") for value in opening.inputs)
     return (period * (size // len(period) + 1))[:size]
@@ -54,7 +54,7 @@ def content_of(opening: Opening) -> bytes:
 
 def expect(output: bytes, expected: bytes) -> None:
     if output != expected:
-        raise ValueError(f"the output differs from what was expected: {len(output)} bytes")
+        raise ValueError(f"unexpected output of {len(output)} bytes")
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def fail(opening: Opening) -> Iterator[Operation]:
             subprocess.run(["/bin/no-such-program"], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
         except FileNotFoundError:
             return 1, 1
-        raise ValueError("a program that is not there was started")
+        raise ValueError("a missing program was started")
 
     yield operation
 
@@ -94,7 +94,7 @@ def read(opening: Opening) -> Iterator[Operation]:
         expect(output, content)
         return outcome + status_of(child.returncode), len(output)
 
-    with tempfile.TemporaryFile() as file:  # has no name: nothing is left of it however this ends
+    with tempfile.TemporaryFile() as file:  # has no name: nothing is left however this program exits
         file.write(content)
         file.flush()
         yield operation
@@ -143,7 +143,7 @@ def write_then_read(opening: Opening) -> Iterator[Operation]:
                 child.stdin.write(content)
                 child.stdin.close()
             except BrokenPipeError:
-                pass  # it was killed
+                pass  # the program was killed
             output = child.stdout.read()
             timer.cancel()
             timer.join()
@@ -177,12 +177,12 @@ def kill(opening: Opening) -> Iterator[Operation]:
 
 
 METRICS = {"read": ["first_byte"], "kill": ["kill_time"], "write_then_read": ["deadlocked"]}
-"""Those of a case besides what is left: means over its operations."""
+"""The metrics of a case in addition to leaked resources: means over its operations."""
 
 
 def case(prepare: Callable[[Opening], Iterator[Operation]]) -> Callable[[Opening], Iterator[Perform]]:
-    """A case in a parent of the size that is asked for. A batch ends with its last operation, before what
-    is left is counted."""
+    """Creates a case in a parent of the requested size. A batch ends with its last operation; leaked
+    resources are counted after that."""
 
     @contextmanager
     def opened(opening: Opening) -> Iterator[Perform]:
@@ -190,7 +190,7 @@ def case(prepare: Callable[[Opening], Iterator[Operation]]) -> Callable[[Opening
         if size is None:
             raise UnsupportedError("there is no such parent")
         with prepare(opening) as operation:
-            resident = bytearray(b"\1") * size  # every page is written to
+            resident = bytearray(b"\1") * size  # written to, so that every page is resident
             before = descriptors()
 
             def perform(operations: int) -> Work:

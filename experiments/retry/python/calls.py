@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 Call = Callable[[Any, int], None]
-"""For a cursor, and the call's input."""
+"""Does the work of a call, given a cursor and the call's input."""
 
 
 class StaleVersionError(Exception):
@@ -13,12 +13,13 @@ class StaleVersionError(Exception):
 
 
 def effect(placeholder: str) -> str:
-    """The statement that inserts a call's row into effect, as its last."""
+    """Returns the statement that inserts a call's row into effect, which is the last one of the transaction.
+    """
     return f"INSERT INTO effect VALUES ({placeholder}, {placeholder})"
 
 
 def calls(placeholder: str) -> dict[str, Call]:
-    """The work before that, by the name of the case, with the driver's placeholder in statements."""
+    """Returns the work before that statement by case name, using the driver's placeholder in statements."""
     read = f"SELECT value FROM test_simple WHERE id = {placeholder}"
     add = f"UPDATE test_simple SET value = value + 1 WHERE id = {placeholder}"
     subtract = f"UPDATE test_simple SET value = value - 1 WHERE id = {placeholder}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Retries with tenacity: four attempts at a call, each a transaction of its own, with exponential backoff and
-jitter. The argument is the target: sqlite, postgresql or mariadb."""
+"""Retries with tenacity: up to four attempts per call, each in its own transaction, with exponential backoff
+and jitter. The argument is the target: sqlite, postgresql or mariadb."""
 
 import sys
 from collections import Counter
@@ -20,7 +20,7 @@ CLIENTS_MAX = 256
 NANOSECONDS = 1_000_000_000
 ATTEMPTS = 4
 FIRST_WAIT_S = 0.01
-"""The bound of the wait before the first retry; it doubles from retry to retry."""
+"""The upper bound of the delay before the first retry, which doubles with each retry."""
 MAX_WAIT_S = 1
 
 RETRIED = "retried"
@@ -28,11 +28,12 @@ METRICS = [*(fault.value for fault in Fault), RETRIED]
 
 
 class Client:
-    """Makes calls over a connection of its own, which it replaces when it is lost, and counts faults and
-    retries. One thread uses it at a time."""
+    """Makes calls over its own connection, which it replaces when it is lost, and counts faults and retries.
+    It is used by one thread at a time."""
 
     def __init__(self, target: Target, connect: Callable[[], Any], call: Call, inputs: list[int], rate: int) -> None:
-        """`rate`: of calls of all clients that are due in a second; 0: each is made when the last one has ended."""
+        """`rate` is the number of calls of all clients that are due per second. If it is 0, each call is made when
+        the previous one has ended."""
         self._rate = rate
         self._target = target
         self._connect = connect
@@ -53,14 +54,14 @@ class Client:
         self.counted: Counter[str] = Counter()
 
     def calls(self, operations: range, latencies: Latencies) -> Work:
-        """This client's share of a batch."""
+        """Does this client's share of a batch."""
         failed = []
         for k in operations:
             if self._rate:
                 latencies.wait(k * NANOSECONDS // self._rate)
             try:
                 self._retrying(self._attempt, k)
-            except RetryError:  # it was given up
+            except RetryError:  # no more attempts
                 failed.append(k)
             latencies.lap()
         return Work(len(operations), len(operations), failed=failed)

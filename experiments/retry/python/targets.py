@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The differences between the databases: how to connect with the isolation level READ COMMITTED or a higher one, how
-transactions begin and end, and which errors are transient."""
+"""The differences between the databases: connecting with the isolation level READ COMMITTED or a higher one,
+beginning and ending transactions, and classifying errors as transient."""
 
 import logging
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from server_cases import Transaction, read_settings
 
 
 class Fault(Enum):
-    """A reason to try again. The values are the names of the experiment's metrics."""
+    """A reason to retry. The values are the names of the experiment's metrics."""
 
     STALE = "stale"
     DEADLOCK = "deadlock"
@@ -21,7 +21,7 @@ class Fault(Enum):
 
 
 Settings = Callable[[Any, Opening], dict[str, object]]
-"""For a connection, and the case: what that reads back."""
+"""Reads settings back, given a connection and the case."""
 
 
 class Target(NamedTuple):
@@ -29,15 +29,15 @@ class Target(NamedTuple):
     placeholder: str
     """The placeholder of a parameter in a statement."""
     connector: Callable[[Opening], Callable[[], Any]]
-    """For a case: what connects."""
+    """Returns a function that connects, given a case."""
     transaction: Transaction
     settings: Settings
     fault: Callable[[BaseException | None], Fault | None]
-    """The fault that an error of the driver tells of; None if the same call would fail again."""
+    """Returns the fault for an error of the driver, or None if the same call would fail again."""
 
 
 BUSY_TIMEOUT_S = 1
-"""A statement waits so long for another connection's lock."""
+"""The lock timeout of a statement."""
 
 
 def sqlite() -> Target:
@@ -54,7 +54,7 @@ def sqlite() -> Target:
         return {**read_pragmas(connection), "busy_timeout": busy_timeout}
 
     def fault(error: BaseException | None) -> Fault | None:
-        # Extended, as SQLITE_BUSY_SNAPSHOT; only the library's own errors have one.
+        # May be extended, such as SQLITE_BUSY_SNAPSHOT. Only the library's own errors have a code.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
         return Fault.DEADLOCK if code & 0xFF == sqlite3.SQLITE_BUSY else None
 
@@ -66,7 +66,7 @@ def postgresql() -> Target:
     from psycopg import Connection, Error, IsolationLevel, OperationalError
     from psycopg_subject import LIBRARY, connector
 
-    # It warns of each rollback over a lost connection, which is counted instead.
+    # psycopg warns of each rollback on a lost connection, which is counted instead.
     logging.getLogger("psycopg").setLevel(logging.ERROR)
 
     def read_committed(opening: Opening) -> Callable[[], Connection]:
@@ -83,7 +83,7 @@ def postgresql() -> Target:
         if not isinstance(error, Error):
             return None
         state = error.sqlstate
-        if state is None:  # it is libpq's own: of these, errors of operation tell of a lost connection
+        if state is None:  # an error of libpq itself: an OperationalError means a lost connection
             return Fault.DISCONNECTED if isinstance(error, OperationalError) else None
         if state.startswith("40"):
             return Fault.DEADLOCK
@@ -120,7 +120,7 @@ def mariadb() -> Target:
         code = error.args[0]
         if code in deadlocks:
             return Fault.DEADLOCK
-        # After an error of the client's library the connection is of no use.
+        # After an error of the client library, the connection is unusable.
         is_lost = code in ended or CR.MIN_ERROR <= code <= CR.MAX_ERROR
         return Fault.DISCONNECTED if is_lost else None
 
@@ -128,7 +128,7 @@ def mariadb() -> Target:
 
 
 def server_settings(transaction: Transaction) -> Settings:
-    """They are read in a transaction, of which the isolation level is one."""
+    """Reads the settings in a transaction, because the isolation level is one of them."""
 
     def settings(connection: Any, opening: Opening) -> dict[str, object]:
         with transaction(connection):

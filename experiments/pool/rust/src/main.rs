@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The pool experiment in Rust: what a holder does with a resource, and what is seen after a batch.
+//! The pool experiment in Rust: the work of the holders, and the metrics of a batch.
 
 pub(crate) mod pool;
 mod sync;
@@ -13,18 +13,18 @@ const UNCONTENDED_SIZE: usize = 8;
 const HOLDING_TIME: Duration = Duration::from_micros(100);
 const FAILS_EVERY: u64 = 8;
 
-/// A holder's use of a resource in operation `k`; returns its contribution to the check.
+/// Uses a resource in operation `k`; returns the value to add to the check.
 type Hold = Arc<dyn Fn(&Resource, u64) -> Result<u64, HolderFailed> + Send + Sync>;
 
-/// A holder fails on purpose.
+/// A holder that fails on purpose.
 struct HolderFailed;
 
-/// Observations of one worker in a batch.
+/// The metrics of one worker in a batch.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// Leases of what another one held.
+    /// Leases of resources that another worker held.
     over: u64,
-    /// Operations per second; 0 without any.
+    /// Operations per second; 0 if there were none.
     rate: f64,
 }
 
@@ -96,7 +96,7 @@ fn threads(opening: &Opening) -> Result<usize, Failure> {
     opening.integer("threads", 1..=256_usize)
 }
 
-/// Serves a case whose threads lease at once.
+/// Serves a case whose threads lease concurrently.
 fn together(opening: Opening, threads: usize, pool: Pool, hold: Hold) -> Result<Closed, Failure> {
     let pool = Arc::new(pool);
     let seen = Arc::new(Mutex::new(vec![Seen::default(); threads]));
@@ -134,7 +134,7 @@ fn do_share(pool: &Pool, hold: &Hold, share: Share, laps: &mut Laps) -> (Work, S
     (work, Seen { over, rate })
 }
 
-/// The lease ends with the function, also with a failure.
+/// Leases a resource and uses it. The lease ends with the function, even after a failure.
 fn operate(pool: &Pool, hold: &Hold, k: u64, over: &mut u64) -> Result<u64, HolderFailed> {
     let mut leased = pool.lease();
     *over += u64::from(leased.is_held);
@@ -145,7 +145,7 @@ fn operate(pool: &Pool, hold: &Hold, k: u64, over: &mut u64) -> Result<u64, Hold
     value
 }
 
-/// Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), in per cent.
+/// Returns Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), as a percentage.
 fn fairness(seen: &[Seen]) -> f64 {
     let rates = || {
         seen.iter()

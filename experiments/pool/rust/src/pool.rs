@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A pool: idle resources behind a mutex, with a condition variable for those that wait.
+//! A pool of idle resources, guarded by a mutex, with a condition variable for waiting threads.
 
 use super::sync::{Condvar, Mutex, lock, wait};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
-/// 64 KiB, in which each word is 1.
+/// A resource: 64 KiB, in which each word is 1.
 pub struct Resource {
     pub words: Box<[u64]>,
-    /// For the holder to see that it is alone.
+    /// Lets a holder detect other holders.
     pub is_held: bool,
     pub uses: u64,
 }
@@ -23,7 +23,7 @@ impl Resource {
     }
 }
 
-/// Leases the idle resource that was returned last, or else the one that is idle for the longest time.
+/// Leases the most recently returned resource first, or otherwise the one that has been idle longest.
 pub struct Pool {
     state: Mutex<State>,
     released: Condvar,
@@ -33,7 +33,7 @@ pub struct Pool {
 
 struct State {
     idle: VecDeque<Resource>,
-    /// The standard library's `notify_one` is a system call even if nobody waits.
+    /// The standard library's `notify_one` is a system call even if no thread waits.
     waiting: usize,
 }
 
@@ -70,14 +70,14 @@ impl Pool {
         }
     }
 
-    /// Leases a resource and gives it back, so many times.
+    /// Leases and returns a resource this many times.
     pub fn lease_and_release(&self, times: u64) {
         for _ in 0..times {
             self.lease();
         }
     }
 
-    /// Resources that are not idle.
+    /// Returns the number of resources that are not idle.
     pub fn in_use(&self) -> usize {
         self.size - lock(&self.state).idle.len()
     }
@@ -93,7 +93,7 @@ impl Pool {
     }
 }
 
-/// A leased resource, which is given back when this is dropped.
+/// A leased resource. Dropping this returns it.
 pub struct Lease<'a> {
     pool: &'a Pool,
     resource: Option<Resource>,
@@ -103,13 +103,17 @@ impl Deref for Lease<'_> {
     type Target = Resource;
 
     fn deref(&self) -> &Resource {
-        self.resource.as_ref().expect("it is there until the drop")
+        self.resource
+            .as_ref()
+            .expect("the resource exists until the drop")
     }
 }
 
 impl DerefMut for Lease<'_> {
     fn deref_mut(&mut self) -> &mut Resource {
-        self.resource.as_mut().expect("it is there until the drop")
+        self.resource
+            .as_mut()
+            .expect("the resource exists until the drop")
     }
 }
 

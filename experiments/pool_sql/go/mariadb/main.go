@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is a pooled connection worth in Go? On this database, with the SQL experiment's driver.
+// Pooled connections to MariaDB in Go, with the SQL experiment's driver.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pooling has the cases of the experiment. The pool is that of database/sql: a statement leases a
-// connection, and gives it back with its last row.
+// Package pooling implements the cases of the experiment. The pool is that of database/sql: a statement
+// leases a connection, and returns it after its last row.
 package pooling
 
 import (
@@ -16,7 +16,7 @@ const (
 	threadsMax  = 256
 )
 
-// Subject is this experiment's for a target, from the SQL experiment's.
+// Subject returns this experiment's subject for a target, based on the SQL experiment's subject.
 func Subject(subject lab.Subject, driver cases.Driver) lab.Subject {
 	subject.Library += ", database/sql"
 	subject.Cases = map[string]lab.Open{
@@ -58,7 +58,7 @@ func openAll(db *sql.DB) error {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() // so that the next one needs a connection of its own
+		defer rows.Close() // deferred, so that the next query needs another connection
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (p pooled) Perform(operations uint64) (work lab.Work, err error) {
 	return work, nil
 }
 
-// shared is the same by n goroutines at once.
+// shared is the same with n concurrent goroutines.
 type shared struct {
 	*lab.Workers
 	db *sql.DB

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cases `pooled` and `shared` over a pool of connections whose driver is asynchronous.
+//! The cases `pooled` and `shared` with a pool of asynchronous connections.
 
 use deadpool::managed::{Manager, Object, Pool, QueueMode};
 use lab_kit::{Closed, Failure, Opening, Work};
@@ -8,33 +8,33 @@ use std::error::Error;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// Connections of a pool.
+/// The number of connections in the pool.
 pub const CONNECTIONS: usize = 4;
 
-/// The most threads of `shared`.
+/// The maximum number of threads in `shared`.
 pub const THREADS_MAX: usize = 256;
 
 /// A target: opens connections and uses one.
 pub trait Target:
     Manager<Type: Send, Error: Error + Send + Sync + 'static> + Send + Sync + Sized + 'static
 {
-    /// The target that `target=` names.
+    /// Returns the target that `target=` specifies.
     fn find(opening: &Opening) -> Result<Self, Failure>;
 
     /// Sends `SELECT 1` as text, and returns the value in its row.
     fn request(connection: &mut Self::Type) -> impl Future<Output = Result<i32, Failure>> + Send;
 
-    /// Adds the settings, as the connection has them, to the reply.
+    /// Adds the settings, as read from the connection, to the reply.
     fn read_settings(
         opening: &mut Opening<'_>,
         connection: &mut Self::Type,
     ) -> impl Future<Output = Result<(), Failure>>;
 
-    /// Ends the connection as the server wants it.
+    /// Closes the connection as the server expects.
     fn close(connection: Self::Type) -> impl Future<Output = Result<(), Failure>>;
 }
 
-/// The case `pooled`, on the thread that `hello` names.
+/// The case `pooled`, on the thread that `hello` reports.
 pub fn pooled<T: Target>(opening: Opening) -> Result<Closed, Failure> {
     serve::<T>(opening, this_thread()?, async |pool, operations| {
         let mut work = Work::default();
@@ -45,7 +45,7 @@ pub fn pooled<T: Target>(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// The case `shared`: a task for each of the threads, on as many threads as there are cores.
+/// The case `shared`: a task for each of the n clients, on one thread per core.
 pub fn shared<T: Target>(opening: Opening) -> Result<Closed, Failure> {
     let tasks = opening.integer("threads", 1..=THREADS_MAX)?;
     serve::<T>(opening, Runtime::new()?, async |pool, operations| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cases: what an operation of each is.
+//! The cases, each with its operation.
 
 use crate::{IS_FORKING, left};
 use lab_kit::{Closed, Failure, Laps, Opening, Work};
@@ -23,8 +23,8 @@ type Metrics = BTreeMap<&'static str, f64>;
 /// An operation's contribution to the check and to the units.
 type Outcome = Result<(u64, u64), Failure>;
 
-/// Serves a case in a parent of the size that is asked for. A batch ends with its last operation, before
-/// what is left is counted.
+/// Serves a case in a parent of the requested size. A batch ends with its last operation; leaked resources are
+/// counted after that.
 fn serve(
     opening: Opening,
     mut operation: impl FnMut(&mut Metrics) -> Outcome,
@@ -35,7 +35,7 @@ fn serve(
         parent => return Err(Failure::unsupported(format!("there is no parent {parent}"))),
     };
     let resident = vec![1_u8; size];
-    std::hint::black_box(&resident); // else the compiler leaves it out
+    std::hint::black_box(&resident); // otherwise the compiler would remove it
     let before = left::descriptors()?;
     Ok(opening.serve(|operations| {
         let mut work = Work::default();
@@ -58,7 +58,7 @@ fn serve(
     }))
 }
 
-/// A program, with every stream on the null device.
+/// Returns a command with all streams on the null device.
 #[allow(unsafe_code)]
 fn program(path: &str) -> Command {
     let mut command = Command::new(path);
@@ -67,27 +67,29 @@ fn program(path: &str) -> Command {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     if IS_FORKING.load(Ordering::Relaxed) {
-        // SAFETY: it does nothing.
+        // SAFETY: the closure does nothing.
         unsafe { command.pre_exec(|| Ok(())) };
     }
     command
 }
 
-/// The exit code, or 256 + the signal.
+/// Returns the exit code, or 256 + the signal.
 fn number(status: ExitStatus) -> u64 {
     let signal = status.signal().map(|signal| 256 + signal);
-    let number = signal.or(status.code()).expect("it exited or was killed");
+    let number = signal
+        .or(status.code())
+        .expect("the program exited or was killed");
     number as u64
 }
 
-/// FNV-1a (Fowler, Noll, Vo), 64 bits.
+/// Returns FNV-1a (Fowler, Noll, Vo), 64 bits.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// The inputs in a row, eight bytes each, the lowest first.
+/// Concatenates the inputs as eight bytes each, in little-endian order.
 fn content(opening: &Opening) -> Result<Vec<u8>, Failure> {
     let size = opening.integer("bytes", 1..=1_usize << 24)?;
     let inputs: Vec<u64> = opening.inputs().first(4096).collect();
@@ -99,7 +101,7 @@ fn expect(output: &[u8], expected: &[u8]) -> Result<(), Failure> {
     match output == expected {
         true => Ok(()),
         false => Err(Failure::failed(format!(
-            "the output differs from what was expected: {} bytes",
+            "unexpected output of {} bytes",
             output.len()
         ))),
     }
@@ -118,7 +120,7 @@ pub fn fail(opening: Opening) -> Result<Closed, Failure> {
         match program("/bin/no-such-program").status() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((1, 1)),
             Err(error) => Err(error.into()),
-            Ok(_) => Err(Failure::failed("a program that is not there was started")),
+            Ok(_) => Err(Failure::failed("a missing program was started")),
         }
     })
 }
@@ -126,7 +128,7 @@ pub fn fail(opening: Opening) -> Result<Closed, Failure> {
 pub fn read(opening: Opening) -> Result<Closed, Failure> {
     let content = content(&opening)?;
     let outcome = hash(&content);
-    // Without a name, so that nothing is left of it however this program ends.
+    // The file has no name, so nothing is left however this program exits.
     let mut file = tempfile::tempfile()?;
     file.write_all(&content)?;
     let path = &format!("/proc/{}/fd/{}", process::id(), file.as_raw_fd());
@@ -148,7 +150,7 @@ pub fn read(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// A line filter, with pipes to and from it.
+/// Starts a line filter with piped input and output.
 fn filter() -> io::Result<Child> {
     program("/bin/cat")
         .stdin(Stdio::piped())
@@ -221,7 +223,7 @@ pub fn write_then_read(opening: Opening) -> Result<Closed, Failure> {
             is_late
         });
         let mut stdin = child.stdin.take().expect("it is piped");
-        let _ = stdin.write_all(&content); // fails if it was killed
+        let _ = stdin.write_all(&content); // fails if the program was killed
         drop(stdin);
         let mut output = Vec::new();
         child
@@ -240,7 +242,7 @@ pub fn write_then_read(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// The output ends when the program and the one that it started are both gone.
+/// The output ends when the program and its child have both exited.
 pub fn kill(opening: Opening) -> Result<Closed, Failure> {
     let empty = hash(b"");
     serve(opening, |metrics| {
@@ -259,7 +261,7 @@ pub fn kill(opening: Opening) -> Result<Closed, Failure> {
         });
         let left = limit.saturating_duration_since(Instant::now());
         if output.recv_timeout(left).is_ok() {
-            return Err(Failure::failed("/bin/sh ended before its time was over"));
+            return Err(Failure::failed("/bin/sh exited before the timeout"));
         }
         let killed = Instant::now();
         killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The process experiment in Rust: std::process, which uses posix_spawn. With the argument `fork`, each
-//! program has something to do before it executes, for which std::process must fork.
+//! The process experiment in Rust: std::process, which uses posix_spawn. With the argument `fork`, each program has a
+//! `pre_exec` hook, for which std::process must fork.
 
 mod cases;
 mod left;
@@ -9,7 +9,7 @@ use lab_kit::Subject;
 use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// True if programs are started by fork.
+/// True if programs are started with fork.
 static IS_FORKING: AtomicBool = AtomicBool::new(false);
 
 fn main() -> std::io::Result<()> {

@@ -47,7 +47,7 @@ fn pooled(mut opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// SQLite's functions block, so here each of the n has a thread.
+/// SQLite's functions block, so there is a thread for each of the n clients.
 fn shared(mut opening: Opening) -> Result<Closed, Failure> {
     let threads = opening.integer("threads", 1..=THREADS_MAX)?;
     let pool = pool(&mut opening)?;
@@ -66,10 +66,10 @@ fn request(pool: &Pool<Sqlite>) -> Result<i64, Failure> {
     Ok(pool.get()?.query_row(SELECT_1, [], |row| row.get(0))?)
 }
 
-/// Whose connections are all open. It asks none whether it is still there, and replaces none.
+/// Returns a pool whose connections are all open. It does not test them, and does not replace any.
 fn pool(opening: &mut Opening) -> Result<Pool<Sqlite>, Failure> {
     let path = path(opening)?;
-    open(&path)?; // r2d2 would try for half a minute, and would not say what went wrong
+    open(&path)?; // r2d2 would retry for half a minute, without reporting the error
     let pool = Pool::builder()
         .max_size(CONNECTIONS as u32)
         .test_on_check_out(false)

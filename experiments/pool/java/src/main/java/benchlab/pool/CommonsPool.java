@@ -18,7 +18,7 @@ final class CommonsPool implements ResourcePool {
         options.setMaxTotal(size);
         options.setMaxIdle(size);
         options.setMinIdle(size);
-        options.setLifo(reuse != Reuse.FIFO); // As it is without being told.
+        options.setLifo(reuse != Reuse.FIFO); // LIFO is the default.
         pool = new GenericObjectPool<>(new Factory(), options);
         pool.preparePool();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bag that HikariCP, a pool of database connections, keeps them in.
+// The bag in which HikariCP, a pool of database connections, stores them.
 package benchlab.pool;
 
 import com.zaxxer.hikari.util.ConcurrentBag;
@@ -28,7 +28,7 @@ final class HikariPool implements ResourcePool {
         }
     }
 
-    /** All entries are there from the beginning: more are not made when threads wait. */
+    /** All entries are added at the start: waiting threads do not create more. */
     private final ConcurrentBag<Entry> bag = new ConcurrentBag<>(waiting -> {});
 
     HikariPool(int size) {

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with a resource while it is leased.
+// The use of a leased resource.
 package benchlab.pool;
 
 @FunctionalInterface
 interface Holder {
 
-    /** A holder fails on purpose. */
+    /** A holder that fails on purpose. */
     final class Failed extends Exception {
         private static final long serialVersionUID = 1;
     }
 
-    /** @return what operation {@code k} adds to the check */
+    /**
+     * Uses a resource.
+     *
+     * @param resource the leased resource
+     * @param k the number of the operation
+     * @return the value to add to the check
+     * @throws Failed on purpose
+     */
     long hold(Resource resource, long k) throws Failed;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool experiment in Java: the pool of appserver/java, and two from elsewhere.
+// The pool experiment in Java: the pool of appserver/java, and two others.
 package benchlab.pool;
 
 import benchlab.kit.Arguments;

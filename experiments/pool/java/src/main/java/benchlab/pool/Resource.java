@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is leased.
 package benchlab.pool;
 
 import java.util.Arrays;
 
-/** 64 KiB, in which each word is 1. */
+/** A resource: 64 KiB, in which each word is 1. */
 final class Resource {
 
     private final long[] words = new long[8192];
 
-    /** For the holder to see that it is alone. */
+    /** Lets a holder detect other holders. */
     boolean isHeld;
 
     long uses;

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool, as all of them are used.
 package benchlab.pool;
 
-/** Each leases and gives back in its own way. */
+/** The common interface of the pools, each of which leases and returns in its own way. */
 interface ResourcePool extends AutoCloseable {
 
     /** The order in which idle resources are leased. */
     enum Reuse {
         /** The pool's default. */
         USUAL,
-        /** The one given back last. */
+        /** The most recently returned resource. */
         LIFO,
-        /** The one that is idle for the longest time. */
+        /** The resource that has been idle longest. */
         FIFO
     }
 
     /**
-     * Waits for a resource, lets the holder work with it, and gives it back, also if the holder
-     * fails. Returns what the holder does.
+     * Waits for a resource, lets the holder use it, and returns the resource even if the holder
+     * fails. Returns the result of the holder.
      */
     long use(Holder holder, long k) throws Exception;
 
-    /** A lease that is given back at once. */
+    /** Leases a resource and returns it immediately. */
     void leaseAndRelease() throws Exception;
 
-    /** How many are leased. */
+    /** Returns the number of leased resources. */
     int inUse();
 
     @Override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case in which threads lease at once.
+// A case in which threads lease concurrently.
 package benchlab.pool;
 
 import benchlab.kit.Case;
@@ -40,7 +40,10 @@ final class Together implements Case {
                 .with("lost", pool.inUse());
     }
 
-    /** Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), in per cent. */
+    /**
+     * Returns Jain's index of the threads' rates (Jain, Chiu, Hawe, DEC-TR-301, 1984), as a
+     * percentage.
+     */
     private double fairness() {
         double[] rates =
                 leasers.stream().mapToDouble(leaser -> leaser.rate).filter(rate -> rate > 0).toArray();
@@ -59,14 +62,14 @@ final class Together implements Case {
         pool.close();
     }
 
-    /** One thread's work, and what was seen of it in the batch. */
+    /** One thread's work, and its metrics of the batch. */
     private final class Leaser implements Workers.ShareWorker, Holder {
         private final Latencies latencies = new Latencies();
 
-        /** Leases of what another one held. */
+        /** Leases of resources that another thread held. */
         private long over;
 
-        /** Operations per ns; 0 without any. */
+        /** Operations per ns; 0 if there were none. */
         private double rate;
 
         void begin() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case uncontended: one thread leases and gives back.
+// The case uncontended: one thread leases and returns resources.
 package benchlab.pool;
 
 import benchlab.kit.Case;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The versions of libraries, as Maven left them in their jars.
+// The versions of libraries, from Maven's metadata in their jars.
 package benchlab.pool;
 
 import java.io.IOException;

@@ -45,7 +45,7 @@ final class ConnectionPool implements AutoCloseable {
         }
     }
 
-    /** Leases a connection for SELECT 1, and returns what that yields. */
+    /** Leases a connection for SELECT 1, and returns the result. */
     long request() throws InterruptedException, SQLException {
         try (Lease<Connection> lease = pool.lease();
                 Statement statement = lease.resource().createStatement();

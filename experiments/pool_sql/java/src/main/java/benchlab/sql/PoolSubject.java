@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is a pooled connection worth in Java? In the package of the SQL experiment, which knows how to connect.
+// Pooled connections in Java. In the package of the SQL experiment, whose code connects.
 package benchlab.sql;
 
 import benchlab.kit.Arguments;
@@ -8,10 +8,19 @@ import benchlab.kit.Lab;
 import benchlab.kit.Refusal;
 import benchlab.kit.Subject;
 
-/** @param sql the SQL experiment's subject for the same target */
+/**
+ * The subject.
+ *
+ * @param sql the SQL experiment's subject for the same target
+ */
 public record PoolSubject(SqlSubject sql) implements Subject {
 
-    /** @param arguments the target, {@code sqlite}, {@code postgresql} or {@code mariadb} */
+    /**
+     * Runs the subject.
+     *
+     * @param arguments the target, {@code sqlite}, {@code postgresql} or {@code mariadb}
+     * @throws Exception if a stream fails
+     */
     public static void main(String[] arguments) throws Exception {
         String name = "java";
         Lab.serve(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pooled: lease a connection, SELECT 1, give it back.
+// pooled: lease a connection, SELECT 1, return the connection.
 package benchlab.sql;
 
 import benchlab.kit.Case;

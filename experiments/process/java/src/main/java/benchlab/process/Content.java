@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program writes, or is written to it, and its hash.
 package benchlab.process;
 
 import benchlab.kit.Arguments;
@@ -10,7 +9,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** @param hash FNV-1a (Fowler, Noll, Vo), 64 bits */
+/**
+ * The output or the input of a program, with its hash.
+ *
+ * @param bytes the content
+ * @param hash FNV-1a (Fowler, Noll, Vo), 64 bits
+ */
 record Content(byte[] bytes, long hash) {
 
     /** The output of a program that writes nothing. */
@@ -20,7 +24,7 @@ record Content(byte[] bytes, long hash) {
         this(bytes, hashOf(bytes));
     }
 
-    /** The inputs in a row, eight bytes each, the lowest first. */
+    /** Concatenates the inputs as eight bytes each, in little-endian order. */
     static Content of(Arguments arguments) throws Refusal {
         Sequence inputs = arguments.sequence();
         int size = (int) arguments.integer("bytes", 1, 1 << 24);
@@ -42,7 +46,7 @@ record Content(byte[] bytes, long hash) {
     void mustBe(byte[] output) throws IOException {
         if (!Arrays.equals(bytes, output)) {
             throw new IOException(
-                    "the output differs from what was expected: " + output.length + " bytes");
+                    "unexpected output of " + output.length + " bytes");
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case converse: a line to a filter, its line back, and so on.
+// The case converse: writes lines to a filter, and reads each one back.
 package benchlab.process;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
@@ -38,7 +38,7 @@ final class Converse implements Operation {
                 writer.write('\n');
                 writer.flush();
                 if (!line.equals(reader.readLine())) {
-                    throw new IOException("a line came back changed");
+                    throw new IOException("a line was returned with changes");
                 }
             }
             process.closeInput();

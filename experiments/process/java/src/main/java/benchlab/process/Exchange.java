@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case exchange: all is written to a filter, and read back at the same time.
+// The case exchange: writes everything to a filter, and reads it back concurrently.
 package benchlab.process;
 
 import benchlab.appserver.process.Command;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case fail: a program that is not there.
+// The case fail: a missing program.
 package benchlab.process;
 
 import benchlab.appserver.process.Command;
@@ -14,7 +14,7 @@ final class Fail implements Operation {
     @Override
     public long perform() throws Exception {
         try (RunningProcess process = command.start()) {
-            throw new IOException("a program that is not there was started: " + process.pid());
+            throw new IOException("a missing program was started: " + process.pid());
         } catch (StartException e) {
             return 1;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case kill: a program that does not end in time is killed, with the one that it started.
+// The case kill: a program that does not exit in time is killed, with its child.
 package benchlab.process;
 
 import benchlab.appserver.process.Command;
@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 
-/** The output ends when both are gone. */
+/** The output ends when both processes have exited. */
 final class Kill implements Operation {
 
     private static final Duration LIMIT = Duration.ofMillis(5);
@@ -24,7 +24,7 @@ final class Kill implements Operation {
         try (RunningProcess process = command.start()) {
             try {
                 process.waitFor(LIMIT.minusNanos(System.nanoTime() - before));
-                throw new IOException("/bin/sh ended before its time was over");
+                throw new IOException("/bin/sh exited before the timeout");
             } catch (TimeoutException e) {
                 long killed = System.nanoTime();
                 process.kill();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program that starts others may leave behind: open descriptors, and children.
+// Resources that a program may leak when it starts other programs: open descriptors and child
+// processes.
 package benchlab.process;
 
 import java.io.File;
@@ -12,14 +13,18 @@ final class Left {
 
     private Left() {}
 
-    /** Open descriptors: the fewer of two counts, as the JVM reads files of its own now and then. */
+    /**
+     * Returns the number of open descriptors: the lower of two counts, because the JVM sometimes
+     * opens files of its own.
+     */
     static int descriptors() {
         return Math.min(descriptorsNow(), descriptorsNow());
     }
 
     /**
-     * Open descriptors beyond those before, the fewest within a tenth of a second: the JVM reads files of its own, and
-     * its reaper closes the streams of a child that has ended. That may also have been so before.
+     * Returns the number of open descriptors in excess of {@code before}: the minimum within 100 ms, because the JVM
+     * opens files of its own, and its reaper closes the streams of a child after its exit. The same may have been true
+     * of the earlier count.
      */
     static int descriptorsBeyond(int before) throws InterruptedException {
         int fewest = descriptors();
@@ -31,10 +36,10 @@ final class Left {
     }
 
     private static int descriptorsNow() {
-        return new File("/proc/self/fd").list().length - 1; // Without the folder's own.
+        return new File("/proc/self/fd").list().length - 1; // Without the descriptor of the directory itself.
     }
 
-    /** Its child processes, zombies included. */
+    /** Returns the number of child processes, including zombies. */
     static int children() throws IOException {
         int count = 0;
         for (File thread : new File("/proc/self/task").listFiles()) {
@@ -42,7 +47,7 @@ final class Left {
                 String list = Files.readString(Path.of(thread.getPath(), "children")).strip();
                 count += list.isEmpty() ? 0 : list.split(" ").length;
             } catch (NoSuchFileException e) {
-                // The thread has ended since.
+                // The thread has exited in the meantime.
             }
         }
         return count;

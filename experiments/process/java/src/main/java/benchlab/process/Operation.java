@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation of a case.
 package benchlab.process;
 
-/** The repeated operation of a case. One batch at a time uses it. */
+/** The repeated operation of a case. Batches never use it concurrently. */
 interface Operation extends AutoCloseable {
 
-    /** Does one, and returns what it adds to the check. */
+    /** Does one operation, and returns the value to add to the check. */
     long perform() throws Exception;
 
-    /** Units of each operation. */
+    /** Returns the number of units of each operation. */
     default long units() {
         return 1;
     }
 
-    /** A metric whose mean over the operations is told; null if there is none. */
+    /** Returns the metric whose mean over the operations is reported, or null if there is none. */
     default String metric() {
         return null;
     }
 
-    /** The metric of the latest operation. */
+    /** Returns the metric's value for the latest operation. */
     default double measured() {
         return 0;
     }

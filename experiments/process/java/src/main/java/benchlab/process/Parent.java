@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is there so that this process is large.
+// Memory that makes this process large.
 package benchlab.process;
 
 import benchlab.kit.Arguments;
 import benchlab.kit.Refusal;
 import java.nio.ByteBuffer;
 
-/** Outside of the heap, where it is no work for the collector, and is given back when it is closed. */
+/**
+ * The memory is outside of the heap, so that the garbage collector does not process it, and is
+ * released by closing this object.
+ */
 final class Parent implements AutoCloseable {
 
-    @SuppressWarnings("unused") // It is only there; the JVM writes zeros to every page.
+    @SuppressWarnings("unused") // The JVM writes zeros to every page.
     private ByteBuffer resident;
 
     Parent(Arguments arguments) throws Refusal {
@@ -26,6 +29,6 @@ final class Parent implements AutoCloseable {
     @Override
     public void close() {
         resident = null;
-        System.gc(); // It frees the buffer.
+        System.gc(); // Frees the buffer.
     }
 }

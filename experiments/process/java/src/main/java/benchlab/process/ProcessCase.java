@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open case: its operation, in a parent of some size.
 package benchlab.process;
 
 import benchlab.kit.Case;
 import benchlab.kit.Result;
 import java.util.Map;
 
-/** A batch ends with its last operation, before what is left is counted. */
+/**
+ * An open case: its operation, in a parent of some size. A batch ends with its last operation;
+ * leaked resources are counted after that.
+ */
 final class ProcessCase implements Case {
 
     private final Parent parent;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process experiment in Java: appserver/java, over ProcessBuilder.
 package benchlab.process;
 
 import benchlab.appserver.process.Command;
@@ -10,8 +9,9 @@ import benchlab.kit.Refusal;
 import benchlab.kit.Subject;
 
 /**
- * How the JVM starts a program, the property {@code jdk.lang.Process.launchMechanism} says: {@code
- * POSIX_SPAWN} if it is not set.
+ * The process experiment in Java: appserver/java, based on ProcessBuilder. The property {@code
+ * jdk.lang.Process.launchMechanism} selects the way in which the JVM starts a program; the default
+ * is {@code POSIX_SPAWN}.
  */
 public final class ProcessSubject implements Subject {
 
@@ -23,7 +23,8 @@ public final class ProcessSubject implements Subject {
 
     /** @param arguments the subject's name */
     public static void main(String[] arguments) throws Exception {
-        // The JVM keeps what it opens for the first program, and for the first look at /proc.
+        // The JVM keeps descriptors open that it uses for the first program, and for the first
+        // access to /proc.
         Command.of("/bin/true").run();
         Left.descriptors();
         Left.children();

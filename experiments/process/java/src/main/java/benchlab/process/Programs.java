@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs that are started, and how they end.
+// The programs to start, and their exit status.
 package benchlab.process;
 
 import benchlab.appserver.process.Command;
@@ -13,7 +13,7 @@ final class Programs {
 
     private Programs() {}
 
-    /** With every stream on the null device. */
+    /** Returns a command with all streams on the null device. */
     static Command silent(String program, String... arguments) {
         return Command.of(program, arguments)
                 .stdin(NO_INPUT)
@@ -21,17 +21,17 @@ final class Programs {
                 .stderr(Redirect.DISCARD);
     }
 
-    /** Its output is piped. */
+    /** Returns a command whose output is piped. */
     static Command writing(String program, String... arguments) {
         return silent(program, arguments).stdout(Redirect.PIPE);
     }
 
-    /** A line filter: input and output are piped. */
+    /** Returns a line filter, whose input and output are piped. */
     static Command filter() {
         return writing("/bin/cat").stdin(Redirect.PIPE);
     }
 
-    /** The exit code, or 256 + the signal. */
+    /** Returns the exit code, or 256 + the signal. */
     static long number(ExitStatus status) {
         return status instanceof ExitStatus.Signaled killed
                 ? 256 + killed.number()

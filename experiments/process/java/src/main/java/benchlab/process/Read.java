@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case read: what a program writes, up to the end.
+// The case read: reads the output of a program until its end.
 package benchlab.process;
 
 import benchlab.appserver.process.Command;

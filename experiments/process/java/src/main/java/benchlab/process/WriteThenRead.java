@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The case write_then_read, which is a mistake: all is written before anything is read.
+// The case write_then_read, wrong on purpose: writes everything before it reads anything.
 package benchlab.process;
 
 import benchlab.appserver.process.Command;
@@ -31,12 +31,12 @@ final class WriteThenRead implements Operation {
                 process.stdin().write(content.bytes());
                 process.closeInput();
             } catch (IOException e) {
-                // It was killed.
+                // The program was killed.
             }
             byte[] output = process.stdout().readAllBytes();
             isDeadlocked = process.waitFor() instanceof Signaled;
             if (isDeadlocked) {
-                limit.get(); // It still looks for others to kill.
+                limit.get(); // It is still searching for processes to kill.
             } else {
                 limit.cancel(false);
                 content.mustBe(output);

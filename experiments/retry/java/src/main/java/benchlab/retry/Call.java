@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call does in its transaction before it inserts its row into effect: ../README.md.
+// The work of a call in its transaction, before it inserts its row into effect: ../README.md.
 package benchlab.retry;
 
 import benchlab.appserver.retry.Versions;
@@ -9,9 +9,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/**
- * The cases. Statements are prepared for each call: the servers' drivers keep those that come again.
- */
+/** The cases. Statements are prepared for each call; the servers' drivers cache repeated ones. */
 enum Call {
     COUNTER {
         @Override
@@ -65,8 +63,11 @@ enum Call {
     }
 
     /**
-     * Does it once, in the transaction that is open.
+     * Does the work once, in the open transaction.
      *
+     * @param connection the connection of the transaction
+     * @param input the input of the call
+     * @throws SQLException if the database reports an error
      * @throws benchlab.appserver.retry.StaleVersionException if another call has changed the record
      */
     abstract void make(Connection connection, long input) throws SQLException;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The classic interceptor, as published.
+// The classic retry interceptor, as published.
 package benchlab.retry;
 
 import benchlab.appserver.retry.StaleVersionException;
@@ -8,14 +8,14 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * Makes a call again at once, whatever the database said and after a stale version; only after a
- * lost connection it sleeps before.
+ * Retries a call immediately after any database error or stale version. Only after a lost
+ * connection it sleeps first.
  */
 final class Classic {
 
     private static final int RETRIES = 11;
     private static final long SLEEP_MS = 500;
-    private static final long MORE_SLEEP_MS = 1_000; // For each retry.
+    private static final long MORE_SLEEP_MS = 1_000; // Added for each retry.
 
     private Classic() {}
 

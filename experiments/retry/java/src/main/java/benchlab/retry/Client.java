@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes calls over a connection of its own.
 package benchlab.retry;
 
 import benchlab.appserver.retry.Transactions;
@@ -12,7 +11,10 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One thread uses it at a time. A connection that was lost is replaced when it is next wanted. */
+/**
+ * Makes calls over its own connection. It is used by one thread at a time, and replaces a lost
+ * connection on its next use.
+ */
 final class Client implements Workers.Worker, AutoCloseable {
 
     private static final String EFFECT = "INSERT INTO effect VALUES (?, ?)";
@@ -23,7 +25,7 @@ final class Client implements Workers.Worker, AutoCloseable {
     private final Sequence inputs;
     private final Transactions transactions = new Transactions(() -> LeasedConnection.of(this));
     private final List<Long> failed = new ArrayList<>();
-    private Connection connection; // Null if it was lost.
+    private Connection connection; // Null if the connection was lost.
     private long batch;
 
     /** Connects. */
@@ -40,7 +42,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         failed.clear();
     }
 
-    /** The calls of the batch that ended with a transient error. */
+    /** Returns the calls of the batch that ended with a transient error. */
     List<Long> failed() {
         return failed;
     }
@@ -58,12 +60,12 @@ final class Client implements Workers.Worker, AutoCloseable {
         return 1;
     }
 
-    /** Its connection, in a transaction as soon as a statement is executed. */
+    /** Returns the connection. It is in a transaction as soon as a statement has been executed. */
     Connection connection() throws SQLException {
         if (connection == null) {
             Connection fresh = database.connect();
             try {
-                // At least: those of SQLite are serializable.
+                // The minimum: SQLite's transactions are serializable.
                 fresh.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 fresh.setAutoCommit(false);
             } catch (SQLException e) {
@@ -75,7 +77,9 @@ final class Client implements Workers.Worker, AutoCloseable {
         return connection;
     }
 
-    /** Its transactions where a library makes them. */
+    /**
+     * Returns the client's transactions, for variants in which a library begins and commits them.
+     */
     Transactions transactions() {
         return transactions;
     }
@@ -90,7 +94,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         }
     }
 
-    /** Ends the transaction; a connection with which that cannot be done is given up. */
+    /** Rolls back the transaction, and drops the connection if that fails. */
     void rollBack() throws SQLException {
         try {
             connection.rollback();
@@ -98,7 +102,7 @@ final class Client implements Workers.Worker, AutoCloseable {
             close();
             throw e;
         }
-        if (connection.isClosed()) { // MariaDB's driver sends nothing outside of a transaction.
+        if (connection.isClosed()) { // Outside of a transaction, MariaDB's driver sends nothing.
             close();
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants that know nothing of transactions: they call again what has thrown.
+// Variants without knowledge of transactions: they retry after exceptions.
 package benchlab.retry;
 
 import java.sql.Connection;
@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Each attempt is a transaction of plain JDBC, from its first statement to its COMMIT. */
+/** Each attempt is a plain JDBC transaction, from its first statement to its COMMIT. */
 final class JdbcVariant implements Variant {
 
     private final Retrying retrying;
@@ -17,19 +17,27 @@ final class JdbcVariant implements Variant {
     private final Map<TransientError, LongAdder> faults = new EnumMap<>(TransientError.class);
     private final LongAdder retries = new LongAdder();
 
-    /** Makes attempts until one succeeds, or it gives up. */
+    /** Makes attempts until one succeeds or the retries are exhausted. */
     @FunctionalInterface
     interface Retrying {
-        /** @throws Exception what the last attempt threw */
+        /**
+         * Retries an attempt.
+         *
+         * @param attempt the attempt
+         * @throws Exception the exception of the last attempt
+         */
         void call(Callable<Void> attempt) throws Exception;
     }
 
-    /** Without keys. */
+    /** Creates a variant without keys. */
     JdbcVariant(Retrying retrying) {
         this(retrying, null);
     }
 
-    /** Each transaction takes its call's key first, and does nothing if that is there. */
+    /**
+     * Creates a variant whose transactions insert the call's key first, and do nothing if the key
+     * exists.
+     */
     JdbcVariant(Retrying retrying, KeyTable keys) {
         this.retrying = retrying;
         this.keys = keys;
@@ -57,7 +65,7 @@ final class JdbcVariant implements Variant {
         }
     }
 
-    /** An attempt at a call, each time that it is run. */
+    /** One attempt of a call, each time that it is run. */
     private final class Attempt implements Callable<Void> {
         private final Client client;
         private final long batch;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the idempotency keys of calls are.
 package benchlab.retry;
 
 import benchlab.sql.Database;
@@ -9,7 +8,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.UUID;
 
-/** A table that is there while a case is open. A key is of one opening, one batch and one call. */
+/**
+ * A table of idempotency keys that exists while a case is open. A key identifies one opening, one
+ * batch and one call.
+ */
 final class KeyTable implements AutoCloseable {
 
     static final String NAME = "retry_key";
@@ -35,7 +37,7 @@ final class KeyTable implements AutoCloseable {
         return opening + "/" + batch + "/" + k;
     }
 
-    /** Puts a key there, as it is done by hand; false if an earlier attempt has committed it. */
+    /** Inserts a key without a library; returns false if an earlier attempt has committed it. */
     boolean take(Connection transaction, String key) throws SQLException {
         try (PreparedStatement statement = transaction.prepareStatement(insert)) {
             statement.setString(1, key);
@@ -43,7 +45,7 @@ final class KeyTable implements AutoCloseable {
         }
     }
 
-    /** So that the next one finds no keys. */
+    /** Drops the table, so that the next case finds no keys. */
     @Override
     public void close() throws SQLException {
         execute("DROP TABLE " + NAME);

@@ -11,7 +11,7 @@ import benchlab.appserver.retry.RetryMetrics;
 import java.sql.SQLException;
 import java.util.EnumMap;
 
-/** The library makes the transactions. */
+/** The library begins and commits the transactions. */
 final class KeyedVariant implements Variant {
 
     private static final int ATTEMPTS = 5;
@@ -21,7 +21,12 @@ final class KeyedVariant implements Variant {
     private final KeyTable keys;
     private final Policy policy;
 
-    /** @param budget null: as many retries as the attempts allow */
+    /**
+     * Creates the variant.
+     *
+     * @param keys the table of keys
+     * @param budget limits retries; null for no limit other than the attempts
+     */
     KeyedVariant(KeyTable keys, Budget budget) {
         this.keys = keys;
         policy = Policy.ofAttempts(ATTEMPTS).metrics(metrics).budget(budget);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client's connection as a pool would lease it.
+// A client's connection, as if leased from a pool.
 package benchlab.retry;
 
 import java.lang.reflect.InvocationHandler;
@@ -9,7 +9,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** To close it is to give it back. It is never in autocommit mode. */
+/** Closing it returns it to the client. It is never in autocommit mode. */
 final class LeasedConnection implements InvocationHandler {
 
     private final Client client;

@@ -19,7 +19,7 @@ final class Resilience4j {
         return "Resilience4j " + Retry.class.getPackage().getImplementationVersion();
     }
 
-    /** Pauses of 10, 20 and 40 ms, each half as long up to half as long again. */
+    /** Creates a variant with delays of 10, 20 and 40 ms, each randomized by ±50 %. */
     static Variant variant() {
         var config =
                 RetryConfig.custom()

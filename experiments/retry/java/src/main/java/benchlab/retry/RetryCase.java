@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of one kind, by clients that make them at once.
+// Concurrent calls of one kind by multiple clients.
 package benchlab.retry;
 
 import benchlab.kit.Case;
@@ -22,8 +22,15 @@ final class RetryCase implements Case {
     private long batch;
 
     /**
-     * @param variant is closed by this case, also if it cannot be opened
-     * @param rate of calls that are due in a second; 0: a client calls when its last call has ended
+     * Opens the case.
+     *
+     * @param variant the way to retry, which this case closes, even if it cannot be opened
+     * @param database the database
+     * @param call the kind of call
+     * @param inputs the inputs of the calls
+     * @param count the number of clients
+     * @param rate the number of calls that are due per second; if it is 0, a client makes its next
+     *     call when the previous one has ended
      */
     RetryCase(
             Variant variant, Database database, Call call, Sequence inputs, int count, long rate)
@@ -41,7 +48,10 @@ final class RetryCase implements Case {
         workers = new Workers(clients, rate);
     }
 
-    /** Reads by the first client, in autocommit mode, which leaves no transaction open. */
+    /**
+     * Reads the settings with the first client, in autocommit mode, which leaves no transaction
+     * open.
+     */
     @Override
     public Map<String, String> settings() throws SQLException {
         Connection connection = clients.get(0).connection();
@@ -68,7 +78,7 @@ final class RetryCase implements Case {
     }
 
     private void disconnect() throws Exception {
-        try (variant) { // Last, for its tables may be in use before.
+        try (variant) { // Closed last, because its tables may be in use until then.
             for (Client client : clients) {
                 client.close();
             }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The retry experiment in Java: retries after transient errors, over the same drivers.
 package benchlab.retry;
 
 import benchlab.appserver.retry.Budget;
@@ -13,9 +12,12 @@ import java.sql.SQLException;
 import java.util.concurrent.Callable;
 
 /**
- * @param name as the experiment calls this subject
- * @param library what calls again, and the driver, each with its version
- * @param opener of the variant for a case
+ * The retry experiment in Java: retries after transient errors, with the same drivers.
+ *
+ * @param name the name of the subject in the experiment
+ * @param library the retry library and the driver, with their versions
+ * @param target the database
+ * @param opener creates the variant for a case
  */
 public record RetrySubject(String name, String library, Target target, Opener opener)
         implements Subject {
@@ -23,15 +25,18 @@ public record RetrySubject(String name, String library, Target target, Opener op
     private static final int CLIENTS_MAX = 256;
     private static final String OURS = "benchlab.appserver.retry 1, ";
 
-    /** Makes a variant that works on a database. */
+    /** Creates a variant that works on a database. */
     @FunctionalInterface
     interface Opener {
         Variant open(Database database) throws SQLException;
     }
 
     /**
+     * Runs the subject.
+     *
      * @param arguments the subject's name, and the target: {@code sqlite}, {@code postgresql} or
      *     {@code mariadb}
+     * @throws Exception if a stream fails
      */
     public static void main(String[] arguments) throws Exception {
         String name = arguments[0];

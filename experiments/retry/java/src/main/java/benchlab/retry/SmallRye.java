@@ -17,7 +17,10 @@ final class SmallRye {
         return "SmallRye Fault Tolerance " + Guard.class.getPackage().getImplementationVersion();
     }
 
-    /** Pauses of 10, 20 and 40 ms, each up to 5 ms longer or shorter: jitter does not grow here. */
+    /**
+     * Creates a variant with delays of 10, 20 and 40 ms, each randomized by ±5 ms: the jitter of
+     * this library is constant.
+     */
     static Variant variant() {
         Guard guard =
                 Guard.create()
@@ -25,7 +28,7 @@ final class SmallRye {
                         .maxRetries(RETRIES)
                         .delay(FIRST_PAUSE_MS, ChronoUnit.MILLIS)
                         .jitter(JITTER_MS, ChronoUnit.MILLIS)
-                        .withExponentialBackoff() // By a factor of 2.
+                        .withExponentialBackoff() // With a factor of 2.
                         .done()
                         .whenException(failure -> TransientError.of(failure).isPresent())
                         .done()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of attempts at calls.
+// The results of attempts.
 package benchlab.retry;
 
 import benchlab.kit.Result;
@@ -7,8 +7,10 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * @param faults how many attempts ended with each fault; it has all of them
- * @param retries how many attempts were made after the first one of their call
+ * Counts of attempts.
+ *
+ * @param faults the number of attempts that ended with each fault; contains all faults
+ * @param retries the number of attempts after the first one of their call
  */
 record Statistics(Map<TransientError, Long> faults, long retries) {
 
@@ -18,7 +20,7 @@ record Statistics(Map<TransientError, Long> faults, long retries) {
         return new Statistics(more, retries - before.retries);
     }
 
-    /** A batch's result with its metrics, in per cent of its calls. */
+    /** Adds the metrics of a batch to its result, as percentages of its calls. */
     Result addTo(Result result) {
         double percent = 100.0 / result.units();
         Result with = result.with("retried", percent * retries);

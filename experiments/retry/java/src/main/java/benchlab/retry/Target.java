@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The databases.
 package benchlab.retry;
 
 import benchlab.sql.SqlSubject;
 import java.util.Map;
 
 /**
- * @param sql the SQL experiment's subject for the same target, which knows how to connect
+ * A database.
+ *
+ * @param sql the SQL experiment's subject for the same target, which connects
  * @param keyType the type of a column with idempotency keys
- * @param insertIfAbsent inserts a key into a table, whose name is to be put in
+ * @param insertIfAbsent an INSERT of a key, with a placeholder for the name of the table
  */
 record Target(SqlSubject sql, String keyType, String insertIfAbsent) {
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The faults after which a retry may succeed.
 package benchlab.retry;
 
 import benchlab.appserver.retry.Fault;
@@ -7,13 +6,18 @@ import benchlab.appserver.retry.Faults;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The transient errors of every variant, as the experiment's metrics count it. */
+/**
+ * The transient errors of all variants, after which a retry may succeed, as the experiment's
+ * metrics count them.
+ */
 enum TransientError {
     STALE,
     DEADLOCK,
     DISCONNECTED;
 
-    /** That of an attempt's failure; none if the same call would fail again. */
+    /**
+     * Returns the transient error of an attempt's failure; empty if the same call would fail again.
+     */
     static Optional<TransientError> of(Throwable failure) {
         return of(Faults.of(failure));
     }
@@ -28,7 +32,7 @@ enum TransientError {
                 });
     }
 
-    /** The name of its metric. */
+    /** Returns the name of the metric. */
     String metric() {
         return name().toLowerCase(Locale.ROOT);
     }

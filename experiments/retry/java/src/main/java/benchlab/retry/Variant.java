@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A way to call and to retry.
 package benchlab.retry;
 
-/** The retry of a subject. The clients of a case share one, each with a thread of its own. */
+/**
+ * A subject's way to retry calls. The clients of a case share one variant, each in a separate
+ * thread.
+ */
 interface Variant extends AutoCloseable {
 
     /**
      * Makes a call.
      *
-     * @throws Exception what ended its last attempt
+     * @param client the client that calls
+     * @param batch the number of the batch
+     * @param k the number of the call
+     * @throws Exception the exception of the last attempt
      */
     void call(Client client, long batch, long k) throws Exception;
 
-    /** What became of all attempts so far. */
+    /** Returns the results of all attempts so far. */
     Statistics statistics();
 
     @Override
