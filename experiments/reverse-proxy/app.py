@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the application: `app.py FOLDER` writes FOLDER/app.war, exploded FOLDER/app, and the program of the subjects. Its static files are
-texts of a fixed seed: a small style sheet, and a script as large as those of today's sites."""
+"""Creates the application: `app.py DIR` writes DIR/app.war, the exploded DIR/app, and the program of the
+subjects. The static files are texts from a fixed seed: a small style sheet, and a script of a size that is
+typical for websites."""
 
 import random
 import shutil
@@ -16,7 +17,7 @@ WORDS = "alpha beta gamma delta width height colour margin border padding functi
 
 
 def text(name: str, size: int) -> str:
-    """Source text, which is compressed to a third or so, as real ones are."""
+    """Returns source text, which compresses to about a third, like real source text."""
     numbers = random.Random(name)
     lines = []
     length = 0
@@ -57,7 +58,7 @@ def main(folder: Path) -> None:
 
 
 def is_new(folder: Path) -> bool:
-    """True if it was made of these sources, which are the same for every subject."""
+    """Returns true if the application was created from these sources, which are the same for every subject."""
     made = folder / "subject"
     sources = [Path(__file__), *HERE.rglob("*")]
     return made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources)
@@ -65,7 +66,7 @@ def is_new(folder: Path) -> bool:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: app.py FOLDER")
+        sys.exit("usage: app.py DIR")
     Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     if not is_new(Path(sys.argv[1])):
         main(Path(sys.argv[1]))

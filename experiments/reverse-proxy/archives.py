@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WAR and EAR archives: exploded within limits, and which of their paths a proxy may serve itself."""
+"""WAR and EAR archives: explodes them within limits, and finds the paths that a proxy may serve itself."""
 
 import lzma
 import re
@@ -19,25 +19,25 @@ MAX_BYTES = 4 << 30
 MAX_XML = 4 << 20
 
 DYNAMIC = {".jsp", ".jspx", ".jspf", ".tag", ".tagx", ".class", ".jar"}
-"""Files that the application works on: never served as they are."""
+"""Files that the application processes, which are never served directly."""
 
 
 DOUBTFUL = {".bak", ".dump", ".old", ".orig", ".php", ".save", ".sql"}
-"""Backups and sources: seldom meant for visitors, but a download may be one."""
+"""Backups and sources, which are rarely meant for visitors, but may be downloads."""
 
 
 class ArchiveError(Exception):
-    """The archive cannot be used; the message says why."""
+    """The archive cannot be used; the message contains the reason."""
 
 
 def explode(archive: Path, folder: Path, context: str | None = None) -> list[Application]:
-    """Explodes the applications of a WAR or an EAR into a folder: a folder each."""
+    """Explodes the applications of a WAR or an EAR into separate directories."""
     match archive.suffix.lower():
         case ".war":
             found = [(archive, context if context is not None else _default_context(archive.stem))]
         case ".ear":
             if context is not None:
-                raise ArchiveError("--context is for a WAR: an EAR says it itself")
+                raise ArchiveError("--context is only for a WAR: an EAR contains its contexts")
             inner = folder.with_name(folder.name + ".ear")
             _unpack(archive, inner)
             found = _modules(inner)
@@ -61,20 +61,22 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
 
 
 def _is_shared(one: Application, path: str, applications: list[Application]) -> bool:
-    """True if another application is below a path or answers there: the proxy would serve its files, too."""
+    """Returns true if another application is below a path or serves it: the proxy would serve that
+    application's files, too."""
     whole = f"{one.context}{path}/"
     return any(f"{other.context}/".startswith(whole)
                or len(other.context) > len(one.context) and whole.startswith(f"{other.context}/") for other in applications)
 
 
 def _default_context(stem: str) -> str:
-    """Tomcat's rule: ROOT is the root, `a#b` is /a/b, and what stands behind `##` is a version."""
+    """Tomcat's rule: ROOT is the root, `a#b` is /a/b, and the text after `##` is a version."""
     name = stem.split("##")[0]
     return "" if name == "ROOT" else "/" + name.replace("#", "/")
 
 
 def _modules(ear: Path) -> list[tuple[Path, str]]:
-    """The web modules that an EAR's application.xml names; without one, its WARs by their names."""
+    """Returns the web modules in an EAR's application.xml, or its WARs with their names if there is no such
+    file."""
     descriptor = ear / "META-INF/application.xml"
     if not descriptor.exists():
         wars = sorted(ear.glob("*.war"))
@@ -88,12 +90,12 @@ def _modules(ear: Path) -> list[tuple[Path, str]]:
         context = texts.get("context-root", "").strip("/")
         found.append((ear / uri, f"/{context}" if context else ""))
     if not found:
-        raise ArchiveError("the EAR has no web module")
+        raise ArchiveError("the EAR contains no web module")
     return found
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Files only, none outside of the folder, not more than the limits."""
+    """Unpacks regular files only, none outside of the directory, within the limits."""
     try:
         with zipfile.ZipFile(archive) as opened:
             entries = [entry for entry in opened.infolist() if not entry.is_dir()]
@@ -104,7 +106,7 @@ def _unpack(archive: Path, folder: Path) -> None:
                 kind = stat.S_IFMT(entry.external_attr >> 16)
                 if (path.is_absolute() or ".." in path.parts or "\\" in entry.filename or not path.parts
                         or any(ord(c) < 32 for c in entry.filename) or kind not in (0, stat.S_IFREG)):
-                    raise ArchiveError(f"{archive}: {entry.filename!r} is no plain file within the archive")
+                    raise ArchiveError(f"{archive}: {entry.filename!r} is not a regular file within the archive")
                 place = folder / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with opened.open(entry) as source, place.open("xb") as target:
@@ -115,19 +117,19 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _copy(source, target, size: int, archive: Path) -> None:
-    """Not more than the entry says."""
+    """Copies at most the size in the entry."""
     left = size
     while piece := source.read(min(1 << 20, left + 1)):
         left -= len(piece)
         if left < 0:
-            raise ArchiveError(f"{archive}: an entry is larger than it says")
+            raise ArchiveError(f"{archive}: an entry is larger than its declared size")
         target.write(piece)
 
 
 def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
-    """The paths that the proxy may serve itself: whole directories at the top if it may serve everything in them, else
-    single files. A path that a servlet, a filter or a constraint of the application names is the application's. The
-    second value holds the paths that are files."""
+    """Returns the paths that the proxy may serve itself: whole top-level directories if it may serve all their
+    content, and single files otherwise. Paths that match a servlet, a filter or a constraint belong to the
+    application. The second value contains the paths that are files."""
     patterns = list(_patterns(folder / "WEB-INF/web.xml"))
     static: list[str] = []
     files: set[str] = set()
@@ -149,17 +151,17 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
 
 
 def is_inside(path: str) -> bool:
-    """True if a path within the application is for its own use."""
+    """Returns true if a path is for the application's internal use."""
     return path.upper().startswith(tuple(f"/{name}/" for name in INSIDES))
 
 
 def is_refused(path: str) -> bool:
-    """True if the proxy refuses it, though the application would answer it."""
+    """Returns true if the proxy rejects the path, even if the application would serve it."""
     return re.search(REFUSED, path) is not None
 
 
 def static_files(application: Application) -> list[str]:
-    """The static files of an application, as paths within it."""
+    """Returns the static files of an application, as paths within it."""
     found = []
     for path in application.static:
         place = application.folder / path.strip("/")
@@ -169,27 +171,28 @@ def static_files(application: Application) -> list[str]:
 
 
 def sources(application: Application) -> list[str]:
-    """Pages in JSP, classes and archives that lie where visitors may ask for them, as paths within the application."""
+    """Returns JSP pages, classes and archives in places that visitors can request, as paths within the application."""
     found = ("/" + path.relative_to(application.folder).as_posix() for path in sorted(application.folder.rglob("*"))
              if path.suffix.lower() in DYNAMIC and path.is_file())
     return [path for path in found if not is_refused(path) and not is_inside(path)]
 
 
 def doubtful(application: Application) -> list[str]:
-    """Static files that look like backups or sources, as paths of the site."""
+    """Returns static files that look like backups or sources, as paths of the site."""
     return [application.context + path for path in static_files(application)
             if PurePosixPath(path).suffix.lower() in DOUBTFUL]
 
 
 def _is_plain(path: str) -> bool:
-    """No welcome page of the root, which the application may want to choose, and nothing that it works on."""
+    """Returns true unless the path is a file that the application processes, or contains characters with a
+    special meaning. Welcome pages of the root are left to the application."""
     return (PurePosixPath(path).suffix.lower() not in DYNAMIC and "/WEB-INF/" not in path.upper()
             and "/META-INF/" not in path.upper() and re.fullmatch(r"[\x21-\x7e]+", path) is not None
             and not set(path) & set('"<>\\^`{|}%;?#*'))
 
 
 def _types(descriptor: Path) -> dict[str, str]:
-    """The content types that an application gives to endings; those that are none stay out of the configuration."""
+    """Returns the content types that an application assigns to file name extensions, ignoring invalid ones."""
     if not descriptor.exists():
         return {}
     found = {}
@@ -202,7 +205,8 @@ def _types(descriptor: Path) -> dict[str, str]:
 
 
 def _untyped(application: Application) -> frozenset[str]:
-    """Apache takes the last ending that it knows (mod_mime), the application the last."""
+    """Finds extensions whose type differs: Apache uses the last extension that it knows (mod_mime), and the
+    application the last one."""
     known = {ending.lower() for ending in (*content_types(), *application.types)}
     found = set()
     for path in static_files(application):
@@ -214,7 +218,7 @@ def _untyped(application: Application) -> frozenset[str]:
 
 
 def _patterns(descriptor: Path) -> Iterator[str]:
-    """The URL patterns of servlets, filters and constraints."""
+    """Yields the URL patterns of servlets, filters and constraints."""
     if not descriptor.exists():
         return
     for name in "servlet-mapping", "filter-mapping", "web-resource-collection":
@@ -223,7 +227,7 @@ def _patterns(descriptor: Path) -> Iterator[str]:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """Jakarta Servlet 6.0, 12.2; `/` is the default servlet, which is what serves files."""
+    """Matches a pattern as in Jakarta Servlet 6.0, 12.2. `/` is the default servlet, which serves files."""
     if pattern in ("/", ""):
         return False
     if pattern.endswith("/*"):
@@ -234,18 +238,18 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _reaches_into(pattern: str, folder: str) -> bool:
-    """True if something in the directory is the application's, whether it is a file or not."""
+    """Returns true if a path in the directory belongs to the application, whether or not it is a file."""
     return pattern.startswith(folder + "/") or pattern == folder or pattern == "/*" or (
         pattern.startswith("*."))
 
 
 def _xml(path: Path) -> ElementTree.Element:
-    """A descriptor. One with a document type may hold entities without end: it is refused."""
+    """Parses a descriptor. A document type could contain entities of unlimited size, and is rejected."""
     text = path.read_bytes()
     if len(text) > MAX_XML:
         raise ArchiveError(f"{path.name} is larger than {MAX_XML >> 20} MiB")
     if b"<!ENTITY" in text:
-        raise ArchiveError(f"{path.name} declares entities: they are not read")
+        raise ArchiveError(f"{path.name} declares entities, which are not supported")
     try:
         return ElementTree.fromstring(text)
     except ElementTree.ParseError as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files that `generate` writes into its directory: apache/ and tomcat/ next to the applications in app/, their
-owners, and the commands that start them."""
+owners, and the commands that start the servers."""
 
 import os
 import pwd
@@ -15,16 +15,17 @@ import stack
 
 
 class ConfigurationError(Exception):
-    """The written files cannot be used; the message says why."""
+    """The written files cannot be used; the message contains the reason."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """All that the files are made of."""
+    """The input of the files."""
 
     folder: Path
     applications: Sequence[stack.Application]
-    """Exploded in `folder`/app, each in a folder that Tomcat understands: `shop#new` is /shop/new."""
+    """Exploded in `folder`/app, each in a directory with a name that Tomcat interprets: `shop#new` is
+    /shop/new."""
     name: str
     listen: str
     ajp: int
@@ -32,9 +33,9 @@ class Configuration:
     tls: stack.Tls
     public: stack.Public
     tomcat_user: str | None = None
-    """Tomcat's user when root starts it; else the user who writes this."""
+    """Tomcat's user if root starts it; otherwise the current user."""
     http: int | None = None
-    """A connector that is asked without the proxy: for the verification alone."""
+    """A connector that bypasses the proxy, only for the verification."""
 
     @property
     def apache(self) -> Path:
@@ -49,10 +50,10 @@ class Configuration:
         return self.apache / "httpd.conf"
 
     def texts(self) -> dict[Path, str]:
-        """The files but that with the content types."""
+        """Returns the files, apart from the one with the content types."""
         proxy = stack.apache(self.apache, self.applications, listen=self.listen, kind="jk", backend=self.ajp,
                              secret=self.secret, name=self.name, tls=self.tls, public=self.public)
-        head = "# Made by experiments/reverse-proxy/generate: make it anew for each version of what is in app/.\n"
+        head = "# Written by experiments/reverse-proxy/generate: run it again for each version of the applications in app/.\n"
         return {
             self.httpd_conf: head + proxy,
             self.apache / "workers.properties": stack.workers(self.ajp, self.secret),
@@ -61,7 +62,7 @@ class Configuration:
         }
 
     def write(self) -> int:
-        """Writes all: how many lines of configuration there are."""
+        """Writes all files, and returns the number of lines of configuration."""
         self.apache.mkdir(exist_ok=True)
         for name in "conf", "temp", "work", "logs":
             place = self.tomcat / name
@@ -72,7 +73,7 @@ class Configuration:
         for path, text in [*texts.items(), (self.tomcat / "conf/web.xml", stack.tomcat_web())]:
             path.touch(mode=0o600)
             path.write_text(text)
-            # The secret is the proxy's and the application's alone.
+            # Only the proxy and the application may read the secret.
             path.chmod(0o600 if self.secret in text else 0o644)
         self._tomcats_alone(self.tomcat / "conf/server.xml", 0o600)
         for application in self.applications:
@@ -81,47 +82,49 @@ class Configuration:
         return stack.lines_of(*texts.values())
 
     def _tomcats_alone(self, path: Path, mode: int) -> None:
-        """Besides who writes this, only Tomcat's group may read it: the proxy's user may not."""
+        """Apart from the current user, only Tomcat's group may read the file; the proxy's user may not."""
         if self.tomcat_user:
             shutil.chown(path, group=pwd.getpwnam(self.tomcat_user).pw_gid)
             mode |= (mode & 0o500) >> 3
         path.chmod(mode)
 
     def commands(self) -> list[str]:
-        """How Tomcat and Apache are started."""
+        """Returns the commands that start Tomcat and Apache."""
         whom = ["runuser", "-u", self.tomcat_user, "--"] if self.tomcat_user else []
         tomcat = [*whom, "env", f"CATALINA_BASE={self.tomcat}", str(stack.TOMCAT / "bin/catalina.sh"), "run"]
         return [shlex.join(tomcat), shlex.join(["apache2", "-f", str(self.httpd_conf)])]
 
     def readable(self) -> None:
-        """Error: who serves the site may not read it, so that all would be 403 or 404; or Apache may read too much."""
+        """Raises an error if a server's user may not read the site, so that all responses would be 403 or 404, or if
+        Apache may read too much."""
         if os.geteuid() != 0:
             return
         closed = [word for name in stack.INSIDES for word in ("-iname", name, "-prune", "-o")]
         for user, places, but in ((self.public.user, ["app"], closed), (self.tomcat_user, ["app", "tomcat/conf"], [])):
             if user and (hidden := unreadable(user, [self.folder / place for place in places], but)):
-                raise ConfigurationError(f"{user} may not read {hidden}: write it with `umask 022`, into a folder that all "
+                raise ConfigurationError(f"{user} may not read {hidden}: use `umask 022`, and a directory that all users "
                                          f"may enter (chmod o+x)")
         tomcats = [self.tomcat / "conf/server.xml", *(inside for one in self.applications for inside in insides(one))]
         if opened := found(self.public.user, tomcats, ["-maxdepth", "0", "-readable"]).stdout.strip():
-            raise ConfigurationError(f"{self.public.user}, who Apache is, may read {opened}: Tomcat needs a user with a group "
+            raise ConfigurationError(f"{self.public.user}, the user of Apache, may read {opened}: Tomcat needs a user with a group "
                                      "of its own (--tomcat-user)")
 
 
 def insides(application: stack.Application) -> list[Path]:
-    """The folders that the application alone works with."""
+    """Returns the directories for the application's internal use."""
     return [path for path in application.folder.iterdir() if path.name.upper() in stack.INSIDES]
 
 
 def unreadable(user: str, places: Sequence[Path], but: Sequence[str]) -> str:
-    """The first path in them that a user may not read, or nothing; without what these words of find(1) leave out."""
+    """Returns the first path that a user may not read, or an empty string. `but` contains find(1) arguments that
+    exclude paths."""
     done = found(user, places, [*but, "!", "-readable"])
-    # Of a folder that it may not enter, find itself complains.
+    # find itself reports an error for a directory that it may not enter.
     return done.stdout.strip() or (str(places[0].parent) if done.returncode != 0 else "")
 
 
 def found(user: str, places: Sequence[Path], words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """The first path in them that find(1) finds for a user with these words."""
+    """Returns the first path that find(1) finds with these arguments when it runs as a user."""
     account = pwd.getpwnam(user)
     return subprocess.run(["find", *map(str, places), *words, "-print", "-quit"], cwd="/", user=account.pw_uid,
                           group=account.pw_gid, extra_groups=os.getgrouplist(user, account.pw_gid),

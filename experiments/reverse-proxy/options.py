@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of `generate`'s command line: whatever goes into a configuration is looked at before."""
+"""The command-line options of `generate`: everything that goes into a configuration is validated first."""
 
 import argparse
 import os
@@ -23,38 +23,38 @@ and its secret, conf/web.xml). What cannot be verified is not kept, unless --no-
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="generate", epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Writes the whole configuration of an Apache in front of a Java application, and verifies what it wrote.")
+        description="Writes the whole configuration of Apache as a reverse proxy for a Java application, and verifies it.")
     add = made.add_argument
     add("archive", type=Path, metavar="APP.war|APP.ear", help="the application")
-    add("--output", type=path, required=True, metavar="FOLDER", help="where to write; new or empty")
+    add("--output", type=path, required=True, metavar="DIR", help="the output directory, which must be new or empty")
     add("--name", type=host, default="localhost", help="the site's name [default: localhost]")
-    add("--listen", type=listen, default="443", metavar="[ADDRESS:]PORT", help="where Apache listens [default: 443]")
+    add("--listen", type=listen, default="443", metavar="[ADDRESS:]PORT", help="the address that Apache listens on [default: 443]")
     add("--redirect", type=listen, metavar="[ADDRESS:]PORT",
-        help="where it listens without TLS, to send all to the site; mostly 80 [default: nowhere]")
+        help="the address without TLS from which requests are redirected to the site; usually 80 [default: none]")
     add("--ajp", type=port, default=8009, metavar="PORT", help="the connector's port [default: 8009]")
-    add("--certificate", type=path, metavar="FILE", help="in PEM, with its chain")
+    add("--certificate", type=path, metavar="FILE", help="the certificate in PEM, with its chain")
     add("--key", type=path, metavar="FILE", help="the certificate's key, in PEM")
-    add("--hsts", action="store_true", help="browsers shall ask over TLS alone for a year; needs --certificate")
+    add("--hsts", action="store_true", help="make browsers use TLS only for a year; needs --certificate")
     add("--tomcat-user", type=account, metavar="USER",
-        help="who Tomcat is, where root starts it [default: tomcat, if there is one]")
-    add("--context", metavar="/PATH", help="where a WAR lies in the site [default: /, if it is ROOT.war; else its name]")
-    add("--no-verify", action="store_true", help="write only")
+        help="Tomcat's user if root starts it [default: tomcat, if it exists]")
+    add("--context", metavar="/PATH", help="the path of a WAR in the site [default: / for ROOT.war, otherwise its name]")
+    add("--no-verify", action="store_true", help="skip the verification")
     return made
 
 
 def arguments() -> argparse.Namespace:
-    """The options, checked as a whole."""
+    """Returns the validated options."""
     made = parser()
     told = made.parse_args()
     if (told.certificate is None) != (told.key is None):
-        made.error("--certificate and --key belong together")
+        made.error("--certificate and --key must be used together")
     if told.hsts and told.certificate is None:
-        made.error("--hsts needs --certificate: browsers would let nobody past one that the machine made for itself")
+        made.error("--hsts needs --certificate: browsers would reject a self-signed certificate without an override")
     ports = [str(told.ajp), *(address.rsplit(":", 1)[-1] for address in (told.listen, told.redirect) if address)]
     if len(set(ports)) < len(ports):
-        made.error("--listen, --redirect and --ajp need a port each")
+        made.error("--listen, --redirect and --ajp must have different ports")
     if told.output.exists() and (not told.output.is_dir() or any(told.output.iterdir())):
-        made.error(f"{told.output} is not empty: name a new folder")
+        made.error(f"{told.output} is not empty: choose a new directory")
     if told.certificate is not None and (said := pair(told.certificate, told.key)):
         made.error(said)
     if told.tomcat_user is None and os.geteuid() == 0 and is_account("tomcat"):
@@ -63,29 +63,30 @@ def arguments() -> argparse.Namespace:
 
 
 def path(text: str) -> Path:
-    """A path that is the same word in the configurations of Apache and of Tomcat."""
+    """Parses a path that needs no quoting in the configurations of Apache and Tomcat."""
     whole = Path(text).resolve()
     if not str(whole).isprintable() or set(str(whole)) & set("\"'`\\$%<>&()[]{}*?|"):
-        raise argparse.ArgumentTypeError(f"{str(whole)!r} holds a character that means something in a configuration")
+        raise argparse.ArgumentTypeError(f"{str(whole)!r} contains a character with a special meaning in a configuration")
     return whole
 
 
 def host(text: str) -> str:
-    """RFC 1123, 2.1: names of letters, digits and hyphens, 63 each and 253 together; or an IPv4 address."""
+    """Parses a host name as in RFC 1123, 2.1 (letters, digits and hyphens, at most 63 per label and 253 in
+    total), or an IPv4 address."""
     label = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
     if not re.fullmatch(rf"{label}(?:\.{label})*", text) or len(text) > 253:
-        raise argparse.ArgumentTypeError(f"{text!r} is no host name (of letters, digits, `-` and `.`; others as xn--…)")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a valid host name (letters, digits, `-` and `.`; others encoded as xn--…)")
     return text
 
 
 def port(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port from 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 1 to 65535")
     return int(text)
 
 
 def listen(text: str) -> str:
-    """PORT, ADDRESS:PORT, or [ADDRESS]:PORT for IPv6."""
+    """Parses PORT, ADDRESS:PORT, or [ADDRESS]:PORT for IPv6."""
     address, colon, number = text.rpartition(":")
     canonical = str(port(number))
     if not colon:
@@ -95,14 +96,14 @@ def listen(text: str) -> str:
             return f"[{IPv6Address(address[1:-1])}]:{canonical}"
         return f"{IPv4Address(address)}:{canonical}"
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{address!r} is no IP address (IPv6 in brackets)") from None
+        raise argparse.ArgumentTypeError(f"{address!r} is not an IP address (IPv6 requires brackets)") from None
 
 
 def account(text: str) -> str:
     if not is_account(text):
         raise argparse.ArgumentTypeError(f"there is no user {text!r}")
     if os.geteuid() != 0:
-        raise argparse.ArgumentTypeError("only root can give files to another user")
+        raise argparse.ArgumentTypeError("only root can change the owner of files")
     return text
 
 
@@ -115,16 +116,16 @@ def is_account(name: str) -> bool:
 
 
 def pair(certificate: Path, key: Path) -> str:
-    """The fault in a certificate and its key, or an empty string."""
+    """Returns the error in a certificate and its key, or an empty string."""
     def locked() -> str:
-        raise ValueError(f"{key} has a passphrase: Apache could not start without somebody who types it")
+        raise ValueError(f"{key} has a passphrase, which would have to be typed whenever Apache starts")
 
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, locked)
     except ValueError as error:
         return str(error)
     except ssl.SSLError as error:
-        return f"{certificate} and {key} are no certificate and its key in PEM: {error.reason or error}"
+        return f"{certificate} and {key} are not a certificate and its key in PEM: {error.reason or error}"
     except OSError as error:
         return f"{certificate}, {key}: {error.strerror}"
     return ""

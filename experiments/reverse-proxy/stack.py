@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configurations of Tomcat and of what stands in front of it, as their authors advise."""
+"""The configurations of Tomcat and of its reverse proxies, as their authors recommend."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ TYPES = Path("/etc/mime.types")
 COMPRESSED = ("text/html text/css text/plain text/xml text/javascript application/javascript "
               "application/json application/xml application/xhtml+xml application/rss+xml "
               "application/manifest+json image/svg+xml")
-"""Content types that are text and therefore compressible. Pictures, sound and archives are compressed already."""
+"""Content types that are text and therefore compressible. Pictures, sound and archives are already compressed."""
 
 VERSIONED = r"(?:[-.][0-9a-f]{8,64}|[-.]v?[0-9]+(?:\.[0-9]+)+)(?:\.min)?\.[A-Za-z0-9]+$"
 """Names with a hash or a version: their content never changes, because a new one gets a new name."""
@@ -32,34 +32,34 @@ class Tls:
 
 @dataclass(frozen=True)
 class Application:
-    """An application, exploded, at its place in the site."""
+    """An exploded application at its path in the site."""
 
     context: str
-    """`/shop`, or nothing for the root."""
+    """`/shop`, or an empty string for the root."""
     folder: Path
     static: Sequence[str] = field(default_factory=tuple)
-    """Paths within the context that the proxy may serve itself: `/files` is a directory, with everything in it."""
+    """Paths within the context that the proxy may serve itself; `/files` may be a directory with all its content."""
     files: frozenset[str] = frozenset()
-    """Those of `static` that are files."""
+    """The elements of `static` that are files."""
     types: Mapping[str, str] = field(default_factory=dict)
-    """Content types that the application itself gives to endings."""
+    """Content types that the application itself assigns to extensions."""
     untyped: frozenset[str] = frozenset()
-    """Endings without a type, of static files whose names hold another ending that has one."""
+    """Extensions without a type, of static files whose names contain another extension with a type."""
 
 
 @dataclass(frozen=True)
 class Public:
-    """Settings that a public site needs and that a measurement does without."""
+    """Settings that a public site needs, but a measurement does not."""
 
     user: str = "www-data"
-    """Apache's user when root starts it."""
+    """Apache's user if root starts it."""
     hsts: bool = False
     redirect: str = ""
-    """`[ADDRESS:]PORT` without TLS, from which all is sent to the site."""
+    """`[ADDRESS:]PORT` without TLS, from which all requests are redirected to the site."""
 
 
 def certificate(folder: Path, name: str = "127.0.0.1") -> Tls:
-    """One that this machine makes for itself, as a private test needs it: of an elliptic curve, for a month."""
+    """Creates a self-signed certificate for private tests: with an elliptic curve, valid for a month."""
     tls = Tls(folder / "certificate.pem", folder / "key.pem")
     names = dict.fromkeys(["IP:127.0.0.1", "DNS:localhost", f"{'IP' if is_address(name) else 'DNS'}:{name}"])
     done = subprocess.run(
@@ -68,13 +68,13 @@ def certificate(folder: Path, name: str = "127.0.0.1") -> Tls:
          "-addext", f"subjectAltName={','.join(names)}", "-addext", "basicConstraints=critical,CA:FALSE",
          "-keyout", str(tls.key), "-out", str(tls.certificate)], capture_output=True, text=True)
     if done.returncode != 0:
-        raise OSError(f"openssl makes no certificate for {name}: {done.stderr.strip()}")
+        raise OSError(f"openssl cannot create a certificate for {name}: {done.stderr.strip()}")
     tls.key.chmod(0o600)
     return tls
 
 
 def is_address(name: str) -> bool:
-    """True if it is an IP address."""
+    """Returns true for an IP address."""
     try:
         ip_address(name)
     except ValueError:
@@ -87,11 +87,12 @@ def is_address(name: str) -> bool:
 def tomcat_server(*, http: int | None = None, ajp: int | None = None, secret: str = "",
                   tls: Tls | None = None, compression: bool = False, automatic: bool = False,
                   workers: int = 200, applications: str = "webapps") -> str:
-    """server.xml: connectors on loopback, and what the folder `applications` holds."""
+    """Returns server.xml with connectors on the loopback interface and the content of the directory
+    `applications`."""
     common = f'address="127.0.0.1" maxThreads="{workers}" connectionTimeout="300000"'
     connectors = []
     if http is not None:
-        # What is sent by sendfile is not compressed: Tomcat's manual has one choose.
+        # Tomcat does not compress files sent with sendfile, so its manual recommends one of the two.
         shrinks = (f' compression="on" useSendfile="false" compressibleMimeType="{COMPRESSED.replace(" ", ",")}"'
                    if compression else "")
         keeps = 'maxKeepAliveRequests="-1" keepAliveTimeout="300000"'
@@ -156,11 +157,11 @@ TOMCAT_CONTEXT = """<?xml version="1.0" encoding="UTF-8"?>
   <JarScanner scanClassPath="false" scanManifest="false" />
 </Context>
 """
-"""conf/context.xml for applications without JSP and websockets: nothing is searched for them at the start."""
+"""conf/context.xml for applications without JSP and WebSocket, which skips the search for these at the start."""
 
 
 def content_types(table: Path = TYPES) -> dict[str, str]:
-    """The machine's content types by file name ending; Apache reads the same table."""
+    """Returns the machine's content types by file name extension; Apache reads the same table."""
     found = {}
     for line in table.read_text().splitlines() if table.exists() else []:
         kind, *endings = line.split("#")[0].split() or [""]
@@ -169,14 +170,15 @@ def content_types(table: Path = TYPES) -> dict[str, str]:
 
 
 def tomcat_web(types: Path = TYPES, *, jsp: bool = True) -> str:
-    """conf/web.xml: files, pages in JSP, and the types that the machine knows."""
+    """Returns conf/web.xml with support for files and JSP, and the machine's content types."""
     mappings = [f"  <mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
                 for ending, kind in content_types(types).items()]
     return TOMCAT_WEB.format(types="\n".join(mappings), jsp=TOMCAT_JSP if jsp else "")
 
 
 def tomcat_command(base: Path) -> list[str]:
-    """Starts Tomcat with a base of its own, in the foreground; it ends if a port is taken."""
+    """Returns the command that runs Tomcat with a separate base directory in the foreground. It exits if a
+    port is in use."""
     paths = f"{TOMCAT}/bin/bootstrap.jar:{TOMCAT}/bin/tomcat-juli.jar"
     return ["java", "-cp", paths, f"-Dcatalina.home={TOMCAT}", f"-Dcatalina.base={base}",
             f"-Djava.io.tmpdir={base}/temp", "-Djava.awt.headless=true",
@@ -191,7 +193,7 @@ def apache_modules(names: Iterable[str]) -> str:
 
 
 def apache_kind(kind: str) -> list[str]:
-    """The modules that lead to the application."""
+    """Returns the modules that connect to the application."""
     return {"jk": ["jk"], "ajp": ["proxy", "proxy_ajp"], "http": ["proxy", "proxy_http"]}[kind]
 
 
@@ -204,7 +206,7 @@ LogLevel warn
 {modules}
 Listen {listen}
 ServerName {name}
-# Nothing of versions leaves the server.
+# Do not disclose versions.
 ServerTokens Prod
 ServerSignature Off
 TraceEnable Off
@@ -227,18 +229,18 @@ AddDefaultCharset off
 FileETag MTime Size
 <Directory />
     AllowOverride None
-    # Without it Apache looks at each folder of a path at each request (its manual, "Performance Tuning").
+    # Otherwise Apache checks each directory of a path on each request (its manual, "Performance Tuning").
     Options FollowSymLinks
     Require all denied
 </Directory>
-# What belongs to the application's inside, however it is written.
+# Internal directories of the application, in any spelling.
 <LocationMatch "(?i)/+(?:WEB-INF|META-INF)(?:/|;|$)">
     Require all denied
 </LocationMatch>
 """
 
 EXPIRES = f"""\
-    # A name with a version or a hash never gets another content; any other is asked for again, and is mostly 304.
+    # The content of a name with a version or a hash never changes; others are revalidated, mostly with 304.
     Header set Cache-Control "no-cache" "expr=%{{REQUEST_STATUS}} -in {{'200','304'}}"
     <FilesMatch "{VERSIONED}">
         Header set Cache-Control "public, max-age=31536000, immutable" "expr=%{{REQUEST_STATUS}} -in {{'200','304'}}"
@@ -246,49 +248,49 @@ EXPIRES = f"""\
 """
 
 UNTYPED = """\
-    # app.js.map is no script: the last ending alone says the type, and nobody knows it.
+    # app.js.map is not a script: only the last extension determines the type, which is unknown.
     <FilesMatch "\\.(?:{endings})$">
         Header unset Content-Type
     </FilesMatch>
 """
 
 INSIDES = ("WEB-INF", "META-INF")
-"""Directories of an application that are for its own use."""
+"""Directories for the application's internal use."""
 
 REFUSED = r"/\.(?!well-known(?:/|$))|~(?:[;/]|$)"
-"""Dot files and what editors leave behind. /.well-known/ is meant for visitors (RFC 8615)."""
+"""Dot files and backup files of editors. /.well-known/ is meant for visitors (RFC 8615)."""
 
 PUBLIC = """\
 User {user}
 Group {user}
 LogFormat "%h %l %u %t \\"%r\\" %>s %b \\"%{{Referer}}i\\" \\"%{{User-Agent}}i\\"" combined
 CustomLog "{folder}/access.log" combined
-# Who sends slower than this would hold a thread for nothing (mod_reqtimeout; seconds, and bytes in a second).
+# Slower clients would block a thread (mod_reqtimeout; seconds, and bytes per second).
 RequestReadTimeout handshake=20 header=20-40,MinRate=500 body=20,MinRate=500
-# Dot files and what editors leave behind are for nobody, even where the application would answer them.
+# Dot files and backup files of editors are never served, even if the application would serve them.
 <LocationMatch "{refused}">
     Require all denied
 </LocationMatch>
 """
 
 REDIRECT = """\
-# Without TLS nothing is answered but where the site is.
+# Without TLS, all requests are redirected to the site.
 Listen {listen}
 <VirtualHost *:{port}>
     ServerName {name}
     SSLEngine Off
-    # RFC 6797, 7.2: never without TLS.
+    # Must not be sent without TLS (RFC 6797, 7.2).
     Header always unset Strict-Transport-Security
     Redirect permanent / https://{authority}/
 </VirtualHost>
 """
 
 NO_FILE = """\
-    # Welcome pages, redirects to folders, pages for what is missing: of these the application knows more.
+    # The application handles welcome pages, redirects to directories, and pages for missing files.
     <If "! -f %{REQUEST_FILENAME}">
         SetHandler jakarta-servlet
         SetEnv JK_WORKER_NAME app
-        # What Apache calls a folder, where the application says no type.
+        # Apache's type for a directory, if the application sets no type.
         Header unset Content-Type "expr=%{CONTENT_TYPE} == 'httpd/unix-directory'"
     </If>
 """
@@ -297,7 +299,7 @@ NO_FILE = """\
 def apache(folder: Path, applications: Sequence[Application], *, listen: str, kind: str, backend: int,
            secret: str = "", name: str = "127.0.0.1", tls: Tls | None = None, compression: bool = True,
            keep_alive: int = 15, public: Public | None = None) -> str:
-    """The whole configuration, without anything of the machine's own."""
+    """Returns the whole configuration, which uses nothing of the machine's own configuration."""
     log = "error.log" if public else "log"
     modules = ["mpm_event", "authz_core", "mime", "headers", "alias", *apache_kind(kind)]
     modules += ["ssl", "socache_shmcb"] if tls else []
@@ -309,21 +311,21 @@ def apache(folder: Path, applications: Sequence[Application], *, listen: str, ki
         parts.append(PUBLIC.format(folder=folder, user=public.user, refused=REFUSED))
     if compression:
         parts.append(f"AddOutputFilterByType DEFLATE {COMPRESSED}\nDeflateCompressionLevel 4\n"
-                     "# What is compressed is another thing than the file: its tag would never be found again.\n"
+                     "# A compressed response differs from the file: with its own tag, it could never be revalidated.\n"
                      "DeflateAlterETag Remove\n")
     if tls:
         parts.append(f"SSLEngine On\nSSLProtocol -all +TLSv1.2 +TLSv1.3\nSSLCipherSuite ECDHE+AESGCM:ECDHE+CHACHA20\n"
                      f"SSLSessionTickets Off\nSSLSessionCache \"shmcb:{folder}/ssl(512000)\"\n"
                      f"SSLCertificateFile \"{tls.certificate}\"\nSSLCertificateKeyFile \"{tls.key}\"\n")
     if public and public.hsts:
-        parts.append("# Browsers ask over TLS alone for a year, and let nobody past a certificate that is wrong.\n"
+        parts.append("# Browsers use TLS only for a year, and accept no invalid certificate.\n"
                      "Header always set Strict-Transport-Security \"max-age=31536000\"\n")
     if kind == "jk":
         parts.append(f"JkWorkersFile \"{folder}/workers.properties\"\nJkShmFile \"{folder}/jk.shm\"\n"
                      f"JkLogFile \"{folder}/{log}\"\nJkLogLevel error\n"
-                     "# What was asked goes on undecoded, and not at all if two servers could read it in two ways.\n"
+                     "# Forward the URI undecoded, and reject ambiguous ones.\n"
                      "JkOptions +ForwardURIEscaped +RejectUnsafeURI\n")
-    # The first alias that fits is taken: /shop/new stands before /shop.
+    # The first matching alias is used, so /shop/new comes before /shop.
     longest_first = sorted(applications, key=lambda application: -len(application.context))
     parts += [_application(one, kind, backend, secret, is_public=public is not None) for one in longest_first]
     if public and public.redirect:
@@ -338,12 +340,12 @@ def _redirect(redirect: str, listen: str, name: str) -> str:
 
 
 def _application(application: Application, kind: str, backend: int, secret: str, *, is_public: bool) -> str:
-    """Everything goes to the application but what is static: the folder itself and all that is in it."""
+    """Forwards everything to the application, except for static content."""
     context, lines = application.context, []
     patterns = [pattern for path in application.static
                 for pattern in ([path] if path in application.files else [path, f"{path}/*"])]
     if kind == "jk":
-        lines += ["# All goes to the application, and what is static is taken out again."]
+        lines += ["# Everything goes to the application, except for static paths."]
         lines += [f"JkMount {context}/* app"] + ([f"JkMount {context} app"] if context else [])
         lines += [f"JkUnMount {context}{pattern} app" for pattern in patterns]
     else:
@@ -360,7 +362,7 @@ def _application(application: Application, kind: str, backend: int, secret: str,
 
 
 def _files(application: Application, *, is_public: bool) -> str:
-    """How files are answered: none of this is looked at where a request goes to the application."""
+    """Returns the settings for files, which do not apply to requests that go to the application."""
     text = "    Require all granted\n" + (EXPIRES if application.static else "")
     text += "".join(f"    AddType \"{kind}\" .{ending}\n" for ending, kind in sorted(application.types.items()))
     if application.untyped:
@@ -369,13 +371,15 @@ def _files(application: Application, *, is_public: bool) -> str:
 
 
 def _regex(text: str) -> str:
-    """Letters and the like stand for themselves; a space would end the word in Apache's configuration."""
+    """Escapes a text: letters and the like represent themselves; a space would end the argument in Apache's
+    configuration."""
     return re.sub(r"[^A-Za-z0-9/_-]", lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 128
                   else found[0], text)
 
 
 def workers(backend: int, secret: str) -> str:
-    """workers.properties of mod_jk. The secret is what a program on this machine needs to pose as the proxy."""
+    """Returns workers.properties of mod_jk. The secret keeps other programs on this machine from posing as the
+    proxy."""
     return (f"worker.list=app\nworker.app.type=ajp13\nworker.app.host=127.0.0.1\nworker.app.port={backend}\n"
             f"worker.app.secret={secret}\nworker.app.socket_keepalive=true\nworker.app.ping_mode=CI\n")
 
@@ -384,7 +388,8 @@ def workers(backend: int, secret: str) -> str:
 
 def nginx(folder: Path, static: Path, *, port: int, backend: int, tls: Tls | None = None,
           compression: bool = False) -> str:
-    """The whole configuration: static files from the exploded application, all else to the application."""
+    """Returns the whole configuration: static files from the exploded application, everything else from the
+    application."""
     secure = "" if tls is None else f"""
         ssl_certificate {tls.certificate};
         ssl_certificate_key {tls.key};
@@ -453,6 +458,6 @@ http {{
 
 
 def lines_of(*texts: str) -> int:
-    """How many lines of configuration there are, without blank ones and comments."""
+    """Counts lines of configuration, without blank lines and comments."""
     lines = [line.strip() for text in texts for line in text.splitlines()]
     return sum(1 for line in lines if line and not line.startswith(("#", "<!--")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An application server with something in front of it, or nothing, as a subject:
+"""Runs an application server, with or without a reverse proxy, as a subject:
 `subject.py EXPERIMENT BACKEND [tls] [packed] [redeployed]`."""
 
 import http.client
@@ -20,23 +20,23 @@ from lab_kit import Opening, lines, serve
 from lab_kit.daemons import Daemons, is_open, program
 
 BUILT = Path("build/reverse-proxy")
-"""Made by app.py."""
+"""Created by app.py."""
 
 ADA = Path("build/rest/ada/server/subject")
-"""The web server of appserver/ada, as a subject of its own."""
+"""The web server of appserver/ada, as a separate subject."""
 
 PROXIES = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-http", "nginx": "nginx"}
-"""The reverse proxies, in the subjects' names."""
+"""The reverse proxies, and their names in subjects."""
 
 BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}
 
 REDEPLOYED_S = 1.0
-"""So long after the last version was there, a new one takes its place."""
+"""The time after which a deployed version is replaced by a new one."""
 
 
 class Stack:
-    """The running servers: the application server and its proxy, their processes and their configuration."""
+    """The running servers: the application server and its proxy, with their processes and configuration."""
 
     def __init__(self, daemons: Daemons, proxy: str, options: set[str], workers: int) -> None:
         self.daemons, self.proxy, self.options, self.workers = daemons, proxy, options, workers
@@ -51,7 +51,7 @@ class Stack:
         shutil.copytree(BUILT / "app", self.folder / "app")
 
     def tomcat(self) -> int:
-        """Starts Tomcat: the port of the connector that it is asked over."""
+        """Starts Tomcat, and returns the port of its connector."""
         for name in "conf", "webapps", "temp", "work", "logs":
             self.daemons.make(name)
         if "packed" in self.options:
@@ -79,7 +79,7 @@ class Stack:
         return port
 
     def ada(self) -> int:
-        """Starts the server in Ada over the protocol."""
+        """Starts the Ada server with the subject protocol."""
         process = subprocess.Popen([str(ADA.absolute())], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=2)
         self.pids.append(process.pid)
@@ -91,11 +91,11 @@ class Stack:
         process.stdin.flush()
         verb, arguments = lines.parse(process.stdout.readline().removeprefix(b"@lab ").rstrip(b"\n"))
         if verb != "opened":
-            raise RuntimeError(f"the server in Ada answers {verb}: {arguments}")
+            raise RuntimeError(f"the Ada server replied {verb}: {arguments}")
         return int(arguments["url"].rsplit(":", 1)[1])
 
     def apache(self, backend: int) -> int:
-        """Starts Apache in front of a port."""
+        """Starts Apache as a reverse proxy for a port."""
         if self.proxy == "jk":
             text = stack.workers(backend, self.secret)
             self.texts.append(text)
@@ -116,7 +116,7 @@ class Stack:
         return port
 
     def nginx(self, backend: int) -> int:
-        """Starts nginx in front of a port."""
+        """Starts nginx as a reverse proxy for a port."""
 
         def listen(port: int) -> int:
             text = stack.nginx(self.folder, self.folder / "app", port=port, backend=backend, tls=self.tls,
@@ -132,7 +132,7 @@ class Stack:
         return port
 
     def answers(self, port: int, *, secure: bool) -> bool:
-        """True if the dynamic page is served."""
+        """Returns true if the dynamic page is served."""
         context = None
         if secure and self.tls is not None:
             context = ssl.create_default_context(cafile=str(self.tls.certificate))
@@ -148,8 +148,8 @@ class Stack:
 
 
 def redeploy(folder: Path, over: threading.Event, told: dict[str, float]) -> None:
-    """Puts a new version beside the old one, again and again: Tomcat takes it for new requests, and ends and
-    removes the old one when nobody uses it."""
+    """Repeatedly deploys a new version next to the old one: Tomcat uses the new one for new requests, and
+    removes the old one when it is no longer in use."""
     number = 1
     while not over.wait(REDEPLOYED_S):
         number += 1
@@ -197,7 +197,7 @@ def site(opening: Opening) -> Iterator[None]:
 
 
 def name(proxy: str, backend: str, *options: str) -> str:
-    """The subject's name in experiment.toml: Tomcat is named only where nothing is in front of it."""
+    """Returns the subject's name in experiment.toml, which only contains Tomcat if there is no proxy."""
     server = "" if backend == "tomcat" and PROXIES[proxy] else backend
     return "-".join(word for word in (server, PROXIES[proxy], *options) if word)
 
@@ -215,5 +215,5 @@ if __name__ == "__main__":
             or not OPTIONS.issuperset(sys.argv[3:])):
         sys.exit(f"usage: subject.py {'|'.join(PROXIES)} {'|'.join(BACKENDS)} [{'] ['.join(sorted(OPTIONS))}]")
     if not BUILT.joinpath("app.war").exists():
-        sys.exit(f"{BUILT} is not there: build the subject first (benchlab build reverse-proxy)")
+        sys.exit(f"{BUILT} is missing: build the subject first (benchlab build reverse-proxy)")
     serve(name(*sys.argv[1:]), "Tomcat 10, Apache 2.4, nginx", {"serve": site}, one_thread=False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies a generated configuration with a private Tomcat and a private Apache: what the proxy answers is what
-the application would, what is protected is refused, and headers are as they should be."""
+"""Verifies a generated configuration with a private Tomcat and a private Apache: the proxy's responses equal
+those of the application, protected paths are rejected, and headers are correct."""
 
 import http.client
 import re
@@ -25,18 +25,19 @@ from configuration import Configuration
 from lab_kit.daemons import Daemons, free_port, is_open, program
 
 NOT_COMPRESSED = 68
-"""Bytes of the largest text that Apache leaves as it is, because gzip would make it larger (mod_deflate.c)."""
+"""The maximum size in bytes of a text that Apache does not compress, because gzip would make it larger
+(mod_deflate.c)."""
 
 IN_JSP = "<%-- {} --%>"
 IN_XML = "<jsp:root xmlns:jsp='http://java.sun.com/JSP/Page' version='2.0'><!-- {} --></jsp:root>"
-"""Pages whose source has a word that they do not show."""
+"""Pages whose source contains a word that the pages do not display."""
 
 TIMEOUT_S = 120
-"""So long an answer may take: a busy machine is slow, and a page of the application is compiled first."""
+"""The timeout of a response, which allows for a busy machine and the compilation of a page."""
 
 
 class VerificationError(Exception):
-    """Something is not as it must be; the message says what."""
+    """A check failed; the message contains the reason."""
 
 
 class Answer(NamedTuple):
@@ -48,7 +49,7 @@ class Answer(NamedTuple):
 
 
 class Site:
-    """A port that is asked over one connection, which is kept alive."""
+    """A port that receives requests over one keep-alive connection."""
 
     def __init__(self, who: str, port: int, tls: stack.Tls | None = None) -> None:
         self.who = who
@@ -63,7 +64,7 @@ class Site:
             try:
                 return self._ask(path, headers)
             except ConnectionError:
-                # Since the last question it took longer than the server keeps a connection.
+                # The server has closed the idle connection.
                 self.connection.close()
                 return self._ask(path, headers)
 
@@ -75,23 +76,23 @@ class Site:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Adds to network errors what was waited for."""
+    """Adds the operation to the message of network errors."""
     try:
         yield
     except TimeoutError as error:
-        raise VerificationError(f"{what}, and did not answer within {TIMEOUT_S} s") from error
+        raise VerificationError(f"{what}, and did not respond within {TIMEOUT_S} s") from error
     except (OSError, http.client.HTTPException) as error:
         raise VerificationError(f"{what}: {error or type(error).__name__}") from error
 
 
 def verify(configuration: Configuration) -> Iterator[str]:
-    """The checks that passed, in sentences. Error: a check failed. The servers under test were written by the same
-    program with other ports, another certificate, and copies of the applications."""
+    """Yields the checks that passed, as sentences. Raises an error if a check failed. The tested servers use the
+    same generated files with other ports, another certificate, and copies of the applications."""
     tested(configuration.httpd_conf)
     configuration.readable()
     with Daemons(tells=False) as daemons:
         proxy = Proxy(daemons, configuration)
-        yield "apache2 -t accepts the configuration, and who serves may read it"
+        yield "apache2 -t accepts the configuration, and the servers' users may read it"
         proxy.started()
         yield from proxy.static()
         yield from proxy.folders()
@@ -104,14 +105,14 @@ def verify(configuration: Configuration) -> Iterator[str]:
 
 
 def tested(configuration: Path) -> None:
-    """Error: Apache does not take it."""
+    """Raises an error if Apache rejects the configuration."""
     done = subprocess.run([program("apache2"), "-t", "-f", str(configuration)], capture_output=True, text=True)
     if done.returncode != 0:
-        raise VerificationError(f"Apache refuses the configuration:\n{done.stderr.strip()}")
+        raise VerificationError(f"Apache rejects the configuration:\n{done.stderr.strip()}")
 
 
 class Proxy:
-    """Apache with the configuration, before a Tomcat that answers over HTTP, too."""
+    """Apache with the configuration, and a Tomcat that can also be reached directly over HTTP."""
 
     def __init__(self, daemons: Daemons, configuration: Configuration) -> None:
         self.daemons = daemons
@@ -119,7 +120,7 @@ class Proxy:
         shutil.copytree(configuration.folder / "app", folder / "app")
         self.marker = secrets.token_hex(16)
         (folder / "apache").mkdir()
-        # What Apache says is shown with an error, as what Tomcat says.
+        # Messages of Apache are shown with an error, like those of Tomcat.
         (folder / "apache/error.log").symlink_to(folder / "log")
         self.applications = [replace(one, folder=folder / "app" / one.folder.name) for one in configuration.applications]
         self._mark_sources()
@@ -130,7 +131,8 @@ class Proxy:
         self.ask = Site("the proxy", self.port, self.private.tls).ask
 
     def _mark_sources(self) -> None:
-        """Each page becomes one that does nothing, and has a word that is seen where its source is shown."""
+        """Replaces each page by one that does nothing, and whose source contains a marker that reveals it if
+        it is shown."""
         for application in self.applications:
             for inside in sources(application):
                 page = IN_XML if inside.lower().endswith((".jspx", ".tagx")) else IN_JSP
@@ -145,7 +147,8 @@ class Proxy:
     def _tomcat(self, port: int) -> int:
         self.private = replace(self.private, http=port, ajp=free_port())
         self._write()
-        # Without the property it would go on when a port is taken. It lives for seconds: to optimise costs more than it saves.
+        # Without the property, Tomcat would continue if a port is in use. It only runs for seconds, so
+        # optimizing compilation does not pay off.
         environment = {"CATALINA_BASE": str(self.private.tomcat),
                        "CATALINA_OPTS": "-Dorg.apache.catalina.startup.EXIT_ON_INIT_FAILURE=true "
                                         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -164,36 +167,37 @@ class Proxy:
                                   ending=signal.SIGWINCH)
 
     def started(self) -> None:
-        """Error: an application cannot be compared, because it does not start without what is around it elsewhere."""
-        self.application.ask("/")  # is answered when all are deployed
+        """Raises an error if an application does not start without its environment, so that nothing can be compared."""
+        self.application.ask("/")  # the response arrives when all applications are deployed
         log = (self.folder / "log").read_text(errors="replace")
         for application in self.applications:
             if f"Context [{application.context}] startup failed" in log:
                 said = "\n".join(line for line in log.splitlines() if "SEVERE" in line)
-                raise VerificationError(f"{application.context or '/'} does not start in a Tomcat of its own, so nothing can "
+                raise VerificationError(f"{application.context or '/'} does not start in a private Tomcat, so nothing can "
                                         f"be compared with it (--no-verify writes only):\n{said}")
 
     def files(self, application: stack.Application) -> list[str]:
-        """The static files of an application, as paths of the site."""
+        """Returns the static files of an application, as paths of the site."""
         return [application.context + path for path in static_files(application)]
 
     def static(self) -> Iterator[str]:
-        """Every static path is answered by Apache byte for byte as the application would."""
+        """For every static path, Apache's response is byte for byte the same as the application's."""
         compared = 0
         for application in self.applications:
             for path in self.files(application):
                 proxy, _ = self.same(path)
                 if proxy.status != 200:
-                    raise VerificationError(f"{path}: the proxy answers {proxy.status}")
-                # Tomcat's tags have the size and the time in decimal digits, and are weak.
+                    raise VerificationError(f"{path}: the proxy responds with {proxy.status}")
+                # Tomcat's ETags contain the size and the time in decimal digits, and are weak.
                 if re.fullmatch(r'W/"\d+-\d{10,}"', proxy.headers["ETag"] or ""):
-                    raise VerificationError(f"{path}: it is the application that answers it, not the proxy")
+                    raise VerificationError(f"{path}: the response comes from the application, not from the proxy")
                 compared += 1
         if compared:
             yield f"{compared} static files come from Apache, byte for byte as from the application"
 
     def folders(self) -> Iterator[str]:
-        """Folders, and what is not in them, are answered as by the application, with its welcome pages."""
+        """Responses for directories, and for missing paths in them, are the same as the application's,
+        including its welcome pages."""
         compared = 0
         for application in self.applications:
             for path in (path for path in application.static if path not in application.files):
@@ -205,13 +209,13 @@ class Proxy:
                         self.same(asked + end)
                         compared += 1
         if compared:
-            yield f"{compared} paths of folders are answered as by the application, with its welcome pages"
+            yield f"{compared} paths of directories have the same response as from the application, including its welcome pages"
 
     def same(self, path: str) -> tuple[Answer, Answer]:
-        """The responses of the proxy and the application. Error: they differ."""
+        """Returns the responses of the proxy and the application. Raises an error if they differ."""
         proxy, behind = self.ask(quote(path)), self.application.ask(quote(path))
         if (proxy.status, proxy.body) != (behind.status, behind.body):
-            raise VerificationError(f"{path}: the proxy answers {proxy.status} with {len(proxy.body)} bytes, the "
+            raise VerificationError(f"{path}: the proxy responds with {proxy.status} and {len(proxy.body)} bytes, the "
                                     f"application {behind.status} with {len(behind.body)}")
         for name in "Content-Type", "Location":
             if proxy.headers[name] != behind.headers[name]:
@@ -220,7 +224,7 @@ class Proxy:
         return proxy, behind
 
     def protected(self) -> Iterator[str]:
-        """Paths inside the application are refused, however they are written."""
+        """Internal paths of the application are rejected in any spelling."""
         asked = 0
         for application in self.applications:
             context = application.context
@@ -238,12 +242,12 @@ class Proxy:
             for path in paths:
                 answer = self.ask(quote(path, safe="/%;"))
                 if answer.status not in (400, 403, 404):
-                    raise VerificationError(f"{path}: the proxy answers {answer.status}, and must refuse it")
+                    raise VerificationError(f"{path}: the proxy responds with {answer.status}, but must reject the request")
                 asked += 1
-        yield f"{asked} protected paths are refused"
+        yield f"{asked} protected paths are rejected"
 
     def sources(self) -> Iterator[str]:
-        """A page in JSP or a class is not shown as it is, however it is asked for."""
+        """The source of a JSP page or a class is not served in any way."""
         asked, marker = 0, self.marker.encode()
         for application in self.applications:
             for inside in sources(application):
@@ -258,7 +262,7 @@ class Proxy:
             yield f"sources (pages in JSP, classes, archives: {asked}) are shown only where the application shows them"
 
     def headers(self) -> Iterator[str]:
-        """Nothing leaks; text is compressed; versioned files expire late, and others are asked for again."""
+        """Nothing is disclosed; text is compressed; versioned files expire late, and others are revalidated."""
         late = soon = shrunk = 0
         for application in self.applications:
             missing = self.ask(f"{application.context}/no-such-path-{secrets.token_hex(4)}")
@@ -268,7 +272,7 @@ class Proxy:
             if (missing.headers["Strict-Transport-Security"] is not None) != self.private.public.hsts:
                 raise VerificationError(f"Strict-Transport-Security is {missing.headers['Strict-Transport-Security']}")
             if (missing.headers["Server"] or "") != "Apache" or b"Tomcat" in missing.body:
-                raise VerificationError("an error page or the header Server says which version of what runs here")
+                raise VerificationError("an error page or the header Server discloses a product or version")
             for path in self.files(application):
                 answer = self.ask(quote(path), Accept_Encoding="gzip")
                 rule = answer.headers["Cache-Control"] or ""
@@ -286,12 +290,12 @@ class Proxy:
                 since = answer.headers["Last-Modified"] or ""
                 again = self.ask(quote(path), Accept_Encoding="gzip", If_Modified_Since=since)
                 if again.status != 304:
-                    raise VerificationError(f"{path}: asked again, it comes with {again.status} and not with 304")
-        yield (f"{shrunk} texts are compressed; {late} versioned files expire in a year, {soon} others are asked for "
-               "again and are 304; no header tells a version")
+                    raise VerificationError(f"{path}: revalidation returns {again.status} instead of 304")
+        yield (f"{shrunk} texts are compressed; {late} versioned files expire in a year, {soon} others are "
+               "revalidated with 304; no header discloses a version")
 
     def redirect(self) -> Iterator[str]:
-        """Without TLS all is sent to the site."""
+        """Without TLS, all requests are redirected to the site."""
         plain = self.private.public.redirect
         if not plain:
             return
@@ -299,19 +303,19 @@ class Proxy:
         answer = Site("the port without TLS", int(plain.rsplit(":", 1)[1])).ask(path)
         wanted = f"https://{self.private.name}:{self.port}{path}"
         if (answer.status, answer.headers["Location"]) != (301, wanted):
-            raise VerificationError(f"without TLS the answer is {answer.status} and leads to {answer.headers['Location']}")
-        yield "without TLS all is sent to the site"
+            raise VerificationError(f"without TLS the response is {answer.status} with the location {answer.headers['Location']}")
+        yield "without TLS all requests are redirected to the site"
 
     def tls_versions(self) -> Iterator[str]:
-        """TLS 1.2 and 1.3, and nothing older."""
+        """TLS 1.2 and 1.3 are supported, older versions are not."""
         for version, is_wanted in ((ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True),
                                    (ssl.TLSVersion.TLSv1_3, True)):
             context = ssl.create_default_context(cafile=str(self.private.tls.certificate))
-            with warnings.catch_warnings():  # that the version is old
+            with warnings.catch_warnings():  # about the old version
                 warnings.simplefilter("ignore")
                 context.minimum_version = context.maximum_version = version
             if not is_wanted:
-                context.set_ciphers("ALL:@SECLEVEL=0")  # else this side would refuse it
+                context.set_ciphers("ALL:@SECLEVEL=0")  # otherwise this client would refuse it
             with waiting(f"the proxy was asked for {version.name}"):
                 try:
                     with (socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_S) as plain,
@@ -320,26 +324,26 @@ class Proxy:
                 except (ssl.SSLError, ConnectionError):
                     is_spoken = False
             if is_spoken != is_wanted:
-                raise VerificationError(f"{version.name} is {'' if is_spoken else 'not '}spoken")
-        yield "TLS 1.2 and 1.3 are spoken, TLS 1.1 is refused"
+                raise VerificationError(f"{version.name} is {'' if is_spoken else 'not '}supported")
+        yield "TLS 1.2 and 1.3 are supported, TLS 1.1 is rejected"
 
     def connector(self) -> Iterator[str]:
-        """AJP is for the proxy alone."""
+        """Only the proxy can use AJP."""
         addresses = {address for address, port in listening() if port == self.private.ajp}
         if not addresses or not addresses <= LOOPBACK:
-            raise VerificationError(f"AJP listens on {', '.join(sorted(addresses)) or 'no address'}, not on loopback alone")
+            raise VerificationError(f"AJP listens on {', '.join(sorted(addresses)) or 'no address'}, not only on the loopback interface")
         status = ajp_status(self.private.ajp)
         if status != 403:
-            raise VerificationError(f"AJP answers {status} to who does not know the secret, and must answer 403")
-        yield "AJP listens on loopback alone, and answers 403 without the secret"
+            raise VerificationError(f"AJP responds with {status} instead of 403 to a request without the secret")
+        yield "AJP listens on the loopback interface only, and responds with 403 without the secret"
 
 
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
-"""127.0.0.1, the same as an address of IPv6, and ::1, as proc(5) has them."""
+"""127.0.0.1, the same as an IPv6 address, and ::1, in the format of proc(5)."""
 
 
 def listening() -> Iterator[tuple[str, int]]:
-    """Addresses and ports on which somebody on this machine listens (proc(5), /proc/net/tcp)."""
+    """Yields addresses and ports with listeners on this machine (proc(5), /proc/net/tcp)."""
     for table in "/proc/net/tcp", "/proc/net/tcp6":
         for line in Path(table).read_text().splitlines()[1:] if Path(table).exists() else []:
             words = line.split()
@@ -349,7 +353,8 @@ def listening() -> Iterator[tuple[str, int]]:
 
 
 def ajp_status(port: int) -> int:
-    """The status of GET / over AJP without a secret (Apache Tomcat Connectors, AJP Protocol Reference)."""
+    """Returns the status of GET / over AJP without a secret (Apache Tomcat Connectors, AJP Protocol
+    Reference)."""
     def text(word: str) -> bytes:
         return len(word).to_bytes(2, "big") + word.encode() + b"\0"
 

@@ -98,7 +98,7 @@ def test_an_ear_has_its_applications_where_it_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../evil.css", "/etc/evil.css", "a/../../evil", "a\\..\\b", "new\nline"])
 def test_no_file_leaves_the_folder(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ArchiveError, match="no plain file"):
+    with pytest.raises(ArchiveError, match="not a regular file"):
         explode(archive(tmp_path / "a.war", {name: "x"}), tmp_path / "app")
     assert not list(tmp_path.rglob("evil*"))
 
@@ -108,7 +108,7 @@ def test_links_entities_and_other_files_are_refused(tmp_path: Path) -> None:
     link.external_attr = 0o120777 << 16
     with zipfile.ZipFile(tmp_path / "a.war", "w") as opened:
         opened.writestr(link, "/etc/passwd")
-    with pytest.raises(ArchiveError, match="no plain file"):
+    with pytest.raises(ArchiveError, match="not a regular file"):
         explode(tmp_path / "a.war", tmp_path / "app")
     bomb = '<!DOCTYPE a [<!ENTITY b "c">]><web-app>&b;</web-app>'
     with pytest.raises(ArchiveError, match="entities"):
@@ -185,8 +185,8 @@ def test_a_configuration_is_written_and_verified(open_folder: Path) -> None:
                     "--certificate", tls.certificate, "--key", tls.key)
     assert completed.returncode == 0, completed.stderr
     assert "4 static files come from Apache, byte for byte" in completed.stdout
-    assert "protected paths are refused" in completed.stdout and "4 texts are compressed; 1 versioned" in completed.stdout
-    assert "TLS 1.1 is refused" in completed.stdout and "403 without the secret" in completed.stdout
+    assert "protected paths are rejected" in completed.stdout and "4 texts are compressed; 1 versioned" in completed.stdout
+    assert "TLS 1.1 is rejected" in completed.stdout and "403 without the secret" in completed.stdout
     assert not completed.stderr
     httpd = (out / "apache/httpd.conf").read_text()
     for line in ("JkMount /app/* app", "JkUnMount /app/files app", "JkUnMount /app/files/* app", "Listen 127.0.0.1:8443",
@@ -217,7 +217,7 @@ def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path, op
     war = archive(tmp_path / "shop.war", FILES | {"WEB-INF/web.xml": WEB.format(mappings=listener)})
     completed = generate(war, "--output", open_folder / "missing")
     assert completed.returncode == 1
-    assert "/shop does not start in a Tomcat of its own" in completed.stderr and "example.Missing" in completed.stderr
+    assert "/shop does not start in a private Tomcat" in completed.stderr and "example.Missing" in completed.stderr
     # What could not be verified is not left to be used.
     assert f"Nothing is left in {open_folder / 'missing'}" in completed.stderr and not (open_folder / "missing").exists()
 
@@ -234,7 +234,7 @@ def test_a_folder_that_the_servers_may_not_enter_is_refused(tmp_path: Path) -> N
 @with_servers
 def test_a_tomcat_that_is_apaches_user_is_refused(open_folder: Path) -> None:
     completed = generate(ROOT / "build/reverse-proxy/app.war", "--output", open_folder / "same user", "--tomcat-user", "www-data")
-    assert completed.returncode == 1 and "www-data, who Apache is, may read" in completed.stderr, completed.stderr
+    assert completed.returncode == 1 and "www-data, the user of Apache, may read" in completed.stderr, completed.stderr
 
 
 DAMAGED = """
@@ -271,11 +271,11 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400,
                           env={"PYTHONPATH": f"{EXPERIMENT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
     found = completed.stdout
-    assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + completed.stderr
+    assert "static fails: /files/library-1.4.2.js: the response comes from the application" in found, found + completed.stderr
     assert "sources fails: /pages/sum.jsp: the proxy shows the source, which the application does not" in found
-    assert "headers fails: an error page or the header Server says which version" in found
-    assert "tls_versions fails: TLSv1_2 is not spoken" in found
-    assert "connector fails: AJP answers" in found
+    assert "headers fails: an error page or the header Server discloses" in found
+    assert "tls_versions fails: TLSv1_2 is not supported" in found
+    assert "connector fails: AJP responds" in found
 
 
 WELCOME = {
@@ -374,7 +374,7 @@ def test_folders_are_answered_as_by_the_application(running: Running) -> None:
     for path in "/one/help/deep/", "/one/help/none.css":
         assert running.ask(path)[::2] == (404, b"<p>It is gone."), path
     assert running.ask("/one/help/deep/a.css;jsessionid=1")[::2] == (200, b"a{}")
-    assert "paths of folders are answered as by the application" in running.completed.stdout
+    assert "paths of directories have the same response as from the application" in running.completed.stdout
 
 
 @with_servers
@@ -402,26 +402,26 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with pytest.raises(verify.VerificationError, match=r"the proxy was asked for /shop/x, and did not answer within 0.2 s"):
+        with pytest.raises(verify.VerificationError, match=r"the proxy was asked for /shop/x, and did not respond within 0.2 s"):
             verify.Site("the proxy", port).ask("/shop/x")
         with pytest.raises(verify.VerificationError, match=f"AJP was asked on port {port} without the secret, and did not"):
             verify.ajp_status(port)
 
 
 @pytest.mark.parametrize(("option", "value", "message"), [
-    ("--listen", "443\nEvil on", "is no port from 1 to 65535"),
-    ("--listen", "0", "is no port"),
-    ("--listen", "example.org:443", "is no IP address"),
-    ("--listen", "[::1:443", "is no IP address"),
-    ("--redirect", "80 443", "is no port"),
-    ("--redirect", "443", "need a port each"),
-    ("--ajp", "65536", "is no port"),
-    ("--name", "shop\nEvil on", "is no host name"),
-    ("--name", "a b", "is no host name"),
-    ("--name", '"', "is no host name"),
-    ("--output", 'new"\nEvil on', "means something in a configuration"),
-    ("--output", "new*", "means something in a configuration"),
-    ("--certificate", "a\nb", "means something in a configuration"),
+    ("--listen", "443\nEvil on", "is not a port from 1 to 65535"),
+    ("--listen", "0", "is not a port"),
+    ("--listen", "example.org:443", "is not an IP address"),
+    ("--listen", "[::1:443", "is not an IP address"),
+    ("--redirect", "80 443", "is not a port"),
+    ("--redirect", "443", "must have different ports"),
+    ("--ajp", "65536", "is not a port"),
+    ("--name", "shop\nEvil on", "is not a valid host name"),
+    ("--name", "a b", "is not a valid host name"),
+    ("--name", '"', "is not a valid host name"),
+    ("--output", 'new"\nEvil on', "with a special meaning in a configuration"),
+    ("--output", "new*", "with a special meaning in a configuration"),
+    ("--certificate", "a\nb", "with a special meaning in a configuration"),
     ("--tomcat-user", "nobody:such", "there is no user"),
     ("--context", "/a\nEvil on", "a context is a path such as /shop"),
     ("--hsts", None, "--hsts needs --certificate"),
@@ -454,7 +454,7 @@ def test_a_certificate_fits_its_key(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     first, second = (stack.certificate(tmp_path / name, "192.0.2.1") for name in ("a", "b"))
     completed = generate("a.war", "--output", tmp_path / "x", "--certificate", first.certificate, "--key", second.key)
-    assert completed.returncode == 2 and "are no certificate and its key in PEM" in completed.stderr
+    assert completed.returncode == 2 and "are not a certificate and its key in PEM" in completed.stderr
     completed = generate("a.war", "--output", tmp_path / "x", "--certificate", tmp_path / "none", "--key", first.key)
     assert completed.returncode == 2 and "No such file" in completed.stderr
 
@@ -462,6 +462,6 @@ def test_a_certificate_fits_its_key(tmp_path: Path) -> None:
 def test_wrong_words_say_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full/x").touch()
-    assert "name a new folder" in generate("a.war", "--output", tmp_path / "full").stderr
+    assert "choose a new directory" in generate("a.war", "--output", tmp_path / "full").stderr
     assert "neither a .war nor a .ear" in generate(__file__, "--output", tmp_path / "new").stderr
-    assert "belong together" in generate("a.war", "--output", tmp_path / "x", "--key", "k").stderr
+    assert "must be used together" in generate("a.war", "--output", tmp_path / "x", "--key", "k").stderr

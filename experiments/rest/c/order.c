@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cJSON takes its memory from a pool that is empty again with each document: there is one at a time,
- * and nothing is freed one by one. The order points into what cJSON has read. */
+ * cJSON allocates from a pool that is reset for each document: there is only one document at a time, and nothing is
+ * freed individually. The order points to the data of cJSON. */
 #include "order.h"
 
 #include <cjson/cJSON.h>
@@ -10,7 +10,7 @@
 
 /* -- Memory ------------------------------------------------------------------------------- */
 
-enum { POOL = 8 << 20 }; /* 64 KiB of JSON become at most 32,768 values of 64 bytes and an order */
+enum { POOL = 8 << 20 }; /* for 64 KiB of JSON: at most 32,768 values of 64 bytes, and an order */
 
 static _Alignas(16) char pool[POOL];
 static size_t taken;
@@ -30,9 +30,10 @@ static void give_back(void *at)
     (void)at;
 }
 
-/* -- What cJSON lets pass ----------------------------------------------------------------- */
+/* -- Checks that cJSON does not make ------------------------------------------------------ */
 
-/* Behind a character of UTF-8 of more than one byte (RFC 3629); NULL if it is malformed. */
+/* Returns the position after a UTF-8 character of more than one byte (RFC 3629), or NULL if it is
+ * malformed. */
 static const char *skip_character(const char *at, const char *end)
 {
     unsigned char first = (unsigned char)*at;
@@ -49,7 +50,8 @@ static const char *skip_character(const char *at, const char *end)
     return at + 1;
 }
 
-/* Behind a string, from behind its first quote. A NUL would end it early. */
+/* Returns the position after a string, given the position after its opening quote. A NUL would end the
+ * string early. */
 static const char *skip_string(const char *at, const char *end)
 {
     while (at != NULL && at < end && *at != '"') {
@@ -84,14 +86,14 @@ static const char *skip_number(const char *at, const char *end)
         if (at == fraction)
             return NULL;
     }
-    if (at < end && (*at == 'e' || *at == 'E')) /* its digits may begin with zeros */
+    if (at < end && (*at == 'e' || *at == 'E')) /* an exponent may begin with zeros */
         at = skip_digits(at + 1 + (end - at > 1 && (at[1] == '-' || at[1] == '+')), end);
     return at;
 }
 
-/* Whether strings are UTF-8 without control characters, numbers begin with no further zero and have
- * digits on both sides of their point, and what lies between is ASCII, as RFC 8259 has it. The rest
- * is for cJSON to find out. */
+/* Returns true if strings are UTF-8 without control characters, numbers have no leading zeros and have
+ * digits on both sides of the decimal point, and everything else is ASCII, as RFC 8259 requires. cJSON
+ * checks the rest. */
 static bool is_strict(const char *json, size_t length)
 {
     const char *end = json + length;
@@ -120,7 +122,7 @@ static bool read_text(const cJSON *value, const char **text)
 
 static bool read_number(const cJSON *value, double *number)
 {
-    *number = cJSON_GetNumberValue(value); /* NaN if it is none */
+    *number = cJSON_GetNumberValue(value); /* NaN if it is not a number */
     return isfinite(*number);
 }
 
@@ -133,7 +135,7 @@ static bool read_integer(const cJSON *value, int64_t *integer)
     return true;
 }
 
-/* An array's elements, so many of so many bytes each. */
+/* Allocates an array with `size` bytes for each element. */
 static bool read_array(const cJSON *value, size_t size, void **elements, size_t *count)
 {
     *count = (size_t)cJSON_GetArraySize(value);
@@ -206,7 +208,7 @@ bool order_read(const char *json, size_t length, order *order)
     const cJSON *document = cJSON_ParseWithLengthOpts(json, length, &end, false);
     if (document == NULL || !is_strict(json, length))
         return false;
-    for (; end < json + length; end++) /* behind the document is nothing but space */
+    for (; end < json + length; end++) /* only whitespace may follow the document */
         if (strchr(" \t\r\n", *end) == NULL || *end == '\0')
             return false;
     return read_order(document, order);
@@ -214,7 +216,7 @@ bool order_read(const char *json, size_t length, order *order)
 
 /* -- Writing ------------------------------------------------------------------------------ */
 
-/* Adds a name, which needs no escapes, with what stands before its value. */
+/* Adds a name that needs no escapes, with the text before it. */
 #define add_name(json, before, name) text_add_literal(json, before "\"" name "\":")
 
 static void add_text(text *json, const char *value)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The document that /api/echo takes: read from JSON with cJSON, and written as JSON. */
+ * The document for /api/echo: parsed from JSON with cJSON, and written as JSON. */
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -36,7 +36,7 @@ typedef struct order {
     size_t item_count;
 } order;
 
-/* Reads an order. False if it is none. It lives until the next one is read. */
+/* Parses an order. Returns false if it is invalid. The order is valid until the next one is parsed. */
 bool order_read(const char *json, size_t length, order *order);
 
 void order_write(const order *order, text *json);

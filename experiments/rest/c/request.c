@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A request is read from its beginning each time that more of it has come: nearly all come at once,
- * and so there is no state to keep. What RFC 9112 leaves to the server is refused where it could be
- * read in two ways: lines that end with a bare LF, folded lines, space before a colon, two lengths. */
+ * A request is parsed from its beginning whenever more of it has arrived: nearly all requests arrive in one piece, so
+ * no state has to be stored. Where RFC 9112 leaves a choice to the server, ambiguous input is rejected: lines that end
+ * with a bare LF, folded lines, space before a colon, and two lengths. */
 #include "request.h"
 
 #include <ctype.h>
@@ -12,13 +12,13 @@
 enum { BAD_REQUEST = 400, TOO_LARGE = 413, EXPECTATION_FAILED = 417, HEAD_TOO_LARGE = 431,
        NOT_IMPLEMENTED = 501, NO_SUCH_VERSION = 505 };
 
-/* What is left to read. */
+/* The remaining input. */
 typedef struct cursor {
     char *at;
     char *end;
 } cursor;
 
-/* What the header says about the body, and about itself. */
+/* The data in the header about the body and the connection. */
 typedef struct head {
     bool old; /* HTTP/1.0 */
     bool host;
@@ -38,7 +38,7 @@ static bool slice_is_like(slice slice, const char *text)
     return slice.length == strlen(text) && strncasecmp(slice.at, text, slice.length) == 0;
 }
 
-/* The part before the first `c`, which is taken away with it; all if there is none. */
+/* Returns the text before the first `c` and removes both from the slice; all of it if there is no `c`. */
 static slice cut(slice *from, char c)
 {
     const char *end = memchr(from->at, c, from->length);
@@ -58,7 +58,7 @@ static slice trimmed(slice slice)
     return slice;
 }
 
-/* RFC 9110, 5.6.2. */
+/* Returns true for a token (RFC 9110, 5.6.2). */
 static bool is_token(slice slice)
 {
     static const bool of_a_token[256] = {
@@ -71,7 +71,7 @@ static bool is_token(slice slice)
     return slice.length > 0;
 }
 
-/* Takes a line and its CR LF. */
+/* Reads a line and its CR LF. */
 static int next_line(cursor *input, slice *line)
 {
     char *lf = memchr(input->at, '\n', (size_t)(input->end - input->at));
@@ -84,7 +84,7 @@ static int next_line(cursor *input, slice *line)
     return COMPLETE;
 }
 
-/* The path and the query, in the forms /path?query and http://host/path?query. */
+/* Parses the path and the query, in the forms /path?query and http://host/path?query. */
 static bool read_target(slice target, request *request)
 {
     static const char scheme[] = "http://";
@@ -124,7 +124,7 @@ static int read_length(slice value, head *head)
     for (size_t i = 0; i < value.length; i++) {
         if (value.at[i] < '0' || value.at[i] > '9')
             return BAD_REQUEST;
-        if (head->length <= BODY_MAX) /* else it is too large already, and would overflow */
+        if (head->length <= BODY_MAX) /* otherwise it is already too large, and would overflow */
             head->length = head->length * 10 + (size_t)(value.at[i] - '0');
     }
     return COMPLETE;
@@ -167,7 +167,7 @@ static int read_head(cursor *input, request *request, head *head)
 {
     slice line;
     int status;
-    do /* clients that put an empty line behind a body are borne with */
+    do /* tolerate clients that send an empty line after a body */
         status = next_line(input, &line);
     while (status == COMPLETE && line.length == 0);
     if (status == COMPLETE)
@@ -181,7 +181,7 @@ static int read_head(cursor *input, request *request, head *head)
     return head->length > BODY_MAX ? TOO_LARGE : COMPLETE;
 }
 
-/* Takes a line with a chunk's size. */
+/* Reads a line with the size of a chunk. */
 static int next_size(cursor *input, size_t *size)
 {
     static const char digits[] = "0123456789abcdef";
@@ -189,7 +189,7 @@ static int next_size(cursor *input, size_t *size)
     int status = next_line(input, &line);
     if (status != COMPLETE)
         return status;
-    slice number = trimmed(cut(&line, ';')); /* what follows are extensions */
+    slice number = trimmed(cut(&line, ';')); /* extensions follow */
     if (number.length == 0)
         return BAD_REQUEST;
     *size = 0;
@@ -204,7 +204,7 @@ static int next_size(cursor *input, size_t *size)
     return COMPLETE;
 }
 
-/* Takes the chunks and the trailer, and puts the chunks together at `to`, unless that is NULL. */
+/* Reads the chunks and the trailer, and concatenates the chunks at `to`, unless that is NULL. */
 static int read_chunks(cursor *input, char *to, size_t *length)
 {
     size_t size;
@@ -239,7 +239,7 @@ static int read_body(cursor *input, const head *head, slice *body)
         input->at += head->length;
         return COMPLETE;
     }
-    int status = read_chunks(input, NULL, &body->length); /* are they all there? */
+    int status = read_chunks(input, NULL, &body->length); /* have all chunks arrived? */
     if (status == COMPLETE) {
         input->at = start;
         read_chunks(input, start, &body->length);

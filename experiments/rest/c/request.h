@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A request of HTTP/1.1 (RFC 9112), read from the bytes that a client sent so far. */
+ * An HTTP/1.1 request (RFC 9112), parsed from the bytes that a client has sent so far. */
 #ifndef REQUEST_H
 #define REQUEST_H
 
@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 enum {
-    HEAD_MAX = 16 << 10,     /* bytes of the request line and the header */
-    BODY_MAX = 64 << 10,     /* bytes of the body */
-    REQUEST_MAX = 128 << 10, /* bytes of all, the framing of chunks too */
+    HEAD_MAX = 16 << 10,     /* maximum bytes of the request line and the header */
+    BODY_MAX = 64 << 10,     /* maximum bytes of the body */
+    REQUEST_MAX = 128 << 10, /* maximum bytes in total, including the framing of chunks */
 };
 
-/* Bytes that lie in the request. */
+/* Bytes within the request. */
 typedef struct slice {
     const char *at;
     size_t length;
@@ -21,22 +21,22 @@ typedef struct slice {
 
 typedef struct request {
     slice method;
-    slice path;  /* not decoded; without the query */
-    slice query; /* not decoded; without the question mark */
+    slice path;  /* encoded; without the query */
+    slice query; /* encoded; without the question mark */
     slice body;
-    bool last;    /* the client wants its connection closed after the answer */
-    bool expects; /* the request is incomplete: its body comes after a 100 Continue */
-    size_t size;  /* how many bytes all of it has */
+    bool last;    /* the connection must be closed after the response */
+    bool expects; /* incomplete: the client sends the body after a 100 Continue */
+    size_t size;  /* total number of bytes */
 } request;
 
 enum { INCOMPLETE = 0, COMPLETE = 200 };
 
-/* Reads the request that begins with the first of `length` bytes. INCOMPLETE: more of it has to
- * come. COMPLETE: here it is, and chunks of its body were put together in place. Else the status to
- * refuse it with; the connection cannot go on then. */
+/* Parses the request that begins with the first of `length` bytes. Returns INCOMPLETE if more bytes are
+ * required; COMPLETE if the request is complete, with the chunks of its body concatenated in place; and
+ * otherwise the status to reject it with, in which case the connection cannot continue. */
 int request_read(char *bytes, size_t length, request *request);
 
-/* Whether a slice is this text. */
+/* Returns true if a slice equals this text. */
 bool slice_is(slice slice, const char *text);
 
 #endif

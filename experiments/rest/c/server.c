@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Connections are watched edge-triggered: what can be read is read to its end, and a short read is
- * that end, so that there is no second one. What was received lies in one buffer for all; only a
- * connection with a piece of a request, or with an answer that its client does not take, keeps bytes
- * of its own. */
+ * epoll watches connections edge-triggered: all available data is read, and a short read is the end of the data, which
+ * saves another system call. Data is received in one buffer for all connections; a connection only has its own buffer
+ * if it has an incomplete request, or a response that its client does not accept yet. */
 #define _GNU_SOURCE /* accept4 */
 #include "server.h"
 
@@ -24,26 +23,26 @@ enum {
     INPUT = EPOLLIN | EPOLLRDHUP | (int)EPOLLET,
     EVENTS = 256,
     BACKLOG = 4096,
-    SPARE_FILES = 32,  /* descriptors that connections leave to others */
-    SILENCE_MAX = 300, /* s, after which a connection is closed */
-    SWEEP = 10,        /* s between two looks for those */
-    GRACE_MS = 200,    /* at the end, for requests that are on their way */
-    CLOSING_MS = 4000, /* at the end, for those that are under way */
+    SPARE_FILES = 32,  /* descriptors reserved for other purposes */
+    SILENCE_MAX = 300, /* idle time in s after which a connection is closed */
+    SWEEP = 10,        /* interval of that check in s */
+    GRACE_MS = 200,    /* at shutdown, for requests in transit */
+    CLOSING_MS = 4000, /* at shutdown, for requests in progress */
 };
 
 typedef struct connection connection;
 struct connection {
     int fd;
-    bool ending;  /* no request is answered any more */
-    bool asked;   /* because the client said that it sends no more */
-    bool blocked; /* the client does not take its answer: epoll watches for when it does */
-    int file;     /* the rest of the answer behind `out`, or -1 */
+    bool ending;  /* no more requests are served */
+    bool asked;   /* because the client announced its last request */
+    bool blocked; /* the client does not accept its response: epoll waits until it does */
+    int file;     /* the rest of the response after `out`, or -1 */
     off_t file_at;
     size_t file_left;
-    text in;  /* a piece of a request */
-    text out; /* a piece of an answer */
+    text in;  /* an incomplete request */
+    text out; /* unsent bytes of a response */
     time_t heard;
-    connection *next, *previous; /* in the ring of all */
+    connection *next, *previous; /* in the ring of all connections */
 };
 
 struct server {
@@ -51,10 +50,10 @@ struct server {
     void *data;
     int epoll;
     int listener;
-    bool accepting; /* whether epoll watches the listener */
+    bool accepting; /* true if epoll watches the listener */
     size_t open;
     size_t most;
-    connection ring; /* its head; the newest is the last */
+    connection ring; /* head of the ring; the newest connection is the last */
     bool closing;
     time_t now; /* CLOCK_MONOTONIC, s */
     time_t date_of;
@@ -63,7 +62,7 @@ struct server {
     char in[REQUEST_MAX];
 };
 
-/* -- Answers ------------------------------------------------------------------------------ */
+/* -- Responses ---------------------------------------------------------------------------- */
 
 static void add_string(text *text, const char *string)
 {
@@ -137,7 +136,7 @@ static void watch(server *server, int operation, int fd, uint32_t events, void *
     }
 }
 
-/* Stops accepting while there is no descriptor left, and begins again once there is. */
+/* Stops accepting connections while all descriptors are in use, and starts again afterwards. */
 static void watch_listener(server *server)
 {
     bool accepting = server->open < server->most;
@@ -178,14 +177,14 @@ static connection *add_connection(server *server, int fd)
 
 typedef enum { DONE, BLOCKED, GONE } outcome;
 
-/* Sends the file behind an answer. */
+/* Sends the file after a response. */
 static outcome send_file(connection *c)
 {
     while (c->file_left > 0) {
         ssize_t sent = sendfile(c->fd, c->file, &c->file_at, c->file_left);
         if (sent < 0 && errno == EAGAIN)
             return BLOCKED;
-        if (sent <= 0) /* 0: the file has shrunk, and what was promised cannot be kept */
+        if (sent <= 0) /* 0: the file has shrunk, so Content-Length is wrong */
             return GONE;
         c->file_left -= (size_t)sent;
     }
@@ -195,8 +194,8 @@ static outcome send_file(connection *c)
     return DONE;
 }
 
-/* Sends an answer, whose first part is in *out: the server's text, or the connection's. What the
- * client does not take now is kept in the connection's. */
+/* Sends a response. *out contains its first bytes, and is the buffer of the server or of the connection.
+ * Bytes that the client does not accept now are stored in the connection's buffer. */
 static outcome send_out(connection *c, text *out)
 {
     if (out->length > 0) {
@@ -215,7 +214,7 @@ static outcome send_out(connection *c, text *out)
     return send_file(c);
 }
 
-/* As send_out; and epoll watches for what the connection waits for then. */
+/* Sends like send_out; then makes epoll wait for the next event of the connection. */
 static outcome flush(server *server, connection *c, text *out)
 {
     outcome sent = send_out(c, out);
@@ -230,7 +229,7 @@ static outcome flush(server *server, connection *c, text *out)
 
 /* -- Requests ----------------------------------------------------------------------------- */
 
-/* Answers one request, and returns how many bytes it had; 0 if it is incomplete. */
+/* Serves one request, and returns its number of bytes, or 0 if it is incomplete. */
 static size_t answer_one(server *server, connection *c, char *bytes, size_t length)
 {
     request request;
@@ -255,8 +254,8 @@ static size_t answer_one(server *server, connection *c, char *bytes, size_t leng
     return status == COMPLETE ? request.size : length;
 }
 
-/* After the last answer. The client that did not ask for it may still be sending: it would lose the
- * answer if the connection were closed before it has closed it, too. */
+/* Ends a connection after its last response. A client that did not request this may still be sending, and
+ * would lose the response if the server closed the connection first. */
 static outcome end(connection *c)
 {
     if (c->asked)
@@ -265,7 +264,7 @@ static outcome end(connection *c)
     return DONE;
 }
 
-/* Answers what is complete, and keeps the rest. */
+/* Serves all complete requests, and stores the rest. */
 static outcome answer_all(server *server, connection *c, char *bytes, size_t length)
 {
     outcome outcome = DONE;
@@ -286,7 +285,7 @@ static outcome answer_all(server *server, connection *c, char *bytes, size_t len
     return outcome == DONE && c->ending ? end(c) : outcome;
 }
 
-/* Receives behind what is there of a request already. *room is how much there was room for. */
+/* Receives data after an incomplete request. Stores the available space in *room. */
 static ssize_t receive(server *server, connection *c, size_t *room)
 {
     size_t held = c->in.length;
@@ -296,7 +295,7 @@ static ssize_t receive(server *server, connection *c, size_t *room)
     return recv(c->fd, server->in + held, *room, 0);
 }
 
-/* Goes on where the client did not take an answer, with the requests that came meanwhile. */
+/* Continues a response that the client did not accept, and then serves the requests that have arrived. */
 static outcome go_on(server *server, connection *c)
 {
     outcome sent = flush(server, c, &c->out);
@@ -309,7 +308,7 @@ static outcome go_on(server *server, connection *c)
     return answer_all(server, c, server->in, length);
 }
 
-/* Does all that can be done for a connection. `hung_up`: its client sends no more. */
+/* Does everything that is possible for a connection. `hung_up` is true if its client sends no more. */
 static outcome attend(server *server, connection *c, bool hung_up)
 {
     outcome outcome = c->blocked ? go_on(server, c) : DONE;
@@ -364,7 +363,7 @@ static void tell_time(server *server)
              gmtime(&date));
 }
 
-/* Drops the connections that are idle, or all. */
+/* Closes the idle connections, or all. */
 static void drop_those(server *server, bool all, time_t silent_since)
 {
     connection *next;
@@ -376,7 +375,7 @@ static void drop_those(server *server, bool all, time_t silent_since)
     }
 }
 
-/* Attends to what is ready, after at most so many ms. Returns whether `until` is. */
+/* Waits for events, up to a timeout in ms, and handles them. Returns true if `until` is readable. */
 static bool turn(server *server, int ms)
 {
     struct epoll_event events[EVENTS];
@@ -399,7 +398,7 @@ void server_serve(server *server, int until)
 {
     struct epoll_event event = {.events = EPOLLIN};
     if (epoll_ctl(server->epoll, EPOLL_CTL_ADD, until, &event) < 0)
-        return; /* a file can always be read */
+        return; /* a regular file is always readable */
     tell_time(server);
     time_t swept = server->now;
     while (!turn(server, SWEEP * 1000))
@@ -417,8 +416,8 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A client may have sent a request before it could know that no more are taken: it gets its answer,
- * with Connection: close. */
+/* A client may have sent a request before it could notice the shutdown. The request is served with
+ * Connection: close. */
 static void finish(server *server)
 {
     int64_t start = now_ms();
@@ -463,7 +462,8 @@ static bool listen_on(server *server, uint16_t *port)
     return true;
 }
 
-/* As many as the system allows: one process may have 1,024 files unless it asks for more. */
+/* Returns the maximum number of connections: the system's limit, because a process has 1,024 descriptors
+ * by default. */
 static size_t most_connections(void)
 {
     struct rlimit files;
@@ -479,7 +479,7 @@ server *server_open(server_answers answers, void *data, uint16_t *port)
     server *server = calloc(1, sizeof *server);
     if (server == NULL)
         return NULL;
-    signal(SIGPIPE, SIG_IGN); /* clients leave whenever they like */
+    signal(SIGPIPE, SIG_IGN); /* clients may close connections at any time */
     server->answers = answers;
     server->data = data;
     server->ring.next = server->ring.previous = &server->ring;

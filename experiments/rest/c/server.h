@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An HTTP/1.1 server of one thread over epoll: one recv and one send for a request. It listens on
- * 127.0.0.1, serves while server_serve runs, and asks one function for all answers. */
+ * A single-threaded HTTP/1.1 server based on epoll, with one recv and one send per request. It listens on 127.0.0.1,
+ * runs during server_serve, and calls one function for all responses. */
 #ifndef SERVER_H
 #define SERVER_H
 
@@ -13,39 +13,39 @@
 
 typedef struct server server;
 
-/* What a request is answered with. */
+/* A response. */
 typedef struct answer {
-    text *out;        /* takes the answer */
-    bool head;        /* HEAD: without its body */
-    bool last;        /* the connection is closed after it */
+    text *out;        /* the response is written to this text */
+    bool head;        /* HEAD: omit the body */
+    bool last;        /* the connection is closed after the response */
     const char *date; /* "Date: ...\r\n" */
-    int file;         /* a file to send behind `out`, which is closed then; -1: none */
+    int file;         /* a file to send after `out` and then close; -1 for none */
     size_t file_size;
 } answer;
 
-/* Answers a request with the functions below. */
+/* Responds to a request with the functions below. */
 typedef void (*server_answers)(void *data, const request *request, answer *answer);
 
-/* The answer's status line and the fields that all have; `status` is "200 OK". */
+/* Writes the status line and the common headers; `status` is "200 OK". */
 void answer_begin(answer *answer, const char *status);
 
-/* The rest, from Content-Type on, with a body of this type. */
+/* Writes the remaining headers, starting with Content-Type, and a body of this type. */
 void answer_body(answer *answer, const char *type, const char *body, size_t length);
 
-/* The rest, and behind it a file, which belongs to the answer from here on. */
+/* Writes the remaining headers, and adds a file, which the response then owns. */
 void answer_file(answer *answer, const char *type, int file, size_t size);
 
-/* A whole answer without a body, but for the fields in `more`. */
+/* Writes a complete response without a body, including the headers in `more`. */
 void answer_empty(answer *answer, const char *status, const char *more);
 
-/* Listens on a port that the system chooses. NULL, with errno set, if that is not possible. */
+/* Listens on a port that the system chooses. Returns NULL with errno set on failure. */
 server *server_open(server_answers answers, void *data, uint16_t *port);
 
-/* Serves until the descriptor `until` can be read. */
+/* Serves until the descriptor `until` is readable. */
 void server_serve(server *server, int until);
 
-/* Accepts no more, answers what is under way, and closes all connections, in 4 s at most. NULL is no
- * server. */
+/* Stops accepting connections, finishes the requests in progress, and closes all connections, within 4 s.
+ * NULL is ignored. */
 void server_close(server *server);
 
 #endif

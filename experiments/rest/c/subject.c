@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The limit of the REST experiment: what HTTP over epoll costs at least on this machine. */
+ * The reference of the REST experiment: the minimum cost of HTTP with epoll on this machine. */
 #define _GNU_SOURCE /* O_PATH */
 #include "lab_kit.h"
 #include "order.h"
@@ -19,7 +19,7 @@
 
 typedef struct rest {
     server *server;
-    int files; /* the folder */
+    int files; /* descriptor of the directory */
     text body;
 } rest;
 
@@ -32,8 +32,8 @@ static int hex_digit(char c)
     return digit == NULL || c < '0' ? -1 : (int)(digit - digits);
 }
 
-/* Decodes a segment of a path to a string. False if it is malformed, holds a NUL, or needs more
- * than `size` bytes with its own NUL. */
+/* Decodes a segment of a path to a string. Returns false if it is malformed, contains a NUL, or needs more
+ * than `size` bytes including its terminating NUL. */
 static bool decode(slice segment, char *to, size_t size)
 {
     size_t length = 0;
@@ -55,7 +55,7 @@ static bool decode(slice segment, char *to, size_t size)
     return true;
 }
 
-/* The parameter `number` of a query, from 0 to 999999. */
+/* Parses the parameter `number` of a query, from 0 to 999999. */
 static bool read_number(slice query, int64_t *number)
 {
     static const char key[] = "number=";
@@ -81,14 +81,14 @@ static bool read_number(slice query, int64_t *number)
     return true;
 }
 
-/* Letters, digits, spaces, or one of . ' " - */
+/* Returns true for letters, digits, spaces, and . ' " - */
 static bool is_name(const char *name)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .'\"-";
     return *name != '\0' && name[strspn(name, allowed)] == '\0';
 }
 
-/* -- Answers ------------------------------------------------------------------------------- */
+/* -- Responses ----------------------------------------------------------------------------- */
 
 typedef void handler(rest *rest, const request *request, slice rest_of_path, answer *answer);
 
@@ -172,10 +172,10 @@ static void file(rest *rest, const request *request, slice segment, answer *answ
 
 /* -- Routes -------------------------------------------------------------------------------- */
 
-/* A path that ends with a slash stands for all that have one more segment. */
+/* A path that ends with a slash matches all paths with one more segment. */
 static const struct route {
     const char *path;
-    const char *method; /* HEAD comes with GET */
+    const char *method; /* GET includes HEAD */
     handler *handle;
 } routes[] = {
     {"/api", "GET", constant},
@@ -228,7 +228,7 @@ static bool serve_open(lab *lab, void *data)
 {
     rest *rest = data;
     const char *folder;
-    uint64_t workers; /* the one loop runs the handlers */
+    uint64_t workers; /* unused: the event loop runs the handlers */
     uint16_t port;
     char url[40];
     if (!lab_text(lab, "files", &folder) || !lab_integer(lab, "workers", 1, 1024, &workers))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where so many bytes more can be written. */
+/* Returns the position for writing this many more bytes. */
 static char *room(text *text, size_t more)
 {
     if (text->capacity - text->length < more) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A text that grows, and what JSON is written with. All zero is an empty one; without memory the
- * program ends. */
+ * A text that grows, with functions for writing JSON. A zeroed struct is an empty text. If out of memory, the program
+ * exits. */
 #ifndef TEXT_H
 #define TEXT_H
 
@@ -20,10 +20,10 @@ void text_add_integer(text *text, int64_t value);
 /* Adds a string literal. */
 #define text_add_literal(text, literal) text_add(text, literal, sizeof(literal) - 1)
 
-/* Adds a JSON string with what it holds (UTF-8), in quotes and escaped. */
+/* Adds a JSON string with this content (UTF-8), quoted and escaped. */
 void text_add_json_string(text *text, const char *string, size_t length);
 
-/* Adds the shortest of 15 or 17 digits that is this number again, which is a finite one. */
+/* Adds a finite number with 15 digits, or with 17 digits if that is necessary to preserve it. */
 void text_add_json_number(text *text, double value);
 
 void text_release(text *text);

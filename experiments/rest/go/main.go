@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// The lab stops a subject for a minute while others have their turn, and does not want that to be
-	// taken for slow clients.
+	// benchlab stops a subject for up to a minute while others have their turn, which must not look like a slow
+	// client.
 	timeout      = 5 * time.Minute
 	closeTimeout = 4 * time.Second
 )
@@ -49,12 +49,12 @@ func open(opening *lab.Opening) (lab.Case, error) {
 	}
 	go server.Serve(listener)
 	opening.Report("url", "http://"+listener.Addr().String())
-	opening.Report("workers", 0) // goroutines run the handlers, on the threads that poll the network
+	opening.Report("workers", 0) // goroutines run the handlers on the threads that poll the network
 	opening.Report("loops", runtime.GOMAXPROCS(0))
 	return lab.Serving(func() error { return shutDown(server) }), nil
 }
 
-// shutDown lets the requests under way finish, for as long as the lab waits.
+// shutDown finishes the requests in progress, within the time that benchlab allows.
 func shutDown(server *http.Server) error {
 	deadline, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

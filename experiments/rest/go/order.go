@@ -2,7 +2,7 @@
 
 package main
 
-// order is the document that /api/echo takes.
+// order is the document for /api/echo.
 type order struct {
 	ID       int64    `json:"id"`
 	Customer customer `json:"customer"`

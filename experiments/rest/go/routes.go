@@ -26,9 +26,9 @@ type numbered struct {
 	Number   uint64 `json:"number"`
 }
 
-// routes answers what experiments/rest/README.md lists; files are those of the folder.
+// routes implements the routes in experiments/rest/README.md, with the files of the given directory.
 func routes(folder string) http.Handler {
-	// What the system's table of types says, where there is one.
+	// Overrides the system's table of types, if there is one.
 	mime.AddExtensionType(".bin", "application/octet-stream")
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api", constant)
@@ -47,7 +47,7 @@ func constant(w http.ResponseWriter, _ *http.Request) {
 func built(w http.ResponseWriter, r *http.Request) {
 	number, err := strconv.ParseUint(r.URL.Query().Get("number"), 10, 64)
 	if err != nil || number > numberMax {
-		http.Error(w, "number is not from 0 to 999999", http.StatusBadRequest)
+		http.Error(w, "number must be from 0 to 999999", http.StatusBadRequest)
 		return
 	}
 	writeJSON(w, numbered{"Hello World!", number})
@@ -58,7 +58,7 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9 .'"-]{1,32}$`)
 func hello(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if !validName.MatchString(name) {
-		http.Error(w, "this is no name", http.StatusBadRequest)
+		http.Error(w, "invalid name", http.StatusBadRequest)
 		return
 	}
 	writeJSON(w, greeting{"Hello " + name + "!"})
@@ -84,5 +84,5 @@ func echo(w http.ResponseWriter, r *http.Request) {
 
 func writeJSON(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(value) // an error is the connection's, and ends it
+	json.NewEncoder(w).Encode(value) // errors are those of the connection, which then ends
 }

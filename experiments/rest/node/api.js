@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server answers: its paths, their methods, and a handler for each.
+// The paths of the server, their methods, and a handler for each.
 
 import { Buffer } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -12,8 +12,8 @@ import { pipeline } from 'node:stream/promises';
 /** @typedef {import('node:http').ServerResponse} Response */
 
 /**
- * `argument` is the path's last segment, where that varies, and `query` what follows the `?`; both
- * as they were sent.
+ * A handler. `argument` is the last segment of the path, if that is variable, and `query` is the text after
+ * the `?`; both are still encoded.
  * @typedef {(request: Request, response: Response, argument: string, query?: string) => unknown} Handler
  */
 
@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z0-9 .'"-]{1,32}$/;
 const GREETING = JSON.stringify({ greeting: 'Hello World!' });
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A request that is answered with a status that says what is wrong with it. */
+/** An invalid request, which gets a response with this status. */
 class Refusal extends Error {
   /** @param {number} status @param {Record<string, string>} headers */
   constructor(status, headers = {}) {
@@ -35,7 +35,7 @@ class Refusal extends Error {
 }
 
 /**
- * Answers requests, with the files of a folder among what is served.
+ * Returns the function that serves requests, including the files of a directory.
  * @param {string} folder
  * @returns {(request: Request, response: Response) => Promise<void>}
  */
@@ -58,7 +58,7 @@ export function api(folder) {
   };
 }
 
-/** Has the handler of the path and the method answer. HEAD is GET without the body. */
+/** Calls the handler for the path and the method. HEAD is GET without the body. */
 function route(routes, request, response) {
   const [path, query] = request.url.split('?', 2);
   for (const [pattern, handlers] of routes) {
@@ -106,7 +106,7 @@ async function echo(request, response) {
 /** @returns {Handler} */
 const fileOf = (folder) => async (request, response, argument) => {
   const name = orRefuse(404, () => decodeURIComponent(argument));
-  if (name !== basename(name)) throw new Refusal(404); // it would lead to another folder
+  if (name !== basename(name)) throw new Refusal(404); // it would be in another directory
   const path = join(folder, name);
   const file = await stat(path).catch(() => null);
   if (!file?.isFile()) throw new Refusal(404);
@@ -115,8 +115,10 @@ const fileOf = (folder) => async (request, response, argument) => {
   else await stream(path, request, response);
 };
 
-/** Sends a file. A response that waits for others on its connection is not told that the client went
- * away; its request is. */
+/**
+ * Sends a file. If a response waits for others on its connection, only its request is notified when the
+ * client closes the connection.
+ */
 async function stream(path, request, response) {
   if (request.destroyed) return;
   const file = createReadStream(path);
@@ -126,8 +128,11 @@ async function stream(path, request, response) {
 
 // -- Bodies ------------------------------------------------------------------------------------
 
-/** The whole body. Of one that is too large the rest is read, too, for the answer to arrive.
- * @param {Request} request @returns {Promise<Buffer>} */
+/**
+ * Returns the whole body. A body that is too large is read to its end, too, so that the client receives the
+ * response.
+ * @param {Request} request @returns {Promise<Buffer>}
+ */
 function bodyOf(request) {
   return new Promise((resolve, reject) => {
     const chunks = [];
@@ -142,7 +147,7 @@ function bodyOf(request) {
   });
 }
 
-/** What `compute` returns; that it throws is the request's fault. */
+/** Returns the result of `compute`. If it throws, the request is invalid. */
 function orRefuse(status, compute) {
   try {
     return compute();
@@ -159,7 +164,7 @@ function sendJson(response, json) {
 /** @param {Response} response */
 function refuse(response, error) {
   if (response.headersSent || response.destroyed) {
-    response.destroy(); // the client went away, or its file did
+    response.destroy(); // the connection was closed, or the file could not be read
     return;
   }
   const { status, headers } = error instanceof Refusal ? error : new Refusal(500);

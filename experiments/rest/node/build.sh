@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the Node.js subject, build/rest/node/subject.js, beside the kit that it imports. It needs no
-# package, and no network.
+# Creates the Node.js subject, build/rest/node/subject.js, next to the kit that it imports. It needs no
+# packages and no network.
 set -eu
 
 cd "$(dirname "$0")/../../.."

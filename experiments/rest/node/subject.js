@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// REST with Node.js's own http server and no framework: one process, whose event loop does it all.
+// REST with Node.js's own HTTP server and no framework: one process, whose event loop does everything.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,14 +9,14 @@ import { serve } from 'benchlab-kit';
 
 import { api } from './api.js';
 
-// For so long a connection may be idle, or a request's headers be under way. It is by far more than
-// the lab stops a server for; Node.js's own are 5 s and 60 s. A whole request may take as long.
+// The timeout for an idle connection and for a request's headers. It is much longer than the time for which
+// benchlab stops a server; Node.js's defaults are 5 s and 60 s. A whole request may take as long.
 const PATIENCE_MS = 300_000;
 
-// Connections that wait to be accepted; Node.js's own is 511.
+// The maximum number of connections that wait to be accepted; Node.js's default is 511.
 const BACKLOG = 1024;
 
-// A request that is under way when the server closes has so long to end.
+// The time for requests in progress to finish when the server is closed.
 const GRACE_MS = 3_000;
 
 const SWEEP_MS = 50;
@@ -26,7 +26,7 @@ async function open(opening) {
   const answer = api(opening.text('files'));
   const server = createServer({ keepAliveTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS });
   server.on('request', (request, response) => {
-    if (!server.listening) response.setHeader('Connection', 'close'); // it is about to end
+    if (!server.listening) response.setHeader('Connection', 'close'); // the server is closing
     answer(request, response);
   });
   server.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
@@ -37,11 +37,13 @@ async function open(opening) {
   };
 }
 
-/** Accepts no more, lets what is under way end, and closes the connections.
- * @param {import('node:http').Server} server */
+/**
+ * Stops accepting connections, finishes the requests in progress, and closes the connections.
+ * @param {import('node:http').Server} server
+ */
 async function close(server) {
   const closed = new Promise((resolve) => server.close(resolve));
-  // Those that become idle are only closed if they are looked for.
+  // Connections that become idle later are only closed by another call.
   server.closeIdleConnections();
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const end = setTimeout(() => server.closeAllConnections(), GRACE_MS);

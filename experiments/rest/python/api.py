@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server's responses, as an application of Starlette."""
+"""The server's responses, as a Starlette application."""
 
 import re
 from collections.abc import AsyncIterator
@@ -21,8 +21,8 @@ _GREETING = b'{"greeting":"Hello World!"}'
 
 
 def api(files: str, threads: int) -> Starlette:
-    """Serves the files of a folder, too. Its handlers run on the event loop; what they do with files
-    is done by so many threads at most."""
+    """Creates the application, which also serves the files of a directory. Handlers run on the event loop;
+    file operations run in at most this many threads."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -36,7 +36,7 @@ def api(files: str, threads: int) -> Starlette:
         Route("/api/echo", echo, methods=["POST"], max_body_size=_BODY_MAX),
         Mount("/files", StaticFiles(directory=files)),
     ])
-    app.router.redirect_slashes = False  # /api/ is not found, and does not lead to /api
+    app.router.redirect_slashes = False  # /api/ is not found, instead of a redirect to /api
     return app
 
 
@@ -61,5 +61,5 @@ async def hello(request: Request) -> Response:
 async def echo(request: Request) -> Response:
     try:
         return JSONResponse(await request.json())
-    except (ValueError, RecursionError):  # from reading it, or from writing a NaN that was read
+    except (ValueError, RecursionError):  # from parsing the document, or from writing a parsed NaN
         raise HTTPException(400) from None

@@ -13,11 +13,11 @@ from api import api
 from lab_kit import Opening, serve
 
 _TIMEOUT_S = 300
-"""For so long a connection may be idle. It is by far more than the lab stops a server for; uvicorn's
-own is 5 s."""
+"""The idle timeout of a connection. It is much longer than the time for which benchlab stops a server;
+uvicorn's default is 5 s."""
 
 _GRACE_S = 3
-"""A request that is under way when the server closes has so long to end."""
+"""The time for requests in progress to finish when the server is closed."""
 
 _LIBRARIES = ("uvicorn", "starlette", "uvloop", "httptools")
 
@@ -35,13 +35,13 @@ def open_server(opening: Opening) -> Iterator[None]:
 
 @contextmanager
 def running(server: Server) -> Iterator[None]:
-    """In a thread of its own, for this one waits for the lab's next command."""
+    """Runs the server in a separate thread, because this one waits for benchlab's next command."""
     thread = Thread(target=server.run)
     thread.start()
     try:
         while not server.started:
             if not thread.is_alive():
-                raise RuntimeError("uvicorn did not start: the log says why")
+                raise RuntimeError("uvicorn did not start; see the log")
             thread.join(0.01)
         yield
     finally:
@@ -50,7 +50,7 @@ def running(server: Server) -> Iterator[None]:
 
 
 def allow_all_open_files() -> None:
-    """As many connections as the system lets this process have, and not the shell's 1,024."""
+    """Permits as many connections as the system allows, instead of the shell's limit of 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

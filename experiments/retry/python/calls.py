@@ -13,8 +13,7 @@ class StaleVersionError(Exception):
 
 
 def effect(placeholder: str) -> str:
-    """Returns the statement that inserts a call's row into effect, which is the last one of the transaction.
-    """
+    """Returns the statement that inserts a call's row into effect, which is the last one of the transaction."""
     return f"INSERT INTO effect VALUES ({placeholder}, {placeholder})"
 
 

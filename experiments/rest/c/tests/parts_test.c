@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tests what needs no socket: requests as they come in pieces, and orders. Exits with 1 if a test
- * failed. The only argument is the file order.json. */
+ * Tests the code that needs no socket: requests in pieces, and orders. Exits with status 1 if a test fails. The only
+ * argument is the path of order.json. */
 #include "order.h"
 #include "request.h"
 
@@ -21,7 +21,7 @@ static void expect(bool holds, const char *what, const char *about)
     printf("FAILED: %s\n%.200s\n", what, about);
 }
 
-/* Reads a copy that ends where the request does, so that the sanitizer sees who reads on. */
+/* Parses a copy that ends where the request ends, so that the sanitizer detects reads beyond the end. */
 static int read_copy(const char *bytes, size_t length, request *request, char **copy)
 {
     *copy = malloc(length + (length == 0));
@@ -38,7 +38,7 @@ static int status_of(const char *bytes, size_t length)
     return status;
 }
 
-/* A whole request, and all that it is before it is whole. */
+/* Tests a complete request, and all its prefixes. */
 static void whole(const char *bytes, const char *path, const char *body)
 {
     request request;
@@ -47,7 +47,7 @@ static void whole(const char *bytes, const char *path, const char *body)
     bool waits = true;
     for (size_t part = 0; part < length; part++)
         waits = waits && status_of(bytes, part) == INCOMPLETE;
-    expect(waits, "a part of a request is incomplete", bytes);
+    expect(waits, "a prefix of a request is incomplete", bytes);
     int status = read_copy(bytes, length, &request, &copy);
     expect(status == COMPLETE && request.size == length && slice_is(request.path, path)
                && slice_is(request.body, body), "a whole request", bytes);
@@ -56,7 +56,7 @@ static void whole(const char *bytes, const char *path, const char *body)
 
 static void refused(int status, const char *bytes)
 {
-    expect(status_of(bytes, strlen(bytes)) == status, "a request that is refused", bytes);
+    expect(status_of(bytes, strlen(bytes)) == status, "a request that is rejected", bytes);
 }
 
 #define GET "GET / HTTP/1.1\r\nHost: x\r\n"
@@ -117,7 +117,7 @@ static void test_connection(const char *bytes, bool last, bool expects)
     request request;
     char *copy;
     read_copy(bytes, strlen(bytes), &request, &copy);
-    expect(request.last == last && request.expects == expects, "what becomes of the connection", bytes);
+    expect(request.last == last && request.expects == expects, "the state of the connection", bytes);
     free(copy);
 }
 
@@ -125,13 +125,13 @@ static void test_limits(void)
 {
     static char bytes[REQUEST_MAX];
     memset(bytes, 'a', sizeof bytes);
-    expect(status_of(bytes, HEAD_MAX - 1) == INCOMPLETE, "a line that may end yet", "");
+    expect(status_of(bytes, HEAD_MAX - 1) == INCOMPLETE, "a line that may still end", "");
     expect(status_of(bytes, HEAD_MAX) == 431, "a line without an end", "");
     memcpy(bytes, GET "X:", sizeof GET + 1);
     memcpy(bytes + HEAD_MAX, "\r\n\r\n", 4);
     expect(status_of(bytes, HEAD_MAX + 4) == 431, "a header that is too long", "");
     memcpy(bytes + HEAD_MAX - 4, "\r\n\r\n", 4);
-    expect(status_of(bytes, HEAD_MAX + 4) == COMPLETE, "the longest header", "");
+    expect(status_of(bytes, HEAD_MAX + 4) == COMPLETE, "a header of maximum length", "");
 
     size_t at = sizeof CHUNKS - 1;
     memcpy(bytes, CHUNKS, at);
@@ -154,7 +154,7 @@ static bool rewritten(const char *json, text *written)
     return read;
 }
 
-/* The order with `part` in place of its first `whole`. */
+/* Returns the order with its first `whole` replaced by `part`. */
 static const char *changed(const char *json, const char *whole, const char *part)
 {
     static char to[4096];
@@ -180,19 +180,19 @@ static void test_orders(const char *json)
     text first = {0};
     text second = {0};
     expect(rewritten(json, &first) && rewritten(first.bytes, &second) && strcmp(first.bytes, second.bytes) == 0,
-           "what is written is read again", first.bytes);
+           "a written order can be parsed again", first.bytes);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         bool read = rewritten(changed(json, same[i][0], same[i][1]), &first)
             && rewritten(first.bytes, &second) && strcmp(first.bytes, second.bytes) == 0;
-        expect(read, "what is written is read again", same[i][1]);
+        expect(read, "a written order can be parsed again", same[i][1]);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        expect(!rewritten(changed(json, wrong[i][0], wrong[i][1]), &first), "this is no order", wrong[i][1]);
+        expect(!rewritten(changed(json, wrong[i][0], wrong[i][1]), &first), "this is not an order", wrong[i][1]);
     for (size_t length = 0; length < strlen(json) - 2; length++) {
         order order;
         char *copy = malloc(length + 1);
         memcpy(copy, json, length);
-        expect(!order_read(copy, length, &order), "a part of an order is none", "");
+        expect(!order_read(copy, length, &order), "a prefix of an order is invalid", "");
         free(copy);
     }
     rewritten(changed(json, "London", "\\u0001\\u001f\\\"\\\\\\u007f"), &first);
@@ -201,7 +201,7 @@ static void test_orders(const char *json)
     text_release(&second);
 }
 
-/* Requests and orders with bytes changed at random: the sanitizers are the judges. */
+/* Tests requests and orders with random changes of bytes; the sanitizers detect errors. */
 static void test_noise(const char *json)
 {
     static const char sample[] = CHUNKS "5\r\nhello\r\n0\r\n\r\n" POST "Content-Length: 3\r\n\r\nabc";

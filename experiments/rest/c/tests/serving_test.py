@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives the subject as the lab does, built with sanitizers, and asks it over real connections."""
+"""Runs the subject, built with sanitizers, as benchlab does, and sends requests over real connections."""
 
 import http.client
 import json
@@ -32,7 +32,7 @@ def chunks(body: bytes, size: int) -> bytes:
 
 
 class Connection:
-    """A connection on which requests are sent as one likes."""
+    """A connection for arbitrary requests."""
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
@@ -186,7 +186,7 @@ class Subject(unittest.TestCase):
             self.assertTrue(connection.is_closed())
 
     def test_many_connections(self) -> None:
-        connections = [self.connect() for _ in range(450)]  # with their files within 1,024
+        connections = [self.connect() for _ in range(450)]  # with their files, below the limit of 1,024 descriptors
         for connection in connections:
             connection.send(request("GET", "/api"))
         self.assertTrue(all(connection.answer()[0] == 200 for connection in connections))
@@ -204,7 +204,7 @@ class Subject(unittest.TestCase):
         self.assertTrue(self.ask("open case=serve workers=8 seed=7 files=/none").startswith("@lab error code=failed "))
 
     def test_closes_gracefully_under_load(self) -> None:
-        """Each request is answered, the last one with Connection: close."""
+        """Each request gets a response, the last one with Connection: close."""
         lost = []
 
         def ask_on() -> None:

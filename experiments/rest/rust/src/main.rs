@@ -16,9 +16,9 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// How long the requests under way may take when the lab closes the case.
+/// The time for requests in progress to finish when benchlab closes the case.
 const CLOSING: Duration = Duration::from_secs(4);
-/// How many connections may wait to be accepted.
+/// The maximum number of connections that wait to be accepted.
 const WAITING: u32 = 4096;
 
 fn main() -> io::Result<()> {
@@ -30,10 +30,10 @@ fn main() -> io::Result<()> {
 fn serve(mut opening: Opening) -> Result<Closed, Failure> {
     let files = PathBuf::from(opening.text("files")?);
     if !files.is_dir() {
-        return Err(Failure::failed(format!("{files:?} is no folder")));
+        return Err(Failure::failed(format!("{files:?} is not a directory")));
     }
     allow_many_connections()?;
-    // A worker for each core that the process may use.
+    // One worker for each core that the process may use.
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let listener = runtime.block_on(async { listen() })?;
     opening.setting("url", format!("http://{}", listener.local_addr()?));
@@ -41,7 +41,7 @@ fn serve(mut opening: Opening) -> Result<Closed, Failure> {
     opening.setting("loops", runtime.metrics().num_workers());
 
     let listener = listener.tap_io(|connection| {
-        let _ = connection.set_nodelay(true); // else the connection is gone, and found to be
+        let _ = connection.set_nodelay(true); // an error means that the connection was closed
     });
     let (close, closed) = oneshot::channel::<()>();
     let serving = axum::serve(listener, routes::routes(&files)).with_graceful_shutdown(async {
@@ -57,14 +57,14 @@ fn serve(mut opening: Opening) -> Result<Closed, Failure> {
     Ok(closing)
 }
 
-/// `TcpListener::bind` would let 128 connections wait to be accepted.
+/// Listens. `TcpListener::bind` would let only 128 connections wait to be accepted.
 fn listen() -> io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
     socket.listen(WAITING)
 }
 
-/// A process may have 1,024 files unless it asks for more.
+/// Raises the limit of open files, which is 1,024 by default.
 fn allow_many_connections() -> nix::Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)

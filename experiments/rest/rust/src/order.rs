@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The document that `/api/echo` takes.
+//! The document for `/api/echo`.
 
 use serde::{Deserialize, Serialize};
 

@@ -51,6 +51,5 @@ class Opening:
         return lines.integer(self._arguments, key, least, most)
 
     def rate(self) -> int:
-        """Returns the number of operations that are due per second, or 0 if the case has no rate.
-        """
+        """Returns the number of operations that are due per second, or 0 if the case has no rate."""
         return self.integer("rate", 1, RATE_MAX) if "rate" in self._arguments else 0

@@ -7,7 +7,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** The dynamic page: the document that every server of experiments/rest answers, too. */
+/** The dynamic page: the same document that the servers of experiments/rest send. */
 public final class Greeting extends HttpServlet {
     private static final long serialVersionUID = 1L;
 

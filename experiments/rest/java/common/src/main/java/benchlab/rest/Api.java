@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API as a JAX-RS resource: the same for Grizzly, Jetty, Tomcat and Undertow.
+// The API as a JAX-RS resource, for Grizzly, Jetty, Tomcat and Undertow.
 package benchlab.rest;
 
 import benchlab.rest.Greetings.Greeting;
@@ -35,7 +35,12 @@ public final class Api {
         return Greetings.hello(name).orElseThrow(BadRequestException::new);
     }
 
-    /** @param order null if the body is empty, or the JSON is null */
+    /**
+     * Echoes an order.
+     *
+     * @param order the order; null if the body is empty or the JSON is null
+     * @return the response
+     */
     @POST
     @Path("echo")
     @Consumes(MediaType.APPLICATION_JSON)

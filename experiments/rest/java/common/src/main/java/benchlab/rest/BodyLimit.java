@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses bodies that are too large: JAX-RS has no limit, nor have most of the servers.
+// Rejects bodies that are too large: JAX-RS has no limit, and neither do most of the servers.
 package benchlab.rest;
 
 import jakarta.ws.rs.ClientErrorException;

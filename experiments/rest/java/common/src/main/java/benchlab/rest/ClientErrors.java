@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are wrong are answered so, and no more: RESTEasy would log each with its stack trace.
+// Responds to invalid requests without logging: RESTEasy would log each one with its stack trace.
 package benchlab.rest;
 
 import jakarta.ws.rs.ClientErrorException;

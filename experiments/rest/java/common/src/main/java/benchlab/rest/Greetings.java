@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API says, whatever the server.
+// The content of the API's responses, independent of the server.
 package benchlab.rest;
 
 import java.util.Optional;
 import java.util.regex.Pattern;
 
 final class Greetings {
-    /** The constant, as it is sent. */
+    /** The constant document, as it is sent. */
     static final String WORLD = "{\"greeting\":\"Hello World!\"}";
 
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,6}");
@@ -18,14 +18,24 @@ final class Greetings {
 
     record NumberedGreeting(String greeting, int number) {}
 
-    /** @param number from 0 to 999999, or there is no greeting; null if there was none */
+    /**
+     * Builds a numbered greeting.
+     *
+     * @param number a number from 0 to 999999; null if it is missing
+     * @return the greeting; empty if the number is invalid
+     */
     static Optional<NumberedGreeting> built(String number) {
         return Optional.ofNullable(number)
                 .filter(NUMBER.asMatchPredicate())
                 .map(digits -> new NumberedGreeting("Hello World!", Integer.parseInt(digits)));
     }
 
-    /** @param name to be greeted: 1 to 32 of few characters, or there is no greeting */
+    /**
+     * Builds a greeting.
+     *
+     * @param name the name to greet: 1 to 32 characters of a limited set
+     * @return the greeting; empty if the name is invalid
+     */
     static Optional<Greeting> hello(String name) {
         return Optional.of(name)
                 .filter(NAME.asMatchPredicate())

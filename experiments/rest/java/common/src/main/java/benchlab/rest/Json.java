@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON by Jackson, as it is but in one thing.
+// Jackson's JSON mapper with default settings, apart from one.
 package benchlab.rest;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
 final class Json {
-    /** Text after a document makes it invalid, which Jackson does not notice by default. */
+    /** Rejects text after a document, which Jackson ignores by default. */
     static final ObjectMapper MAPPER =
             JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not JSON, or not the document that was asked for, is a bad request: RESTEasy would log that, too.
+// Responds with 400 to invalid JSON or documents; RESTEasy would log these, too.
 package benchlab.rest;
 
 import com.fasterxml.jackson.core.JsonProcessingException;

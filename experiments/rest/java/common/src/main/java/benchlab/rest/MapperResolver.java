@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells JAX-RS which Jackson to use.
+// Provides the Jackson mapper to JAX-RS.
 package benchlab.rest;
 
 import com.fasterxml.jackson.databind.ObjectMapper;

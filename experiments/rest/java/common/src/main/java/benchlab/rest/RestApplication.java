@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JAX-RS application: its resource, and the providers that it has of its own.
+// The JAX-RS application: its resource and its providers.
 package benchlab.rest;
 
 import jakarta.ws.rs.ApplicationPath;
@@ -20,7 +20,7 @@ public final class RestApplication extends Application {
                 MalformedJson.class);
     }
 
-    /** Jersey would describe the API to whoever asks, in a format that nobody reads any more. */
+    /** Disables Jersey's description of the API in WADL, an obsolete format. */
     @Override
     public Map<String, Object> getProperties() {
         return Map.of("jersey.config.server.wadl.disableWadl", true);

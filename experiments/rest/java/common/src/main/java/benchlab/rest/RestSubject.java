@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The REST experiment's subjects in Java: what is the same for every server.
 package benchlab.rest;
 
 import benchlab.kit.Arguments;
@@ -15,38 +14,47 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * @param name as the experiment calls this subject
- * @param library the server with its version, and what its resources are written for
+ * The REST experiment in Java: the common code of all servers.
+ *
+ * @param name the name of the subject in the experiment
+ * @param library the server with its version, and the API of its resources
  * @param opener starts the server
  */
 public record RestSubject(String name, String library, Opener opener) implements Subject {
 
-    /** The address that every server listens on, on a port that the system chooses. */
+    /** The address that all servers listen on, with a port that the system chooses. */
     static final String HOST = "127.0.0.1";
 
-    /** How many connections may wait to be accepted. */
+    /** The maximum number of connections that wait to be accepted. */
     static final int BACKLOG = 1024;
 
-    /** How long a connection may be idle: servers are stopped for a minute at times, and then go on. */
+    /**
+     * The maximum idle time of a connection. Servers are sometimes stopped for a minute and then
+     * continue.
+     */
     static final Duration IDLE = Duration.ofMinutes(10);
 
-    /** How long requests that are under way may take once a server is closed. */
+    /** The maximum time for requests in progress after a server is closed. */
     static final Duration GRACE = Duration.ofSeconds(4);
 
-    /** The largest body that is taken, in bytes. */
+    /** The maximum size of a body in bytes. */
     static final int MAX_BODY = 64 * 1024;
 
     /** Starts a server. */
     @FunctionalInterface
     interface Opener {
         /**
-         * @param workers the size of the pool of threads that run handlers
-         * @param files the folder of the static files, an absolute path
+         * Starts a server.
+         *
+         * @param workers the size of the thread pool that runs handlers
+         * @param files the directory of the static files, an absolute path
+         * @return the running server
+         * @throws Exception if the server cannot be started
          */
         Serving open(int workers, Path files) throws Exception;
     }
 
-    /** Serves the lab until the end, and logs nothing but what goes wrong. */
+    /** Serves benchlab until the end, and only logs errors. */
     static void serve(String name, String library, Opener opener) throws Exception {
         Logger.getLogger("").setLevel(Level.WARNING);
         Lab.serve(new RestSubject(name, library, opener));
@@ -60,7 +68,7 @@ public record RestSubject(String name, String library, Opener opener) implements
         int workers = (int) arguments.integer("workers", 1, 1000);
         Path files = Path.of(arguments.text("files"));
         if (!Files.isDirectory(files)) {
-            throw Refusal.usage("files is not a folder");
+            throw Refusal.usage("files is not a directory");
         }
         return opener.open(workers, files.toRealPath());
     }

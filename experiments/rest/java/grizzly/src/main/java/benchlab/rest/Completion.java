@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Grizzly's answers lack: the header Date, and 400 for a path that it does not decode, which is 500 to it.
+// Completes Grizzly's responses: adds the header Date, and responds with 400 to a path that cannot be decoded,
+// instead of 500.
 package benchlab.rest;
 
 import static org.glassfish.grizzly.http.HttpServerFilter.RESPONSE_COMPLETE_EVENT;
@@ -22,7 +23,7 @@ import org.glassfish.grizzly.http.util.HttpStatus;
 
 /**
  * A filter before Grizzly's handlers. Grizzly 4.0 adds the header Date itself, but only after it has declared that
- * from now on headers are trailers, for which that name is forbidden.
+ * all further headers are trailers, for which this name is forbidden.
  */
 final class Completion extends BaseFilter implements AddOn {
     @Override
@@ -30,7 +31,7 @@ final class Completion extends BaseFilter implements AddOn {
         chain.add(chain.indexOfType(HttpServerFilter.class), this);
     }
 
-    /** Is called for each piece of a body, too. */
+    /** Also called for each piece of a body. */
     @Override
     public NextAction handleRead(FilterChainContext context) throws IOException {
         HttpContent content = context.getMessage();

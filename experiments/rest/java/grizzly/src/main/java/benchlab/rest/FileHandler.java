@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grizzly's static files, with HEAD: to its own handler GET is the only method.
+// Grizzly's static files with support for HEAD; Grizzly's own handler only supports GET.
 package benchlab.rest;
 
 import java.io.File;
@@ -19,7 +19,12 @@ final class FileHandler extends StaticHttpHandlerBase {
         this.folder = folder;
     }
 
-    /** @param path relative to the folder, without {@code ..}: that was refused */
+    /**
+     * Sends a file.
+     *
+     * @param path the path relative to the directory, without {@code ..}, which has been rejected
+     * @return true if the file exists
+     */
     @Override
     protected boolean handle(String path, Request request, Response response) throws IOException {
         var file = new File(folder.toFile(), path);
@@ -28,7 +33,7 @@ final class FileHandler extends StaticHttpHandlerBase {
         }
         Method method = request.getMethod();
         if (method.equals(Method.GET)) {
-            response.getResponse().getHeaders().removeHeader(Header.Date); // It is sent with a file.
+            response.getResponse().getHeaders().removeHeader(Header.Date); // sendFile adds it.
             sendFile(response, file);
         } else if (method.equals(Method.HEAD)) {
             pickupContentType(response, path);

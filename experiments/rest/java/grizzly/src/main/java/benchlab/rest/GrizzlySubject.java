@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grizzly with Jersey's container for it.
+// Grizzly with Jersey's container.
 package benchlab.rest;
 
 import benchlab.kit.Serving;
@@ -18,14 +18,14 @@ import org.glassfish.jersey.internal.Version;
 import org.glassfish.jersey.server.ResourceConfig;
 
 final class GrizzlySubject {
-    /** Held, since a logger that nobody holds forgets its level. */
+    /** Referenced, because an unreferenced logger loses its level. */
     private static final Logger SHUTDOWN =
             Logger.getLogger("org.glassfish.grizzly.nio.GracefulShutdownRunner");
 
     private GrizzlySubject() {}
 
     public static void main(String[] arguments) throws Exception {
-        SHUTDOWN.setLevel(Level.SEVERE); // That it is shut down it warns of.
+        SHUTDOWN.setLevel(Level.SEVERE); // It warns of each shutdown.
         RestSubject.serve(
                 "java-grizzly",
                 "Grizzly " + Grizzly.getDotedVersion() + ", Jersey " + Version.getVersion(),
@@ -41,21 +41,24 @@ final class GrizzlySubject {
         server.getServerConfiguration().addHttpHandler(new FileHandler(files), "/files/");
 
         NetworkListener listener = server.getListeners().iterator().next();
-        int loops = listener.getTransport().getSelectorRunnersCount(); // One more than cores.
+        int loops = listener.getTransport().getSelectorRunnersCount(); // One more than the number of cores.
         listener.registerAddOn(new Completion());
         listener.getTransport().setServerConnectionBackLog(RestSubject.BACKLOG);
         listener.getTransport()
                 .getWorkerThreadPoolConfig()
                 .setCorePoolSize(workers)
                 .setMaxPoolSize(workers);
-        listener.getFileCache().setEnabled(false); // What it answers with does not end a connection.
-        listener.getKeepAlive().setMaxRequestsCount(-1); // It is 256.
+        listener.getFileCache().setEnabled(false); // Cached responses ignore Connection: close.
+        listener.getKeepAlive().setMaxRequestsCount(-1); // The default is 256.
         listener.getKeepAlive().setIdleTimeoutInSeconds((int) RestSubject.IDLE.toSeconds());
         server.start();
         return new RunningServer(listener.getPort(), workers, loops, () -> stop(server));
     }
 
-    /** Grizzly could end the waiting itself, but not the threads that waited. */
+    /**
+     * Ends the shutdown with a timeout. Grizzly has a timeout, too, but it does not end the waiting
+     * threads.
+     */
     private static void stop(HttpServer server) throws Exception {
         Future<HttpServer> stopped = server.shutdown();
         try {

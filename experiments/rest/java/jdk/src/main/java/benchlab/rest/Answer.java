@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers, to GET and to HEAD: of the latter the JDK's server does not know what the header would be.
+// Responses to GET and HEAD; for HEAD, the JDK's server does not know the headers of the GET
+// response.
 package benchlab.rest;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -17,7 +18,7 @@ final class Answer {
         void writeTo(OutputStream output) throws IOException;
     }
 
-    /** A status alone. */
+    /** Sends a status without a body. */
     static void send(HttpExchange exchange, int status) throws IOException {
         try (exchange) {
             exchange.sendResponseHeaders(status, NO_BODY);
@@ -28,7 +29,11 @@ final class Answer {
         send(exchange, "application/json", document.length, output -> output.write(document));
     }
 
-    /** @param length of the body in bytes, not 0 */
+    /**
+     * Sends a body.
+     *
+     * @param length the length of the body in bytes, not 0
+     */
     static void send(HttpExchange exchange, String type, long length, Body body) throws IOException {
         try (exchange) {
             exchange.getResponseHeaders().set("Content-Type", type);

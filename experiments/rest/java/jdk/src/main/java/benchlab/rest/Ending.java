@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a server that ends from beginning answers that it would cut off.
+// Keeps a closing server from starting responses that it would cut off.
 package benchlab.rest;
 
 import com.sun.net.httpserver.Filter;
@@ -8,7 +8,7 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 
-/** Closes the connections of those who ask after it has begun. */
+/** Closes the connections of requests that arrive after the shutdown has begun. */
 final class Ending extends Filter {
     private volatile boolean begun;
 
@@ -16,7 +16,7 @@ final class Ending extends Filter {
         begun = true;
     }
 
-    /** Adds a handler to a server, behind this. */
+    /** Adds a handler to a server, after this filter. */
     void add(HttpServer server, String path, HttpHandler handler) {
         server.createContext(path, handler).getFilters().add(this);
     }
@@ -32,6 +32,6 @@ final class Ending extends Filter {
 
     @Override
     public String description() {
-        return "closes the connections of those who ask a server that ends";
+        return "closes the connections of requests to a closing server";
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a folder, streamed: the JDK has a handler for them from Java 18 on.
+// Streams files of a directory; the JDK only has a handler for them from Java 18 on.
 package benchlab.rest;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -24,7 +24,7 @@ record FileHandler(Path folder) implements HttpHandler {
         }
     }
 
-    /** The name in the folder; the folder itself if there can be no file of that name. */
+    /** Returns the path of the file with this name, or the directory if no such file can exist. */
     private Path file(String name) {
         try {
             return folder.resolve(name).normalize();

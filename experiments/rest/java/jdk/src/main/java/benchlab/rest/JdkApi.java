@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API for the JDK's server: what benchlab.rest.Api is for JAX-RS.
+// The API for the JDK's server, equivalent to benchlab.rest.Api for JAX-RS.
 package benchlab.rest;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -39,7 +39,7 @@ final class JdkApi {
         send(exchange, order);
     }
 
-    /** The value as JSON; without one, the request was wrong. */
+    /** Sends the value as JSON, or status 400 if there is no value. */
     private static void send(HttpExchange exchange, Optional<?> value) throws IOException {
         if (value.isPresent()) {
             Answer.json(exchange, Json.MAPPER.writeValueAsBytes(value.get()));
@@ -48,7 +48,7 @@ final class JdkApi {
         }
     }
 
-    /** A parameter of the query, decoded; null if there is none. */
+    /** Returns a decoded parameter of the query, or null if it is missing. */
     private static String parameter(HttpExchange exchange, String name) {
         String query = exchange.getRequestURI().getRawQuery();
         if (query != null) {

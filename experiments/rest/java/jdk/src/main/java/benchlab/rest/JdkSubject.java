@@ -15,10 +15,10 @@ final class JdkSubject {
 
     private JdkSubject() {}
 
-    /** Sets properties that the server reads once, when it is loaded. */
+    /** Sets properties that the server reads when it is loaded. */
     public static void main(String[] arguments) throws Exception {
-        System.setProperty("sun.net.httpserver.nodelay", "true"); // Else answers wait for 40 ms.
-        System.setProperty("sun.net.httpserver.maxIdleConnections", "10000"); // It is 200.
+        System.setProperty("sun.net.httpserver.nodelay", "true"); // Otherwise responses are delayed by 40 ms.
+        System.setProperty("sun.net.httpserver.maxIdleConnections", "10000"); // The default is 200.
         System.setProperty(
                 "sun.net.httpserver.idleInterval", Long.toString(RestSubject.IDLE.toSeconds()));
         RestSubject.serve(
@@ -43,10 +43,10 @@ final class JdkSubject {
     }
 
     /**
-     * The server's own stop accepts no more and then waits, but does not reliably see that nothing is under way: not
-     * at all in older releases, and in newer ones not if a client closes its connection just then. So the pool is
-     * looked at, and the waiting ended. Nor does it see a request that is still being read, and cuts its answer off: so
-     * none is begun any more.
+     * Stops the server. Its own stop method accepts no more connections and then waits, but does not reliably detect
+     * that no requests are in progress: never in older releases, and in newer ones not if a client closes its
+     * connection at that moment. This method therefore checks the pool and then ends the wait. The stop method also
+     * misses a request that is still being read, and cuts its response off, so no more requests are started.
      */
     private static void stop(HttpServer server, ThreadPoolExecutor pool, Ending ending)
             throws InterruptedException {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A path and its methods: a context of the JDK's server is for all that begins with its path, and for all methods.
+// A path and its methods: a context of the JDK's server matches all paths that begin with its path, and all
+// methods.
 package benchlab.rest;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -8,8 +9,12 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * @param each whether the handler is for each name below the context's path, or for that path alone
- * @param methods the ones that are allowed
+ * A route.
+ *
+ * @param each true if the handler serves each name below the context's path; false if it only
+ *     serves that path
+ * @param methods the allowed methods
+ * @param handler the handler
  */
 record Route(boolean each, List<String> methods, HttpHandler handler) implements HttpHandler {
 
@@ -25,7 +30,7 @@ record Route(boolean each, List<String> methods, HttpHandler handler) implements
         return new Route(false, List.of("POST"), handler);
     }
 
-    /** The name behind the context's path, decoded. */
+    /** Returns the decoded name after the context's path. */
     static String name(HttpExchange exchange) {
         String path = exchange.getRequestURI().getPath();
         return path.substring(exchange.getHttpContext().getPath().length());

@@ -20,14 +20,14 @@ import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.servlet.ServletContainer;
 
 final class JettySubject {
-    /** Each has a thread of the pool to itself. */
+    /** Each acceptor and selector occupies a thread of the pool. */
     private static final int ACCEPTORS = 1;
 
     private static final int SELECTORS = 1;
 
     /**
-     * How long, in ms, a connection may be idle once the server is closed. It is twice as long until one is closed
-     * that the client does not close in turn, and that has to be within {@link RestSubject#GRACE}.
+     * The idle timeout of a connection in ms after the server is closed. A connection that its client does not
+     * close is closed after twice this time, which must be within {@link RestSubject#GRACE}.
      */
     private static final long GRACE_IDLE = 1500;
 
@@ -55,7 +55,7 @@ final class JettySubject {
         server.setStopTimeout(RestSubject.GRACE.toMillis());
         try {
             server.start();
-        } catch (Exception e) { // Such as for a single worker: Jetty keeps one thread in reserve.
+        } catch (Exception e) { // For example with a single worker: Jetty reserves one thread.
             server.stop();
             throw e;
         }

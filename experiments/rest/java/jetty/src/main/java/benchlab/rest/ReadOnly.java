@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers methods other than GET and HEAD with 405: to Jetty's handler for static files they are 404.
+// Responds with 405 to methods other than GET and HEAD; Jetty's handler for static files responds
+// with 404.
 package benchlab.rest;
 
 import org.eclipse.jetty.http.HttpHeader;

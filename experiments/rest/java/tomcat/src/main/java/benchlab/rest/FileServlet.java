@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tomcat's servlet for static files, with an answer to PATCH: it is the one method of which it knows nothing.
+// Tomcat's servlet for static files, extended to respond to PATCH, the one method that it does not know.
 package benchlab.rest;
 
 import jakarta.servlet.http.HttpServletRequest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that is gone when it is closed.
+// A directory that is deleted when it is closed.
 package benchlab.rest;
 
 import java.io.IOException;

@@ -21,10 +21,13 @@ import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.servlet.ServletContainer;
 
 final class TomcatSubject {
-    /** One thread accepts connections, one waits for requests: it has no more of either. */
+    /** One thread accepts connections, and one waits for requests; there are never more. */
     private static final int LOOPS = 2;
 
-    /** It warns of a first random number that took over 100 ms; nothing here has a session. */
+    /**
+     * Warns if the first random number takes more than 100 ms, which does not matter here, because
+     * there are no sessions.
+     */
     private static final Logger SESSIONS = Logger.getLogger(SessionIdGeneratorBase.class.getName());
 
     private TomcatSubject() {}
@@ -40,7 +43,7 @@ final class TomcatSubject {
     private static Serving open(int workers, Path files) throws Exception {
         var tomcat = new Tomcat();
         var base = new TemporaryFolder();
-        tomcat.setBaseDir(base.path().toString()); // First: all else makes one in the current folder.
+        tomcat.setBaseDir(base.path().toString()); // First, because otherwise a directory is created in the current one.
         Connector connector = connector(workers);
         tomcat.setConnector(connector);
         addApi(context(tomcat, "", null));
@@ -61,19 +64,19 @@ final class TomcatSubject {
         protocol.setAcceptCount(RestSubject.BACKLOG);
         protocol.setMaxThreads(workers);
         protocol.setMinSpareThreads(workers);
-        protocol.setMaxKeepAliveRequests(-1); // It is 100.
+        protocol.setMaxKeepAliveRequests(-1); // The default is 100.
         protocol.setKeepAliveTimeout((int) RestSubject.IDLE.toMillis());
         protocol.setConnectionTimeout((int) RestSubject.IDLE.toMillis());
         var connector = new Connector(protocol);
         connector.setPort(0);
-        connector.setProperty("bindOnInit", "false"); // Else it does not stop gracefully.
+        connector.setProperty("bindOnInit", "false"); // Otherwise the connector does not stop gracefully.
         return connector;
     }
 
-    /** A context that does not look, when it is stopped, for what an undeployed application left behind. */
+    /** Creates a context that does not search for leaks of an undeployed application when it is stopped. */
     private static Context context(Tomcat tomcat, String path, String folder) {
         var context = (StandardContext) tomcat.addContext(path, folder);
-        context.setUnloadDelay(100); // In ms: the connector has waited already for what is under way.
+        context.setUnloadDelay(100); // In ms; the connector has already waited for requests in progress.
         context.setClearReferencesRmiTargets(false);
         context.setClearReferencesThreadLocals(false);
         return context;

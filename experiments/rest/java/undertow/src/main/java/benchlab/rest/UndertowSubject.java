@@ -27,7 +27,7 @@ import org.xnio.Xnio;
 import org.xnio.XnioWorker;
 
 final class UndertowSubject {
-    /** Besides the I/O threads one accepts connections. */
+    /** In addition to the I/O threads, one thread accepts connections. */
     private static final int ACCEPTORS = 1;
 
     private UndertowSubject() {}
@@ -45,14 +45,14 @@ final class UndertowSubject {
         api.deploy();
         HttpHandler routes = Handlers.path(api.start()).addPrefixPath("/files", files(files));
         GracefulShutdownHandler handler = Handlers.gracefulShutdown(routes);
-        int loops = Math.max(Runtime.getRuntime().availableProcessors(), 2); // As by default.
+        int loops = Math.max(Runtime.getRuntime().availableProcessors(), 2); // The default.
         XnioWorker worker = worker(workers, loops);
         Undertow server =
                 Undertow.builder()
                         .addHttpListener(0, RestSubject.HOST)
                         .setHandler(handler)
                         .setWorker(worker)
-                        .setSocketOption(Options.BACKLOG, RestSubject.BACKLOG) // It is 1000.
+                        .setSocketOption(Options.BACKLOG, RestSubject.BACKLOG) // The default is 1000.
                         .setServerOption(
                                 UndertowOptions.NO_REQUEST_TIMEOUT, (int) RestSubject.IDLE.toMillis())
                         .build();
@@ -70,8 +70,8 @@ final class UndertowSubject {
     }
 
     /**
-     * The threads, as the server would make them. But those it would end as soon as it is stopped, in the midst of
-     * requests; without threads of its own it only accepts no more.
+     * Creates the threads, as the server would. The server would end its own threads as soon as it is stopped,
+     * during requests; without threads of its own, it only stops accepting.
      */
     private static XnioWorker worker(int workers, int loops) throws IOException {
         return Xnio.getInstance()
@@ -101,7 +101,7 @@ final class UndertowSubject {
                                 .addMapping("/api/*"));
     }
 
-    /** Files, on the worker threads; other methods are answered without the header Allow by Undertow. */
+    /** Serves files on the worker threads. For other methods, Undertow would omit the header Allow. */
     private static HttpHandler files(Path folder) {
         HttpHandler files = Handlers.resource(new PathResourceManager(folder));
         return exchange -> {
