@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQL on MariaDB with nothing in between: MariaDB Connector/C, called directly, prepared statements in
- * the binary protocol and rows read as they arrive. The other languages are read against it.
- * With the argument `fewer-trips` transactions begin with their first statement (autocommit is off then): that is
- * faster, and permissible, since nothing is decided by the answer to BEGIN. */
+ * SQL on MariaDB through its C client library (MariaDB Connector/C), called directly, with prepared statements
+ * in the binary protocol and rows read as they arrive. This is the reference for the other languages.
+ * With the argument `fewer-trips` transactions begin with their first statement (autocommit is off then): this is
+ * faster, and permissible, since nothing depends on the answer to BEGIN. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "mariadb_session.h"
@@ -25,13 +25,13 @@ static bool fewer_trips = false;
 
 /* The open case. All zeros while none is open. */
 typedef struct sql {
-    session own; /* the only one, but for connections */
+    session own; /* the only one, except in the case connections */
     address address;
     inputs inputs;
-    MYSQL_STMT *second; /* of transfer */
-    const char *table;  /* drop_create */
+    MYSQL_STMT *second; /* of the case transfer */
+    const char *table;  /* of the case drop_create */
     uint64_t rows_tx;
-    session *sessions; /* connections */
+    session *sessions; /* of the case connections */
     uint64_t connections;
     lab_workers *workers;
 } sql;
@@ -43,7 +43,7 @@ static MYSQL_BIND integer(int32_t *place)
     return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONG, .buffer = place};
 }
 
-/* Prepares a statement and binds its parameters, of which there are up to two. */
+/* Prepares a statement and binds its parameters, of which there are at most two. */
 static bool prepare(session *session, const char *text, MYSQL_STMT **statement)
 {
     MYSQL_BIND parameters[] = {integer(&session->numbers[0]), integer(&session->numbers[1])};
@@ -54,7 +54,8 @@ static bool prepare(session *session, const char *text, MYSQL_STMT **statement)
         || refuse_statement(session, *statement);
 }
 
-/* Binds the statement's row, if it has one, to session->columns; mixed binds its longer row itself. */
+/* Binds the statement's row, if it has one, to session->columns; the case mixed binds its longer row
+ * itself. */
 static bool bind_columns(session *session)
 {
     MYSQL_BIND columns[] = {integer(&session->columns[0]), integer(&session->columns[1])};
@@ -92,7 +93,7 @@ static bool open_database(lab *lab, sql *sql)
     return find_address(lab, &sql->address) && open_session(lab, sql, &sql->own);
 }
 
-/* Opens it with a statement that is always prepared. */
+/* Opens the case with a statement that is always prepared. */
 static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
 {
     strcpy(sql->own.text, text);
@@ -100,7 +101,7 @@ static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
     return open_database(lab, sql);
 }
 
-/* Opens it with a statement that statement= says how to handle. */
+/* Opens the case with a statement that the argument `statement` says how to handle. */
 static bool open_either_statement(lab *lab, sql *sql, const char *text)
 {
     strcpy(sql->own.text, text);
@@ -115,8 +116,8 @@ static bool execute(session *session, MYSQL_STMT *statement)
     return mysql_stmt_execute(statement) == 0 || refuse_statement(session, statement);
 }
 
-/* Fetches the next row of the prepared statement to where it is bound. False at the end, which is
- * a failure if *complete is false then. */
+/* Fetches the next row of the prepared statement into its bound variables. Returns false at the end; then
+ * the fetch failed if *complete is false. */
 static bool next(session *session, bool *complete)
 {
     int result = mysql_stmt_fetch(session->statement);
@@ -125,7 +126,7 @@ static bool next(session *session, bool *complete)
     return result == 0;
 }
 
-/* Runs the prepared statement, of one integer column or two. */
+/* Runs the prepared statement, of one or two integer columns. */
 static bool fetch_prepared(session *session, unsigned columns, lab_work *work)
 {
     bool complete;
@@ -139,7 +140,7 @@ static bool fetch_prepared(session *session, unsigned columns, lab_work *work)
     return complete;
 }
 
-/* Runs the session's statement without parameters. */
+/* Runs the session's statement, which has no parameters. */
 static bool fetch(session *session, unsigned columns, lab_work *work)
 {
     return session->prepared ? fetch_prepared(session, columns, work)
@@ -180,7 +181,7 @@ static bool update(session *session, MYSQL_STMT *statement, int32_t amount, int3
     return execute(session, statement);
 }
 
-/* After the settings were read: they are those with which cases begin. */
+/* Called after the settings were read: they are the settings with which every case begins. */
 static bool open_transactions(lab *lab, session *session)
 {
     return !fewer_trips || mysql_autocommit(session->db, 0) == 0 || refuse(session) || failed(lab, session);
@@ -303,7 +304,7 @@ static bool mixed_open(lab *lab, void *data)
         && read_settings(lab, &sql->own);
 }
 
-/* A decimal(15,4), which comes as text with all four decimals, in units of 0.0001. */
+/* Parses a decimal(15,4), which arrives as text with all four decimals, in units of 0.0001. */
 static int64_t decimal4(const char *text, size_t length)
 {
     int64_t value = 0;
@@ -447,7 +448,7 @@ static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_w
     return true;
 }
 
-/* One connection's share of the points. */
+/* Performs one connection's share of the operations of the case connections. */
 static bool points(void *data, lab_share *share)
 {
     session *session = data;

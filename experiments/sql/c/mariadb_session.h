@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A connection to MariaDB, with one statement: MariaDB's client library, called directly. */
+ * A connection to MariaDB with one statement, through MariaDB's C client library, called directly. */
 #ifndef MARIADB_SESSION_H
 #define MARIADB_SESSION_H
 
@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where to connect; port and socket are 0 and NULL if they are not told. */
+/* Where to connect; port and socket are 0 and NULL if they are not given. */
 typedef struct address {
-    char text[1000]; /* what the others point into */
+    char text[1000]; /* the buffer that the other fields point into */
     const char *user;
     const char *password;
     const char *host;
@@ -38,16 +38,16 @@ typedef struct mixed_row {
 typedef struct session {
     MYSQL *db;
     char text[96];         /* the statement */
-    bool prepared;         /* once, or else sent as text in each operation */
+    bool prepared;         /* prepared once; otherwise sent as text in each operation */
     MYSQL_STMT *statement; /* NULL if it is sent as text */
     int32_t numbers[2];    /* its parameters */
-    int32_t columns[2];    /* and its row ... */
-    mixed_row mixed;       /* ... or this one */
+    int32_t columns[2];    /* its row, in all cases but mixed */
+    mixed_row mixed;       /* its row in the case mixed */
     const inputs *inputs;
     char error[400];       /* why the last operation failed */
 } session;
 
-/* Keeps what went wrong on the connection. Returns false. */
+/* Stores the connection's error. Returns false. */
 static inline bool refuse(session *session)
 {
     snprintf(session->error, sizeof session->error, "%s: %s", mysql_sqlstate(session->db),
@@ -55,7 +55,7 @@ static inline bool refuse(session *session)
     return false;
 }
 
-/* Keeps what went wrong with a prepared statement. Returns false. */
+/* Stores the prepared statement's error. Returns false. */
 static inline bool refuse_statement(session *session, MYSQL_STMT *statement)
 {
     snprintf(session->error, sizeof session->error, "%s: %s", mysql_stmt_sqlstate(statement),
@@ -68,7 +68,7 @@ static inline bool failed(lab *lab, const session *session)
     return lab_fail(lab, LAB_FAILED, "%s", session->error);
 }
 
-/* Without TLS. */
+/* Connects without TLS. */
 static inline bool connect(session *session, const address *to)
 {
     static const my_bool no = 0;
@@ -94,7 +94,7 @@ static inline bool query(session *session, const char *text)
     return mysql_real_query(session->db, text, strlen(text)) == 0 || refuse(session);
 }
 
-/* Reports each column of the one row that the query settings= answers. */
+/* Reports each column of the one row that the query in the argument `settings` returns. */
 static inline bool read_settings(lab *lab, session *session)
 {
     const char *text;
@@ -127,7 +127,7 @@ static inline void decode(char *text)
     *out = '\0';
 }
 
-/* Ends the text before the first such byte; what is after it, or NULL. */
+/* Ends the text before the first such byte; returns what follows it, or NULL. */
 static inline char *cut(char *text, char at)
 {
     char *found = text != NULL ? strchr(text, at) : NULL;
@@ -165,7 +165,7 @@ static inline bool find_address(lab *lab, address *to)
     return true;
 }
 
-/* Runs a text, of one integer column or two. */
+/* Runs a statement as text, of one or two integer columns. */
 static inline bool fetch_text(session *session, const char *text, unsigned columns, lab_work *work)
 {
     if (!query(session, text))

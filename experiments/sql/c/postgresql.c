@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQL on PostgreSQL with nothing in between: libpq, called directly. Parameters and results are in
- * PostgreSQL's binary format, but for texts without parameters: these go by the simple protocol, in
- * one message where the other one needs five, and it answers in text. The other languages are read
- * against it. With the argument `fewer-trips` BEGIN goes with the first statement of a transaction, in one
- * message: that is faster, and permissible, since nothing is decided by the answer to BEGIN. */
+ * SQL on PostgreSQL through libpq, called directly. Parameters and results are in PostgreSQL's binary
+ * format, except for texts without parameters: they use the simple protocol, which needs one message
+ * where the extended one needs five, and which answers in text. This is the reference for the other
+ * languages. With the argument `fewer-trips` BEGIN is sent with the first statement of a transaction, in one
+ * message: this is faster, and permissible, since nothing depends on the answer to BEGIN. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "postgresql_session.h"
@@ -27,25 +27,25 @@
 #define SECOND "second"
 #define BEGIN "begin"
 
-/* BEGIN is not sent by itself. */
+/* True if BEGIN is not sent by itself. */
 static bool fewer_trips = false;
 
 /* The open case. All zeros while none is open. */
 typedef struct sql {
-    session own; /* the only one, but for connections */
+    session own; /* the only one, except in the case connections */
     const char *target;
     inputs inputs;
-    const char *second; /* of transfer */
-    const char *table;  /* drop_create */
+    const char *second; /* of the case transfer */
+    const char *table;  /* of the case drop_create */
     uint64_t rows_tx;
-    session *sessions; /* connections */
+    session *sessions; /* of the case connections */
     uint64_t connections;
     lab_workers *workers;
 } sql;
 
 /* -- Connections and statements ----------------------------------------------------------- */
 
-/* Ends a command without rows. */
+/* Ends a command that returns no rows. */
 static bool done(session *session, PGresult *result)
 {
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
@@ -59,7 +59,7 @@ static bool execute(session *session, const char *text)
     return done(session, PQexec(session->db, text));
 }
 
-/* Begins a transaction, either at once or with its first statement. */
+/* Begins a transaction, either now or with its first statement. */
 static bool begin(session *session)
 {
     session->begins = fewer_trips;
@@ -71,13 +71,13 @@ static bool prepare(session *session, const char *name, const char *text)
     return done(session, PQprepare(session->db, name, text, 0, NULL));
 }
 
-/* An integer as it is bound: in network byte order. */
+/* Returns an integer as it is bound: in network byte order. */
 static uint32_t bound(int32_t value)
 {
     return htobe32((uint32_t)value);
 }
 
-/* The result of one statement in a pipeline; behind each comes NULL. */
+/* Returns the result of one statement in a pipeline; each result is followed by NULL. */
 static PGresult *next_result(PGconn *db)
 {
     PGresult *result = PQgetResult(db);
@@ -85,7 +85,8 @@ static PGresult *next_result(PGconn *db)
     return result;
 }
 
-/* Sends BEGIN and a prepared statement in one message, and waits for both answers: the one that failed, or the last. */
+/* Sends BEGIN and a prepared statement in one message and waits for both answers. Returns the one that failed, or
+ * the last. */
 static PGresult *begin_with(PGconn *db, const char *name, int count, const char *const *values,
                             const int *lengths, const int *binary)
 {
@@ -105,7 +106,7 @@ static PGresult *begin_with(PGconn *db, const char *name, int count, const char 
     return result;
 }
 
-/* Executes a prepared statement, and BEGIN before it if that is still to be sent. */
+/* Executes a prepared statement, preceded by BEGIN if it is still to be sent. */
 static PGresult *execute_prepared(session *session, const char *name, int count,
                                   const char *const *values, const int *lengths, const int *binary)
 {
@@ -115,7 +116,7 @@ static PGresult *execute_prepared(session *session, const char *name, int count,
     return begin_with(session->db, name, count, values, lengths, binary);
 }
 
-/* Executes the session's statement with one integer, or with none if it is NULL. */
+/* Executes the session's statement with one integer, or without parameters if it is NULL. */
 static PGresult *ask(session *session, const uint32_t *parameter)
 {
     static const int length = sizeof *parameter;
@@ -150,14 +151,14 @@ static bool open_session(lab *lab, const sql *sql, session *session)
         || failed(lab, session);
 }
 
-/* libpq reads the whole target itself. */
+/* libpq parses the whole target itself. */
 static bool find_target(lab *lab, sql *sql)
 {
     const char *rest;
     return open_target(lab, "postgresql:", &rest) && lab_text(lab, "target", &sql->target);
 }
 
-/* Opens the database, prepares what is to be prepared, and then reads the settings. */
+/* Opens the database, prepares the statements, and then reads the settings. */
 static bool open_database(lab *lab, sql *sql)
 {
     return find_target(lab, sql) && open_session(lab, sql, &sql->own)
@@ -167,7 +168,7 @@ static bool open_database(lab *lab, sql *sql)
         && read_settings(lab, &sql->own);
 }
 
-/* Opens it with a statement that is always prepared. */
+/* Opens the case with a statement that is always prepared. */
 static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
 {
     strcpy(sql->own.text, text);
@@ -175,7 +176,7 @@ static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
     return open_database(lab, sql);
 }
 
-/* Opens it with a statement that statement= says how to handle. */
+/* Opens the case with a statement that the argument `statement` says how to handle. */
 static bool open_either_statement(lab *lab, sql *sql, const char *text)
 {
     bool prepared;
@@ -202,13 +203,14 @@ static int64_t int8(const PGresult *result, int row, int column)
     return (int64_t)be64toh(value);
 }
 
-/* A numeric of at most four decimals, in units of 0.0001. Its binary form: how many digits, all to
- * base 10,000; the power of that base of the first one; the sign; decimals shown; the digits. */
+/* Decodes a numeric of at most four decimals, in units of 0.0001. Its binary form: the number of digits,
+ * all in base 10,000; the power of this base of the first digit; the sign; the number of decimals shown;
+ * the digits. */
 static int64_t numeric4(const PGresult *result, int row, int column)
 {
     const char *bytes = PQgetvalue(result, row, column);
     int digits = int2(bytes);
-    int last = int2(bytes + 2) + 1 - digits; /* the power of the last digit */
+    int last = int2(bytes + 2) + 1 - digits; /* the power of the last digit's place */
     int64_t value = 0;
     for (int i = 0; i < digits; i++)
         value = value * 10000 + int2(bytes + 8 + 2 * i);
@@ -217,7 +219,7 @@ static int64_t numeric4(const PGresult *result, int row, int column)
     return int2(bytes + 4) == 0x4000 ? -value : value;
 }
 
-/* Milliseconds since 1970 of a timestamp, which counts microseconds since 2000. */
+/* Returns the milliseconds since 1970 of a timestamp, which counts microseconds since 2000. */
 static int64_t moment(const PGresult *result, int row, int column)
 {
     return int8(result, row, column) / 1000 + 946684800000;
@@ -469,7 +471,7 @@ static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_w
     return true;
 }
 
-/* One connection's share of the points. */
+/* Performs one connection's share of the operations of the case connections. */
 static bool points(void *data, lab_share *share)
 {
     session *session = data;

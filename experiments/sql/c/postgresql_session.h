@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A connection to PostgreSQL, with one statement: libpq, called directly. */
+ * A connection to PostgreSQL with one statement, through libpq, called directly. */
 #ifndef POSTGRESQL_SESSION_H
 #define POSTGRESQL_SESSION_H
 
@@ -15,14 +15,14 @@
 /* A connection, and the statement of the case. */
 typedef struct session {
     PGconn *db;
-    char text[96];      /* the statement ... */
-    const char *name;   /* ... and its name, or NULL if it is sent as text each time */
-    bool begins;        /* BEGIN is to go with the next prepared statement */
+    char text[96];      /* the statement */
+    const char *name;   /* its name, or NULL if it is sent as text each time */
+    bool begins;        /* BEGIN is to be sent with the next prepared statement */
     const inputs *inputs;
     char error[400];    /* why the last operation failed */
 } session;
 
-/* Without encryption, which libpq would otherwise try first. */
+/* Connects without encryption, which libpq would otherwise try first. */
 static inline bool connect(session *session, const char *target)
 {
     const char *keys[] = {"sslmode", "gssencmode", "dbname", NULL};
@@ -40,7 +40,7 @@ static inline void disconnect(session *session)
     session->db = NULL;
 }
 
-/* Keeps what a result says went wrong, and clears it. Returns false. */
+/* Stores the error of a result, and frees the result. Returns false. */
 static inline bool refuse(session *session, PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -57,7 +57,7 @@ static inline bool failed(lab *lab, const session *session)
     return lab_fail(lab, LAB_FAILED, "%s", session->error);
 }
 
-/* Reports each column of the one row that the query settings= answers. */
+/* Reports each column of the one row that the query in the argument `settings` returns. */
 static inline bool read_settings(lab *lab, session *session)
 {
     const char *query;
@@ -80,14 +80,14 @@ static inline int32_t int4(const PGresult *result, int row, int column)
     return (int32_t)be32toh(value);
 }
 
-/* An integer from a result in either format. */
+/* Returns an integer from a result in either format. */
 static inline uint64_t integer(const PGresult *result, bool binary, int row, int column)
 {
     return (uint64_t)(binary ? int4(result, row, column)
                              : strtol(PQgetvalue(result, row, column), NULL, 10));
 }
 
-/* Takes the rows of one integer column. */
+/* Reads the rows of one integer column. */
 static inline bool fetch_column(session *session, PGresult *result, lab_work *work)
 {
     if (PQresultStatus(result) != PGRES_TUPLES_OK)

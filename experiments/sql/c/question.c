@@ -60,8 +60,8 @@ uint64_t fold_text(const char *text, size_t length)
     return sum;
 }
 
-/* Days since 1970-01-01 in the Gregorian calendar: years that begin in March put the leap day last,
- * and 719468 days lie between 0000-03-01 and 1970-01-01. */
+/* Returns the days since 1970-01-01 in the Gregorian calendar: years that begin in March put the leap day
+ * last, and 719468 days lie between 0000-03-01 and 1970-01-01. */
 static int64_t days(int year, int month, int day)
 {
     int64_t y = month > 2 ? year : year - 1;

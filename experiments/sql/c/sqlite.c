@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQL on SQLite with nothing in between: the C API, called directly. It shows what the library
- * itself costs, so the other languages are read against it. With the argument `nomutex` connections have
- * no mutex, which is faster, and permissible where no two threads use one connection at once. */
+ * SQL on SQLite through its C API, called directly. It shows what the library itself costs, so this is
+ * the reference for the other languages. With the argument `nomutex` connections have no mutex, which is
+ * faster, and permissible where no two threads use one connection at the same time. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "question.h"
@@ -23,15 +23,15 @@
 
 /* The open case. All zeros while none is open. */
 typedef struct sql {
-    session own; /* the only one, but for connections */
+    session own; /* the only one, except in the case connections */
     const char *path;
     inputs inputs;
-    const char *table;   /* drop_create */
-    sqlite3_stmt *begin; /* of transactions */
+    const char *table;   /* of the case drop_create */
+    sqlite3_stmt *begin; /* of the cases with transactions */
     sqlite3_stmt *commit;
-    sqlite3_stmt *second; /* of transfer */
+    sqlite3_stmt *second; /* of the case transfer */
     uint64_t rows_tx;
-    session *sessions; /* connections */
+    session *sessions; /* of the case connections */
     uint64_t connections;
     lab_workers *workers;
 } sql;
@@ -61,7 +61,7 @@ static bool open_database(lab *lab, sql *sql)
         && read_settings(lab, &sql->own);
 }
 
-/* Prepares the session's statement, as far as it is to be prepared. */
+/* Prepares the session's statement, if it is to be prepared once. */
 static bool open_statement(lab *lab, session *session)
 {
     return !session->prepared || begin(session) || failed(lab, session);
@@ -209,7 +209,7 @@ static bool mixed_open(lab *lab, void *data)
     return fill_inputs(lab, &sql->inputs) && open_prepared_statement(lab, sql, MIXED);
 }
 
-/* The moment in a text such as 2026-11-21 09:15:00.123. */
+/* Parses a moment in a text such as 2026-11-21 09:15:00.123. */
 static int64_t fold_moment_text(const char *text)
 {
     static const char offsets[] = {0, 5, 8, 11, 14, 17, 20};
@@ -351,7 +351,7 @@ static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_w
     return true;
 }
 
-/* One connection's share of the points. */
+/* Performs one connection's share of the operations of the case connections. */
 static bool points(void *data, lab_share *share)
 {
     session *session = data;

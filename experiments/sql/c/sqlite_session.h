@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A connection to SQLite, with one statement: the C API, called directly. */
+ * A connection to SQLite with one statement, through the C API, called directly. */
 #ifndef SQLITE_SESSION_H
 #define SQLITE_SESSION_H
 
@@ -13,13 +13,13 @@
 /* A connection, and the statement of the case. */
 typedef struct session {
     sqlite3 *db;             /* NULL between the operations of connect */
-    char text[96];           /* the statement ... */
-    bool prepared;           /* ... prepared once, or anew for each operation */
+    char text[96];           /* the statement */
+    bool prepared;           /* prepared once; otherwise prepared again for each operation */
     sqlite3_stmt *statement; /* NULL while it is not prepared */
     const inputs *inputs;
 } session;
 
-/* Flags of every connection, besides that it reads and writes. */
+/* Flags of every connection, in addition to those for reading and writing. */
 static int threading_flags = 0;
 
 static inline bool failed(lab *lab, const session *session)
@@ -45,13 +45,13 @@ static inline bool prepare(const session *session, const char *text, sqlite3_stm
     return sqlite3_prepare_v2(session->db, text, -1, statement, NULL) == SQLITE_OK;
 }
 
-/* Begins an operation: after it, the statement can be bound and stepped. */
+/* Begins an operation: afterwards the statement can be bound and stepped. */
 static inline bool begin(session *session)
 {
     return session->statement != NULL || prepare(session, session->text, &session->statement);
 }
 
-/* Ends an operation; false if its last step failed. */
+/* Ends an operation; returns false if its last step failed. */
 static inline bool end(session *session)
 {
     if (session->prepared)
@@ -67,7 +67,7 @@ static inline void finish_session(session *session)
     sqlite3_close(session->db);
 }
 
-/* Reports what a query answers, in text, as a setting. */
+/* Reports the text that a query returns as a setting. */
 static inline bool read_setting(lab *lab, const session *session, const char *key, const char *query)
 {
     sqlite3_stmt *statement;
@@ -82,7 +82,7 @@ static inline bool read_setting(lab *lab, const session *session, const char *ke
     return found;
 }
 
-/* The threading mode that the connection really has: without a mutex of its own it is not serialized. */
+/* Returns the connection's actual threading mode: a connection without a mutex is not serialized. */
 static inline const char *threading_mode(const session *session)
 {
     if (!sqlite3_threadsafe())

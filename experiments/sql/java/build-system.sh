@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds what the subject java-system adds to the subject java: the same driver on this machine's
-# libsqlite3. Needs the JDK, Maven, gcc and libsqlite3-dev; run it in the project's folder.
+# Builds what the subject java-system needs in addition to the subject java: the same driver, linked with this
+# machine's libsqlite3. Needs the JDK, Maven, gcc and libsqlite3-dev; run it in the project's directory.
 set -eu
 
 out=build/sql/java-system
 rm -rf "$out"
 mvn -q -B -DskipTests -Psystem-sqlite -pl experiments/sql/java -am package
 
-# The driver's native half is one C file. Its header comes from the Java half, as in its own build.
+# The driver's native half is one C file. Its header is generated from the Java half, as in the driver's own
+# build.
 jdk=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
 javac -proc:none -implicit:none -nowarn -cp "$out/driver" -d "$out/source" -h "$out/source" \
     "$out/source/org/sqlite/core/NativeDB.java"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subjects of all three databases share: how a case is opened and closed around its
-// connections, its inputs from the seeded sequence, and the folds of values.
+// What the subjects of all three databases share: how a case is opened and closed together with its
+// connections, its inputs from the seeded sequence, and the folding of values.
 
 import { UnsupportedError } from 'benchlab-kit';
 
 /** @typedef {import('benchlab-kit').Opening} Opening */
 
 /**
- * How a driver names the target of `open`, connects to it, reads settings back and disconnects.
+ * How a driver finds the target of `open`, connects to it, reads the settings and disconnects.
  * @template Target, Connection
  * @typedef {{
  *   target: (opening: Opening) => Target,
@@ -17,16 +17,16 @@ import { UnsupportedError } from 'benchlab-kit';
  * }} Driver
  */
 
-/** A case that measures with one connection: `open` gets it, and returns what performs operations. */
+/** A case that uses one connection: `open` gets it, and returns the function that performs operations. */
 export const withConnection = (driver, open) => (opening) =>
   opened(driver, opening, 1, ([connection]) => open(connection, opening));
 
-/** A case that measures with `connections` of them, all at once. */
+/** A case that uses `connections` connections at the same time. */
 export const withConnections = (driver, open) => (opening) =>
   opened(driver, opening, opening.integer('connections', 1, 2 ** 31 - 1),
     (connections) => open(connections, opening));
 
-/** A case that opens and closes connections itself; its settings are those of one opened before. */
+/** A case that opens and closes connections itself; its settings are read from a connection opened before. */
 export const withoutConnection = (driver, open) => async (opening) => {
   const { settings, close } = await opened(driver, opening, 1, () => null);
   await close();
@@ -50,14 +50,14 @@ async function opened(driver, opening, count, open) {
   }
 }
 
-/** The argument `target`, of the database that the subject serves. */
+/** Returns the argument `target`, which must be of the database that the subject serves. */
 export function targetOf(opening, scheme) {
   const target = opening.text('target');
   if (!target.startsWith(scheme)) throw new UnsupportedError(`the target is not ${scheme}…`);
   return target;
 }
 
-/** Whether statements are prepared, or sent as text. */
+/** Returns whether statements are prepared; otherwise they are sent as text. */
 export function isPrepared(opening) {
   const statement = opening.text('statement');
   if (statement !== 'prepared' && statement !== 'text') {
@@ -66,45 +66,45 @@ export function isPrepared(opening) {
   return statement === 'prepared';
 }
 
-/** The argument `key`, a number of rows. */
+/** Returns the argument `key`, a number of rows. */
 export const count = (opening, key) => opening.integer(key, 1, 2 ** 31 - 1);
 
-/** Inputs repeat after so many: operation k has that of `k % INPUTS`. */
+/** The number of inputs after which they repeat: operation k has the input `k % INPUTS`. */
 export const INPUTS = 4096;
 
-/** The ids to look up, from 1 to `rows`. */
+/** Returns the ids to select, from 1 to `rows`. */
 export function ids(opening) {
   const rows = BigInt(count(opening, 'rows'));
   return opening.inputs.map((input) => Number(1n + input % rows));
 }
 
-/** The values to write, from 0 to 2^31 - 1. */
+/** Returns the values to write, from 0 to 2^31 - 1. */
 export const values = (opening) => opening.inputs.map((input) => Number(input >> 33n));
 
-/** The amounts to move, from 1 to 100. */
+/** Returns the amounts to move, from 1 to 100. */
 export const amounts = (opening) => opening.inputs.map((input) => Number(1n + (input >> 20n) % 100n));
 
-/** The ids of the rows that they move to, from 1 to `rows`. */
+/** Returns the ids of the rows that the amounts are added to, from 1 to `rows`. */
 export function payees(opening) {
   const rows = BigInt(count(opening, 'rows'));
   return opening.inputs.map((input) => Number(1n + (input >> 32n) % rows));
 }
 
-/** A decimal with four digits after its point, such as -1.5000, times 10,000: exact below 2^53. */
+/** Returns a decimal with four digits after its point, such as -1.5000, times 10,000: exact below 2^53. */
 export const tenThousandths = (decimal) => Number(decimal.replace('.', ''));
 
-/** The sum of a text's Unicode code points. */
+/** Returns the sum of a text's Unicode code points. */
 export function codePoints(text) {
   let sum = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.codePointAt(at);
-    if (code > 0xffff) at++; // it takes two of JavaScript's units of 16 bits
+    if (code > 0xffff) at++; // it consists of two of JavaScript's 16-bit code units
     sum += code;
   }
   return sum;
 }
 
-/** Does `work` for every item at once; if one fails, the rest is waited for nevertheless. */
+/** Calls `work` for all items concurrently; if one fails, it still waits for the others. */
 export async function allAtOnce(items, work) {
   const outcomes = await Promise.allSettled(items.map(work));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;

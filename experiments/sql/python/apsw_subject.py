@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQL on SQLite with apsw, which wraps the C API closely: over the SQLite that its wheel bundles,
-or over the system's library where it was built on that."""
+"""SQL on SQLite with apsw, which wraps the C API closely: over the SQLite that its wheel bundles, or over the
+system's library where apsw was built with it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from sqlite_cases import sqlite_cases, threading_mode
 
 
 def connector(path: str, cached: bool) -> Callable[[], apsw.Connection]:
-    # Without SQLITE_OPEN_CREATE: a file that is missing is not made.
+    # Without SQLITE_OPEN_CREATE a missing file is not created.
     connect = partial(apsw.Connection, path, flags=apsw.SQLITE_OPEN_READWRITE)
     return connect if cached else partial(connect, statementcachesize=0)
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the environment of one Python subject, build/EXPERIMENT/python/DRIVER/venv, with what
-# requirements-DRIVER.txt names, what another experiment's own requirements.txt names, and the kit. Each
-# driver has its own, so that one that cannot be built stops no other one.
+# Creates the environment of one Python subject, build/EXPERIMENT/python/DRIVER/venv, with the packages in
+# requirements-DRIVER.txt, those in another experiment's own requirements.txt, and the kit. Each driver has
+# its own environment, so that a driver that cannot be built does not affect the others.
 set -eu
 
 cd "$(dirname "$0")/../../.."
@@ -20,12 +20,12 @@ fi
 
 builder=
 case $driver in apsw* | mysqlclient) builder=$here/requirements-build.txt ;; esac
-# Built from source, apsw downloads a SQLite of its own unless it is told not to.
+# When it is built from source, apsw downloads its own SQLite unless this is turned off.
 case $driver in apsw*)
     mkdir -p "$out"
     printf '[build]\nfetch = False\n' >"$out/apsw.cfg"
     export DIST_EXTRA_CONFIG="$PWD/$out/apsw.cfg" ;;
 esac
-# No cache: it may hold a driver that was built on another library.
+# No cache: it may contain a driver that was built with another library.
 export PIP_NO_CACHE_DIR=1
 exec sh kits/python/environment.sh "$out" $builder "$requirements" $own

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of mysqlclient and PyMySQL, beyond the DB-API."""
+"""The common part of mysqlclient and PyMySQL, in addition to the DB-API."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from lab_kit import UnsupportedError
 
 
 def parameters(target: str) -> dict[str, Any]:
-    """How to connect to the target."""
+    """Returns the arguments for connecting to the target."""
     address = urlsplit(target)
     if address.scheme != "mariadb":
         raise UnsupportedError("the target is not mariadb:")

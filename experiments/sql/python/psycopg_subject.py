@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQL on PostgreSQL with psycopg 3, its implementation in C."""
+"""SQL on PostgreSQL with psycopg 3 in its C implementation."""
 
 from collections.abc import Callable
 from functools import partial

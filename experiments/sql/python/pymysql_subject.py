@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQL on MariaDB with PyMySQL, which is all Python."""
+"""SQL on MariaDB with PyMySQL, which is written entirely in Python."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases are the same on every database: their parameters, their inputs, and the number that a row of test_mixed
-folds to."""
+"""What the cases share on every database: their parameters, their inputs, and the number that a row of test_mixed
+is folded to."""
 
 from datetime import datetime, timedelta
 
@@ -29,22 +29,23 @@ def ids(opening: Opening) -> list[int]:
 
 
 def values(opening: Opening) -> list[int]:
-    """The values to write, from 0 to 2^31 - 1."""
+    """Returns the values to write, from 0 to 2^31 - 1."""
     return [value >> 33 for value in opening.inputs]
 
 
 def credits(opening: Opening) -> list[tuple[int, int]]:
-    """An amount, and the id of whom it goes to."""
+    """Returns pairs of an amount and the id of the row that it is added to."""
     return [(amount, giver) for amount, giver, _ in transfers(opening)]
 
 
 def transfers(opening: Opening) -> list[tuple[int, int, int]]:
-    """An amount, and the ids of whom it is taken from and of whom it goes to."""
+    """Returns triples of an amount, the id of the row that it is subtracted from, and the id of the row that
+    it is added to."""
     rows = opening.integer("rows", 1, 2**31 - 1)
     return [(1 + (value >> 20) % 100, 1 + value % rows, 1 + (value >> 32) % rows)
             for value in opening.inputs]
 
 
 def milliseconds(moment: datetime) -> int:
-    """Since 1970, of a moment in UTC."""
+    """Returns the milliseconds since 1970 of a moment in UTC."""
     return (moment - _EPOCH) // _MS

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of the SQL experiment for drivers of a server. With autocommit on, psycopg, mysqlclient
-and PyMySQL are used in the same way, so only how they connect and what they call a transaction is
-left to each subject."""
+"""The cases of the SQL experiment for drivers of a server. With autocommit on, psycopg, mysqlclient and
+PyMySQL are used in the same way, so each subject defines only how it connects and how it performs a
+transaction."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -12,13 +12,13 @@ from lab_kit import Case, Latencies, Opening, Perform, Share, UnsupportedError, 
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
-"""For a target, and whether statements are prepared: what connects."""
+"""Takes a target, and whether statements are prepared; returns a function that connects."""
 
 Transaction = Callable[[Any], AbstractContextManager[Any]]
-"""For a connection: begins a transaction, and commits it or, after an error, rolls it back."""
+"""Takes a connection; begins a transaction, and commits it or, after an error, rolls it back."""
 
 StatementCache = Callable[[Any], int]
-"""For a connection: how many statements the driver keeps."""
+"""Takes a connection; returns the number of statements that the driver caches."""
 
 POINT = "SELECT value FROM test_simple WHERE id = %s"
 MIXED = "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = %s"
@@ -29,7 +29,8 @@ CREDIT = "UPDATE test_simple SET value = value + %s WHERE id = %s"
 
 def server_cases(connector: Connector, transaction: Transaction,
                  statement_cache: StatementCache | None) -> dict[str, Case]:
-    """The cases by name, over the given driver's connections; without a statement cache it does not prepare."""
+    """Returns the cases by name, over the driver's connections; a driver without a statement cache does not
+    prepare."""
     can_prepare = statement_cache is not None
 
     def settings(opening: Opening, connection: Any) -> dict[str, object]:
@@ -43,7 +44,7 @@ def server_cases(connector: Connector, transaction: Transaction,
             yield connection
 
     def as_told(opening: Opening) -> bool:
-        """True if the statement is to be prepared."""
+        """Returns True if the statement is to be prepared."""
         prepared = is_prepared(opening)
         if prepared and not can_prepare:
             raise UnsupportedError("the driver does not prepare statements on the server")
@@ -171,8 +172,8 @@ def server_cases(connector: Connector, transaction: Transaction,
                 sequence = cycle(new_values)
                 for _ in range(operations):
                     with transaction(connection):
-                        # Not executemany: psycopg would not wait for each result, and the drivers
-                        # of MariaDB would make one statement of all.
+                        # Not executemany: psycopg would not wait for each result, and the drivers of MariaDB
+                        # would combine all statements into one.
                         for value in islice(sequence, rows_tx):
                             cursor.execute(INSERT, (value,))
                             check += value
@@ -256,7 +257,7 @@ def server_cases(connector: Connector, transaction: Transaction,
 
 
 def _points(cursor: Any, row_ids: list[int]) -> Share:
-    """One connection's share of the points."""
+    """Returns one connection's share of the operations of the case connections."""
 
     def share(operations: range, latencies: Latencies) -> Work:
         check = 0

@@ -9,20 +9,20 @@ from urllib.parse import quote
 from lab_kit import serve
 from sqlite_cases import sqlite_cases, threading_mode
 
-# The default of the library, which does not tell it.
+# The default of the library, which has no function that returns it.
 CACHED_STATEMENTS = 128
 
 
 def connector(path: str, cached: bool) -> Callable[[], sqlite3.Connection]:
-    # A plain path would make a file that is missing; without an isolation level there are no
-    # implicit transactions; the case connections opens in one thread what it uses in another one.
+    # With a plain path a missing file would be created; without an isolation level there are no implicit
+    # transactions; the case connections opens in one thread what it uses in another thread.
     connect = partial(sqlite3.connect, f"file:{quote(path)}?mode=rw", uri=True,
                       isolation_level=None, check_same_thread=False)
     return partial(connect, cached_statements=CACHED_STATEMENTS if cached else 0)
 
 
 def driver_settings(connection: sqlite3.Connection, cached: bool) -> dict[str, object]:
-    return {"threading": threading_mode(connection),  # it is opened without flags for threads
+    return {"threading": threading_mode(connection),  # it is opened without threading flags
             "statement_cache": CACHED_STATEMENTS if cached else 0}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of the SQL experiment for both drivers of SQLite: with implicit transactions off, sqlite3 and
-apsw are used in the same way, so only how they connect is left to each subject."""
+apsw are used in the same way, so each subject defines only how it connects."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -13,10 +13,11 @@ from lab_kit import (Case, Latencies, Opening, Perform, Share, UnsupportedError,
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
-"""For the path of an existing file, and the driver's statement cache on or off: what connects."""
+"""Takes the path of an existing file, and whether the driver's statement cache is on; returns a function that
+connects."""
 
 DriverSettings = Callable[[Any, bool], dict[str, object]]
-"""For a connection, and whether its statement cache is on: what only the driver knows of it."""
+"""Takes a connection, and whether its statement cache is on; returns the settings that only the driver knows."""
 
 POINT = "SELECT value FROM test_simple WHERE id = ?"
 # NOTHING is a keyword of SQLite.
@@ -32,7 +33,7 @@ PRAGMAS = ("journal_mode", "synchronous", "encoding", "page_size", "cache_size",
 
 
 def sqlite_cases(connector: Connector, driver_settings: DriverSettings) -> dict[str, Case]:
-    """The cases by name, over the given driver's connections."""
+    """Returns the cases by name, over the driver's connections."""
 
     @contextmanager
     def connected(opening: Opening, cached: bool) -> Iterator[Any]:
@@ -241,7 +242,7 @@ def path_of(opening: Opening) -> str:
 
 @contextmanager
 def transaction(connection: Any, cursor: Any) -> Iterator[None]:
-    """A transaction that the cursor begins and ends."""
+    """Begins a transaction with the cursor, and commits it or, after an error, rolls it back."""
     cursor.execute("BEGIN")
     try:
         yield
@@ -253,7 +254,7 @@ def transaction(connection: Any, cursor: Any) -> Iterator[None]:
 
 
 def _points(execute: Callable[..., Any], row_ids: list[int]) -> Share:
-    """One connection's share of the points."""
+    """Returns one connection's share of the operations of the case connections."""
 
     def share(operations: range, latencies: Latencies) -> Work:
         check = units = 0
@@ -268,7 +269,8 @@ def _points(execute: Callable[..., Any], row_ids: list[int]) -> Share:
 
 
 def threading_mode(connection: Any, flags: int = 0) -> str:
-    """That of the library, as it was built, unless the connection was opened with other flags."""
+    """Returns the threading mode that the library was built with, unless the connection's flags choose
+    another one."""
     ((built,),) = connection.execute("SELECT substr(compile_options, 12) FROM pragma_compile_options "
                                      "WHERE compile_options LIKE 'THREADSAFE=%'")
     if built == "0":

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keeps the drivers' versions for the subjects' hello, as the lock file has them.
+//! Exports the drivers' versions in the lock file for the subjects' hello message.
 
 use std::fs;
 
 fn main() {
-    let lock = fs::read_to_string("Cargo.lock").expect("the lock file is there");
+    let lock = fs::read_to_string("Cargo.lock").expect("the lock file exists");
     for (driver, variable) in [
         ("rusqlite", "RUSQLITE"),
         ("tokio-postgres", "TOKIO_POSTGRES"),
@@ -22,5 +22,5 @@ fn version<'a>(lock: &'a str, driver: &str) -> &'a str {
         .find(|line| *line == format!("name = \"{driver}\""))
         .and_then(|_| lines.next()?.strip_prefix("version = \""))
         .and_then(|rest| rest.strip_suffix('"'))
-        .unwrap_or_else(|| panic!("Cargo.lock does not name {driver} and its version"))
+        .unwrap_or_else(|| panic!("Cargo.lock does not contain {driver} and its version"))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cases has the cases of the SQL experiment, over database/sql.
+// Package cases contains the cases of the SQL experiment, over database/sql.
 package cases
 
 import (
@@ -12,21 +12,21 @@ import (
 	"benchlab/lab"
 )
 
-// Driver is what differs from database to database.
+// Driver contains what differs between databases.
 type Driver struct {
-	// Open returns a pool on a target; if text is true, one that sends each statement as it is given,
-	// and prepares and caches none.
+	// Open returns a pool on a target; if text is true, one that sends each statement as it is, and prepares and
+	// caches none.
 	Open func(target string, text bool) (*sql.DB, error)
-	// Write puts a statement down as the database has it: it is given with `?` for each parameter,
-	// and its names are not quoted.
+	// Write returns a statement in the database's syntax: it is passed with `?` for each parameter and with
+	// unquoted names.
 	Write func(statement string) string
-	// Settings reports what the pool's connection says of itself.
+	// Settings reports the settings that the pool's connection has.
 	Settings func(*lab.Opening, *sql.DB) error
-	// Mixed adds up a row of test_mixed.
+	// Mixed reads a row of test_mixed and returns the sum of its values.
 	Mixed func(*sql.Row) (int64, error)
 }
 
-// Cases returns those that every database has.
+// Cases returns the cases that every database has.
 func (d Driver) Cases() map[string]lab.Open {
 	return map[string]lab.Open{
 		"connect":      d.openConnect,
@@ -43,7 +43,7 @@ func (d Driver) Cases() map[string]lab.Open {
 	}
 }
 
-// ModuleVersion returns the version of a module that the program was built with.
+// ModuleVersion returns the version of a module that is linked into the program.
 func ModuleVersion(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {
@@ -64,7 +64,7 @@ type statement interface {
 	QueryRow(parameters ...any) *sql.Row
 }
 
-// text is a statement that is sent as it is each time.
+// text is a statement that is sent as text each time.
 type text struct {
 	db    *sql.DB
 	query string
@@ -74,7 +74,7 @@ func (t text) Exec(parameters ...any) (sql.Result, error) { return t.db.Exec(t.q
 func (t text) Query(parameters ...any) (*sql.Rows, error) { return t.db.Query(t.query, parameters...) }
 func (t text) QueryRow(parameters ...any) *sql.Row        { return t.db.QueryRow(t.query, parameters...) }
 
-// openPool returns a pool of so many connections, none of which is ever closed for being idle.
+// openPool returns a pool of this many connections, none of which is ever closed for being idle.
 func (d Driver) openPool(opening *lab.Opening, connections int, text bool) (*sql.DB, error) {
 	target, err := opening.Text("target")
 	if err != nil {
@@ -98,7 +98,7 @@ func (d Driver) openText(opening *lab.Opening) (*sql.DB, error) {
 	return db, d.report(opening, db)
 }
 
-// openPrepared returns a pool of so many connections and the statements, prepared on one of them.
+// openPrepared returns a pool of this many connections and the statements, prepared on one of them.
 func (d Driver) openPrepared(opening *lab.Opening, connections int, queries ...string) (
 	db *sql.DB, prepared []*sql.Stmt, err error) {
 	db, err = d.openPool(opening, connections, false)
@@ -116,8 +116,8 @@ func (d Driver) openPrepared(opening *lab.Opening, connections int, queries ...s
 	return db, prepared, d.report(opening, db)
 }
 
-// openStatement returns a pool of one connection and a statement, either prepared or sent as text as
-// the argument `statement` says.
+// openStatement returns a pool of one connection and a statement, either prepared or sent as text, as the
+// argument `statement` says.
 func (d Driver) openStatement(opening *lab.Opening, query string) (*sql.DB, statement, error) {
 	how, err := opening.Text("statement")
 	if err != nil {
@@ -142,7 +142,7 @@ func (d Driver) openOne(opening *lab.Opening, query string) (*sql.DB, *sql.Stmt,
 	return db, prepared[0], nil
 }
 
-// report reads the settings back. It closes the pool if that fails.
+// report reports the settings. It closes the pool if this fails.
 func (d Driver) report(opening *lab.Opening, db *sql.DB) error {
 	err := d.Settings(opening, db)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d Driver) report(opening *lab.Opening, db *sql.DB) error {
 
 type inputs = [lab.Inputs]int64
 
-// newInputs computes what is bound from the seeded sequence.
+// newInputs computes the values to bind from the seeded sequence.
 func newInputs(opening *lab.Opening, compute func(value uint64) uint64) *inputs {
 	var made inputs
 	for i, value := range opening.Inputs {
@@ -164,7 +164,7 @@ func newInputs(opening *lab.Opening, compute func(value uint64) uint64) *inputs 
 	return &made
 }
 
-// newIDs returns the ids of rows of a table that holds `rows` of them.
+// newIDs returns ids of existing rows; the argument `rows` is the number of rows of the table.
 func newIDs(opening *lab.Opening) (*inputs, error) {
 	rows, err := countRows(opening)
 	if err != nil {
@@ -177,7 +177,7 @@ func countRows(opening *lab.Opening) (uint64, error) {
 	return opening.Integer("rows", 1, math.MaxInt32)
 }
 
-// newAmounts returns what to change values by, from 1 to 100.
+// newAmounts returns amounts by which to change values, from 1 to 100.
 func newAmounts(opening *lab.Opening) *inputs {
 	return newInputs(opening, func(value uint64) uint64 { return 1 + value>>20%100 })
 }

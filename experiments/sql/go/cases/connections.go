@@ -8,7 +8,7 @@ import (
 	"benchlab/lab"
 )
 
-// connections is point, by n goroutines that share a pool of n connections.
+// connections is the case point, performed by n goroutines that share a pool of n connections.
 type connections struct {
 	*lab.Workers
 	db *sql.DB
@@ -51,8 +51,8 @@ func (c connections) Close() error {
 	return c.db.Close()
 }
 
-// occupyAll makes n queries whose rows are not yet fetched, each of which needs a connection of its
-// own: so all connections are opened, and the statement is prepared on all of them.
+// occupyAll starts n queries whose rows are not yet fetched, each of which needs its own connection:
+// therefore all connections are opened, and the statement is prepared on all of them.
 func occupyAll(statement *sql.Stmt, n uint64) error {
 	for range n {
 		rows, err := statement.Query(1)

@@ -9,14 +9,15 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// MixedRow holds what every database gives of a row of test_mixed in the same types.
+// MixedRow holds the columns of a row of test_mixed that have the same types on every database.
 type MixedRow struct {
 	ID, Small, Big int64
 	Name           string
 	Nothing        sql.NullInt64
 }
 
-// Fold adds up the row, with the amount in ten-thousandths and the moment in ms since 1970.
+// Fold returns the sum of the row's values, with the amount in ten-thousandths and the moment in ms since
+// 1970.
 func (r *MixedRow) Fold(amount, moment int64) int64 {
 	sum := r.ID + r.Small + r.Big + amount + moment
 	for _, codePoint := range r.Name {
@@ -28,7 +29,7 @@ func (r *MixedRow) Fold(amount, moment int64) int64 {
 	return sum
 }
 
-// FoldExact adds up a row of a database that has decimals and timestamps.
+// FoldExact returns the sum of a row's values, for a database that has decimals and timestamps.
 func FoldExact(row *sql.Row) (int64, error) {
 	var mixed MixedRow
 	var amount decimal.Decimal

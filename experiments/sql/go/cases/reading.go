@@ -20,7 +20,7 @@ func (d Driver) openConnect(opening *lab.Opening) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxIdleConns(-1) // a connection that is given back is closed
+	db.SetMaxIdleConns(-1) // a connection is closed when it is returned
 	return connect{db}, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"benchlab/lab"
 )
 
-// ReportRow asks a server the query that the command carries, and reports every column of its one row.
+// ReportRow runs the query in the argument `settings`, and reports every column of its one row.
 func ReportRow(opening *lab.Opening, db *sql.DB) error {
 	query, err := opening.Text("settings")
 	if err != nil {
@@ -40,7 +40,7 @@ func ReportRow(opening *lab.Opening, db *sql.DB) error {
 	return rows.Err()
 }
 
-// WithConnection calls back with the driver's own connection of a pool.
+// WithConnection calls use with the driver's own connection from a pool.
 func WithConnection(db *sql.DB, use func(connection any) error) error {
 	connection, err := db.Conn(context.Background())
 	if err != nil {

@@ -48,7 +48,7 @@ type insertTx struct {
 	*sql.DB
 	insert *sql.Stmt
 	values *inputs
-	rows   uint64 // of a transaction
+	rows   uint64 // per transaction
 }
 
 func (d Driver) openInsertTx(opening *lab.Opening) (lab.Case, error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL on MariaDB with mysql2: execute prepares a statement at its first execution, query sends text
-// with the values written into it.
+// SQL on MariaDB with mysql2: execute prepares a statement at its first execution, query sends a text that
+// contains the values.
 
 import { createRequire } from 'node:module';
 
@@ -27,13 +27,13 @@ const driver = {
       user: decodeURIComponent(uri.username),
       password: decodeURIComponent(uri.password),
       database: decodeURIComponent(uri.pathname.slice(1)),
-      timezone: 'Z', // of a Date; datetime has none of its own
-      supportBigNumbers: true, // a bigint above 2^53 is a string, as it is exact
+      timezone: 'Z', // of a Date; a datetime has no time zone
+      supportBigNumbers: true, // a bigint above 2^53 is a string, to be exact
     };
   },
   async connect(target) {
     const connection = await mysql.createConnection(target);
-    connection.on('error', console.error); // one that is lost while idle; its next statement fails
+    connection.on('error', console.error); // a connection that is lost while idle; its next statement fails
     return connection;
   },
   async settings(connection, opening) {
@@ -48,7 +48,7 @@ function place(uri) {
   return socketPath === null ? { host: uri.hostname, port: Number(uri.port || 3306) } : { socketPath };
 }
 
-/** Executes a prepared statement with the values that it is called with. */
+/** Returns a function that executes a prepared statement with the values it is called with. */
 const prepared = (connection, sql) => (...values) => connection.execute(sql, values);
 
 const statement = (connection, opening, sql) => (isPrepared(opening)
@@ -126,7 +126,7 @@ function mixed(connection, opening) {
       const [[row]] = await query(id[k % INPUTS]);
       check.add(row.id + row.small);
       check.addBig(BigInt(row.big));
-      check.add(tenThousandths(row.amount)); // decimal is a string, for a number is no decimal
+      check.add(tenThousandths(row.amount)); // a decimal is a string, because a number cannot represent it exactly
       check.add(codePoints(row.name));
       check.add(row.nothing === null ? 1 : 0);
       check.add(row.moment.getTime());
@@ -225,7 +225,7 @@ function dropCreate(connection, opening) {
 async function manyConnections(connections, opening) {
   const id = ids(opening);
   const queries = connections.map((connection) => prepared(connection, POINT));
-  for (const query of queries) await query(id[0]); // which prepares it
+  for (const query of queries) await query(id[0]); // prepares the statement
   return async (operations) => {
     const check = new Sum();
     const latencies = new Latencies();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL on PostgreSQL with pg: a statement with a name is prepared at its first execution, one without
-// is parsed every time.
+// SQL on PostgreSQL with pg: a statement with a name is prepared at its first execution, a statement without
+// a name is parsed every time.
 
 import { createRequire } from 'node:module';
 
@@ -19,7 +19,7 @@ const INSERT = 'INSERT INTO test_simple (value) VALUES ($1)';
 const SUBTRACT = 'UPDATE test_simple SET value = value - $1 WHERE id = $2';
 const ADD = 'UPDATE test_simple SET value = value + $1 WHERE id = $2';
 
-pg.types.setTypeParser(pg.types.builtins.INT8, BigInt); // it would be a string
+pg.types.setTypeParser(pg.types.builtins.INT8, BigInt); // by default it would be a string
 
 const driver = {
   target: (opening) => targetOf(opening, 'postgresql:'),
@@ -36,7 +36,7 @@ const driver = {
   close: (client) => client.end(),
 };
 
-/** Executes a prepared statement with the values that it is called with. */
+/** Returns a function that executes a prepared statement with the values it is called with. */
 const prepared = (client, name, text) => (...values) => client.query({ name, text, values });
 
 const statement = (client, opening, name, text) => (isPrepared(opening)
@@ -107,7 +107,7 @@ function mixed(client, opening) {
       const { rows: [row] } = await query(id[k % INPUTS]);
       check.add(row.id + row.small);
       check.addBig(row.big);
-      check.add(tenThousandths(row.amount)); // numeric is a string, for a number is no decimal
+      check.add(tenThousandths(row.amount)); // a numeric is a string, because a number cannot represent it exactly
       check.add(codePoints(row.name));
       check.add(row.nothing === null ? 1 : 0);
       check.add(row.moment.getTime());
@@ -206,7 +206,7 @@ function dropCreate(client, opening) {
 async function manyConnections(clients, opening) {
   const id = ids(opening);
   const queries = clients.map((client) => prepared(client, 'point', POINT));
-  for (const query of queries) await query(id[0]); // which prepares it
+  for (const query of queries) await query(id[0]); // prepares the statement
   return async (operations) => {
     const check = new Sum();
     const latencies = new Latencies();

@@ -13,7 +13,7 @@ import {
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
 const POINT = 'SELECT value FROM test_simple WHERE id = ?';
-// NOTHING is a word of SQLite's grammar.
+// NOTHING is a keyword of SQLite.
 const MIXED = 'SELECT id, small, big, amount, name, "nothing", moment FROM test_mixed WHERE id = ?';
 const INSERT = 'INSERT INTO test_simple (value) VALUES (?)';
 const SUBTRACT = 'UPDATE test_simple SET value = value - ? WHERE id = ?';
@@ -26,7 +26,7 @@ const driver = {
   target: (opening) => targetOf(opening, 'sqlite:').slice('sqlite:'.length),
   connect(path) {
     const db = new Database(path, { fileMustExist: true });
-    db.pragma('cache_size = -2000'); // SQLite's default; the library that comes along has another
+    db.pragma('cache_size = -2000'); // SQLite's default; the library in the package has a different one
     return db;
   },
   settings: (db) => ({
@@ -39,7 +39,7 @@ const driver = {
   close: (db) => db.close(),
 };
 
-/** The mode that the library was built for: the driver opens without flags that would change it. */
+/** Returns the mode that the library was built for: the driver sets no flags that would change it. */
 function threading(db) {
   const find = db.prepare(`
     SELECT substr(compile_options, 12) FROM pragma_compile_options
@@ -47,7 +47,9 @@ function threading(db) {
   return { 0: 'single-thread', 1: 'serialized', 2: 'multi-thread' }[find.pluck().get()];
 }
 
-/** What gives a statement for each operation: always the same, or a new one for each. */
+/**
+ * Returns a function that returns the statement for each operation: always the same, or a new one each time.
+ */
 function statement(db, opening, sql) {
   if (!isPrepared(opening)) return () => db.prepare(sql);
   const prepared = db.prepare(sql);
@@ -104,7 +106,7 @@ function point(db, opening) {
 
 function mixed(db, opening) {
   const id = ids(opening);
-  const byId = db.prepare(MIXED).safeIntegers(); // a BigInt for every integer, for some are big
+  const byId = db.prepare(MIXED).safeIntegers(); // a BigInt for every integer, because some are large
   return (operations) => {
     const check = new Sum();
     for (let k = 0; k < operations; k++) {
@@ -194,7 +196,7 @@ function dropCreate(db, opening) {
   };
 }
 
-/** As nothing is waited for, the connections take turns. */
+/** As all calls are synchronous, the connections take turns. */
 function manyConnections(connections, opening) {
   const id = ids(opening);
   const points = connections.map((db) => db.prepare(POINT));

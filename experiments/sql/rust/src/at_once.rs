@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations shared among the tasks of several connections.
+//! Operations that are shared among the tasks of several connections.
 
 use lab_kit::{Failure, Laps, Work};
 use std::iter::StepBy;
@@ -17,27 +17,27 @@ pub struct Share {
 }
 
 impl Share {
-    /// Waits until every connection is ready; then this one's operations begin.
+    /// Waits until every connection is ready; then this connection's operations begin.
     pub async fn begin(&mut self) -> StepBy<Range<u64>> {
         self.barrier.wait().await;
         self.laps.start();
         self.operations.clone()
     }
 
-    /// One operation has ended, with this value.
+    /// Ends one operation, whose result is this value.
     pub fn done(&mut self, value: i32) {
         self.work.add(1, value);
         self.laps.lap();
     }
 
-    /// The result of all of them.
+    /// Returns the result of all operations.
     pub fn end(mut self) -> Work {
         self.work.laps = Some(self.laps);
         self.work
     }
 }
 
-/// Does the operations on all connections at once, each in a task of its own.
+/// Performs the operations on all connections concurrently, each connection in its own task.
 pub async fn at_once<C, F>(
     connections: &[Arc<C>],
     operations: u64,

@@ -3,7 +3,7 @@
 
 use lab_kit::{Failure, Inputs, Opening};
 
-/// True if the case's statement is prepared once, false if its text is sent in each operation.
+/// Returns true if the case's statement is prepared once, and false if its text is sent in each operation.
 pub fn is_prepared(opening: &Opening) -> Result<bool, Failure> {
     match opening.text("statement")? {
         "prepared" => Ok(true),
@@ -14,13 +14,13 @@ pub fn is_prepared(opening: &Opening) -> Result<bool, Failure> {
     }
 }
 
-/// Ids of rows, from 1 to the table's number of rows.
+/// Returns ids of rows, from 1 to the table's number of rows.
 pub fn ids(opening: &Opening) -> Result<Inputs<i32>, Failure> {
     let rows = rows(opening)?;
     Ok(opening.inputs().map(|s| id(s, rows)))
 }
 
-/// Values to insert.
+/// Returns values to insert.
 pub fn values(opening: &Opening) -> Inputs<i32> {
     opening.inputs().map(|s| (s >> 33) as i32)
 }
@@ -33,7 +33,7 @@ pub struct Update {
     pub id: i32,
 }
 
-/// The updates of `update_point`.
+/// Returns the updates of `update_point`.
 pub fn updates(opening: &Opening) -> Result<Inputs<Update>, Failure> {
     let rows = rows(opening)?;
     let update = |s: u64| Update {
@@ -43,7 +43,7 @@ pub fn updates(opening: &Opening) -> Result<Inputs<Update>, Failure> {
     Ok(opening.inputs().map(update))
 }
 
-/// An amount that goes from one row to another.
+/// An amount that is moved from one row to another.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Transfer {
@@ -52,7 +52,7 @@ pub struct Transfer {
     pub to: i32,
 }
 
-/// The transfers of `transfer`.
+/// Returns the transfers of `transfer`.
 pub fn transfers(opening: &Opening) -> Result<Inputs<Transfer>, Failure> {
     let rows = rows(opening)?;
     let transfer = |s: u64| Transfer {

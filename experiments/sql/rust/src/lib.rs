@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The common part of the programs of the three targets: the inputs of their cases, the folding of a row of
-//! `test_mixed`, tasks that do operations at once, and the connection to each target, which the experiment of
-//! pooled connections uses too.
+//! What the programs of the three targets share: the inputs of their cases, the folding of a row of `test_mixed`,
+//! tasks that perform operations concurrently, and the connection to each target.
+//!
+//! The experiment of pooled connections uses the connection to each target too.
 
 mod at_once;
 mod inputs;
@@ -16,5 +17,5 @@ pub use inputs::{Transfer, Update, ids, is_prepared, transfers, updates, values}
 pub use mixed::{Amount, Mixed, fold};
 pub use runtime::this_thread;
 
-/// The cheapest statement that yields a row.
+/// The cheapest statement that returns a row.
 pub const SELECT_1: &str = "SELECT 1";

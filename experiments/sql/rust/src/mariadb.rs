@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a subject connects to MariaDB, by mysql_async.
+//! How a subject connects to MariaDB, with mysql_async.
 
 use crate::{SELECT_1, this_thread};
 use lab_kit::{Closed, Failure, Opening, Work};
@@ -9,7 +9,7 @@ use mysql_async::{Conn, Opts, OptsBuilder, Row};
 /// The driver with its version.
 pub const LIBRARY: &str = env!("MYSQL_ASYNC");
 
-/// The case `connect`.
+/// Opens the case `connect`.
 pub fn connect(mut opening: Opening) -> Result<Closed, Failure> {
     let options = options(&opening)?;
     let runtime = this_thread()?;
@@ -31,22 +31,22 @@ async fn connect_each(options: &Opts, operations: u64) -> Result<Work, Failure> 
     Ok(work)
 }
 
-/// The row, which must be there.
+/// Returns the row, or an error if there is none.
 pub fn found<T>(row: Option<T>) -> Result<T, Failure> {
     row.ok_or_else(|| Failure::failed("the query gave no row"))
 }
 
-/// Where `target=` is.
+/// Returns the address in the argument `target`.
 pub fn options(opening: &Opening) -> Result<Opts, Failure> {
     let Some(rest) = opening.text("target")?.strip_prefix("mariadb:") else {
         return Err(Failure::unsupported("the target is not mariadb://…"));
     };
     let options = Opts::from_url(&format!("mysql:{rest}"))?;
-    // Or a connection to this machine would leave TCP for the Unix socket.
+    // Otherwise a connection to this machine would switch from TCP to the Unix socket.
     Ok(OptsBuilder::from_opts(options).prefer_socket(false).into())
 }
 
-/// Adds the settings, as the connection has them, to the reply.
+/// Adds the connection's settings to the reply.
 pub async fn read_settings(
     opening: &mut Opening<'_>,
     connection: &mut Conn,

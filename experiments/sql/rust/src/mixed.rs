@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A row of `test_mixed`, and the number that stands for it.
+//! A row of `test_mixed`, and the number that it is folded to.
 
 use chrono::NaiveDateTime;
 use rust_decimal::Decimal;
@@ -7,9 +7,9 @@ use rust_decimal::Decimal;
 /// The columns id, small, big, amount, name, nothing and moment.
 pub type Mixed<A> = (i32, i32, i64, A, String, Option<i32>, NaiveDateTime);
 
-/// The type that the column `amount` is decoded to.
+/// A type that the column `amount` is decoded to.
 pub trait Amount {
-    /// The amount times 10,000, as a whole number.
+    /// Returns the amount times 10,000, as a whole number.
     fn ten_thousandths(self) -> i64;
 }
 
@@ -26,7 +26,7 @@ impl Amount for f64 {
     }
 }
 
-/// Every column of the row, added up.
+/// Returns the sum of all columns of the row.
 pub fn fold<A: Amount>((id, small, big, amount, name, nothing, moment): Mixed<A>) -> i64 {
     big.wrapping_add(i64::from(id))
         .wrapping_add(i64::from(small))

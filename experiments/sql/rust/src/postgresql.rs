@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a subject connects to PostgreSQL, by tokio-postgres.
+//! How a subject connects to PostgreSQL, with tokio-postgres.
 
 use crate::{SELECT_1, this_thread};
 use lab_kit::{Closed, Failure, Opening, Work};
@@ -9,12 +9,12 @@ use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
 /// The driver with its version.
 pub const LIBRARY: &str = env!("TOKIO_POSTGRES");
 
-/// The SQLSTATE of an error of the driver.
+/// Returns the SQLSTATE of an error of the driver.
 pub fn sqlstate(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     Some(error.downcast_ref::<Error>()?.code()?.code().to_owned())
 }
 
-/// The case `connect`.
+/// Opens the case `connect`.
 pub fn connect(mut opening: Opening) -> Result<Closed, Failure> {
     let config = config(&opening)?;
     let runtime = this_thread()?;
@@ -37,7 +37,7 @@ async fn connect_each(config: &Config, operations: u64) -> Result<Work, Failure>
     Ok(work)
 }
 
-/// Where `target=` is.
+/// Returns the configuration in the argument `target`.
 pub fn config(opening: &Opening) -> Result<Config, Failure> {
     let target = opening.text("target")?;
     if !target.starts_with("postgresql:") {
@@ -46,9 +46,9 @@ pub fn config(opening: &Opening) -> Result<Config, Failure> {
     Ok(target.parse()?)
 }
 
-/// A client, and the task that carries its messages.
+/// A client, and the task that transfers its messages.
 pub struct Connection {
-    /// Where statements are sent.
+    /// The client, to which statements are sent.
     pub client: Client,
     task: JoinHandle<Result<(), Error>>,
 }
@@ -61,14 +61,14 @@ impl Connection {
         Ok(Self { client, task })
     }
 
-    /// The task ends when the server was told.
+    /// Closes the connection; the task ends after it has notified the server.
     pub async fn close(self) -> Result<(), Failure> {
         drop(self.client);
         Ok(self.task.await??)
     }
 }
 
-/// Adds the settings, as the connection has them, to the reply.
+/// Adds the connection's settings to the reply.
 pub async fn read_settings(opening: &mut Opening<'_>, client: &Client) -> Result<(), Failure> {
     for message in client.simple_query(opening.text("settings")?).await? {
         if let SimpleQueryMessage::Row(row) = message {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a subject connects to SQLite, by rusqlite.
+//! How a subject connects to SQLite, with rusqlite.
 
 use crate::SELECT_1;
 use lab_kit::{Closed, Failure, Opening, Work};
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 /// The driver with its version.
 pub const LIBRARY: &str = env!("RUSQLITE");
 
-/// The case `connect`.
+/// Opens the case `connect`.
 pub fn connect(mut opening: Opening) -> Result<Closed, Failure> {
     let path = path(&opening)?;
     read_settings(&mut opening, &open(&path)?)?;
@@ -27,7 +27,7 @@ pub fn connect(mut opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// The file in `target=`.
+/// Returns the path in the argument `target`.
 pub fn path(opening: &Opening) -> Result<String, Failure> {
     match opening.text("target")?.strip_prefix("sqlite:") {
         Some(path) => Ok(path.to_owned()),
@@ -35,12 +35,12 @@ pub fn path(opening: &Opening) -> Result<String, Failure> {
     }
 }
 
-/// As rusqlite opens a file, but for one that is not there: that is an error.
+/// Opens a file as rusqlite does by default, except that a missing file is an error.
 pub fn open(path: &str) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE)
 }
 
-/// Adds the settings, as the connection has them, to the reply.
+/// Adds the connection's settings to the reply.
 pub fn read_settings(opening: &mut Opening, connection: &Connection) -> Result<(), Failure> {
     for (key, query) in [
         ("version", "SELECT sqlite_version()"),
@@ -65,12 +65,12 @@ pub fn read_settings(opening: &mut Opening, connection: &Connection) -> Result<(
     Ok(())
 }
 
-/// The threading mode that the connection really has: without a mutex of its own it is not serialized.
+/// Returns the connection's actual threading mode: a connection without a mutex is not serialized.
 #[allow(unsafe_code)]
 fn threading(connection: &Connection) -> &'static str {
     // SAFETY: the handle is open as long as the connection is.
     let mutex = unsafe { ffi::sqlite3_db_mutex(connection.handle()) };
-    // SAFETY: it takes nothing, and yields what the library was built with.
+    // SAFETY: it has no arguments, and returns a setting of the library's build.
     match (unsafe { ffi::sqlite3_threadsafe() }, mutex.is_null()) {
         (0, _) => "single-thread",
         (_, true) => "multi-thread",

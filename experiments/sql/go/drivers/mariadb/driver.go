@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mariadb is SQL on MariaDB with go-sql-driver/mysql.
+// Package mariadb is the SQL experiment on MariaDB with go-sql-driver/mysql.
 package mariadb
 
 import (
@@ -22,7 +22,7 @@ var Driver = cases.Driver{
 	Mixed:    cases.FoldExact,
 }
 
-// Subject is the SQL experiment's on this database.
+// Subject returns the SQL experiment's subject on this database.
 func Subject() lab.Subject {
 	all := Driver.Cases()
 	all["do_1"] = Driver.OpenDoOne
@@ -33,7 +33,7 @@ func Subject() lab.Subject {
 	}
 }
 
-// reportSettings asks the server; the driver has no cache of statements.
+// reportSettings reads the settings from the server; the driver has no statement cache.
 func reportSettings(opening *lab.Opening, db *sql.DB) error {
 	opening.Report("statement_cache", 0)
 	return cases.ReportRow(opening, db)
@@ -52,8 +52,8 @@ func open(target string, text bool) (*sql.DB, error) {
 		config.Net, config.Addr = "unix", socket
 	}
 	config.DBName = strings.TrimPrefix(address.Path, "/")
-	config.ParseTime = true         // a datetime is a time.Time
-	config.InterpolateParams = text // else a statement with parameters is prepared, executed and closed
+	config.ParseTime = true         // a datetime is decoded to a time.Time
+	config.InterpolateParams = text // otherwise a statement with parameters is prepared, executed and closed
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package postgresql is SQL on PostgreSQL with pgx, through database/sql.
+// Package postgresql is the SQL experiment on PostgreSQL with pgx, through database/sql.
 package postgresql
 
 import (
@@ -25,7 +25,7 @@ var Driver = cases.Driver{
 	Mixed:    cases.FoldExact,
 }
 
-// Subject is the SQL experiment's on this database.
+// Subject returns the SQL experiment's subject on this database.
 func Subject() lab.Subject {
 	return lab.Subject{
 		Name:    "go",
@@ -47,18 +47,19 @@ func open(target string, text bool) (*sql.DB, error) {
 		return nil, err
 	}
 	if text {
-		config.DefaultQueryExecMode = pgx.QueryExecModeExec // PostgreSQL's unnamed statement
+		config.DefaultQueryExecMode = pgx.QueryExecModeExec // uses PostgreSQL's unnamed statement
 		config.StatementCacheCapacity = 0
 		config.DescriptionCacheCapacity = 0
 	}
 	return stdlib.OpenDB(*config, stdlib.OptionShouldPing(never)), nil
 }
 
-// never keeps the driver from asking the server whether a connection is still there that was idle
-// for a second, as it is while the subject is frozen.
+// never prevents the driver from checking a connection that was idle for a second, as it is while the subject
+// is frozen.
 func never(context.Context, stdlib.ShouldPingParams) bool { return false }
 
-// reportSettings asks the server, and then the driver: how many statements a connection prepares by itself and keeps.
+// reportSettings reads the settings from the server, and from the driver how many statements it prepares and caches
+// per connection.
 func reportSettings(opening *lab.Opening, db *sql.DB) error {
 	if err := cases.ReportRow(opening, db); err != nil {
 		return err

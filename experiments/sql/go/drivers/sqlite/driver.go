@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqlite is SQL on SQLite with go-sqlite3, which calls the SQLite that it bundles through cgo.
+// Package sqlite is the SQL experiment on SQLite with go-sqlite3, which calls the SQLite that it bundles
+// through cgo.
 package sqlite
 
 import (
@@ -24,7 +25,7 @@ var Driver = cases.Driver{
 	Mixed:    foldMixed,
 }
 
-// Subject is the SQL experiment's on this database.
+// Subject returns the SQL experiment's subject on this database.
 func Subject() lab.Subject {
 	version, _, _ := sqlite3.Version()
 	return lab.Subject{
@@ -35,18 +36,18 @@ func Subject() lab.Subject {
 	}
 }
 
-// open is the same for prepared statements and for text: the driver's statement cache is off.
+// open ignores whether statements are prepared or sent as text: the driver's statement cache is off.
 func open(target string, _ bool) (*sql.DB, error) {
 	path, ok := strings.CutPrefix(target, "sqlite:")
 	if !ok {
 		return nil, lab.Unsupported("the target is not sqlite:PATH")
 	}
-	// A file that is missing is not made; and the driver, which sets synchronous to NORMAL with each
-	// connection, sets it to SQLite's own default instead.
+	// A missing file is not created. The driver sets synchronous to NORMAL on each connection unless told
+	// otherwise; here it sets it to SQLite's own default instead.
 	return sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=rw&_synchronous=FULL")
 }
 
-// quoteKeyword quotes the one name that SQLite takes for a keyword.
+// quoteKeyword quotes the one name that is a keyword of SQLite.
 func quoteKeyword(statement string) string {
 	return strings.ReplaceAll(statement, "nothing", `"nothing"`)
 }
@@ -84,7 +85,7 @@ func reportSettings(opening *lab.Opening, db *sql.DB) error {
 	})
 }
 
-// foldMixed adds up a row; SQLite has neither decimals nor timestamps.
+// foldMixed returns the sum of a row's values; SQLite has neither decimals nor timestamps.
 func foldMixed(row *sql.Row) (int64, error) {
 	var mixed cases.MixedRow
 	var amount float64

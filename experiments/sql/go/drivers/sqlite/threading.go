@@ -2,7 +2,7 @@
 
 package sqlite
 
-// Weak: the driver's package has them, and this one is linked alone first.
+// The symbols are weak: the driver's package defines them, and this package is first linked alone.
 
 // #include <stddef.h>
 // extern int sqlite3_threadsafe(void) __attribute__((weak));
@@ -18,8 +18,8 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// threading returns the mode that a connection really has: without a mutex of its own it is not serialized. The
-// driver tells neither the mode nor the handle.
+// threading returns a connection's actual threading mode: a connection without a mutex is not serialized. The
+// driver exposes neither the mode nor the handle.
 func threading(connection *sqlite3.SQLiteConn) string {
 	handle := reflect.ValueOf(connection).Elem().FieldByName("db").UnsafePointer()
 	switch {
@@ -31,7 +31,7 @@ func threading(connection *sqlite3.SQLiteConn) string {
 	return "serialized"
 }
 
-// statementCache returns how many statements a connection keeps at the most.
+// statementCache returns the maximum number of statements that a connection caches.
 func statementCache(connection *sqlite3.SQLiteConn) int {
 	return reflect.ValueOf(connection).Elem().FieldByName("stmtCache").Cap()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! SQL on MariaDB, by mysql_async.
+//! The SQL experiment on MariaDB, with mysql_async.
 
 use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
 use mysql_async::prelude::Queryable;
@@ -241,7 +241,7 @@ async fn points(
     Ok(share.end())
 }
 
-/// The text with the value in place of its parameter, as the driver writes it.
+/// Returns the text with the value instead of its parameter, as the driver writes it.
 fn with(text: &str, value: i32) -> String {
     text.replace('?', &Value::from(value).as_sql(false))
 }
@@ -268,7 +268,7 @@ impl Session {
         Ok(self.runtime.block_on(preparing)?)
     }
 
-    /// The statement, unless its text is to be sent in each operation.
+    /// Prepares the statement, unless its text is to be sent in each operation.
     fn prepare_if_asked(
         &mut self,
         opening: &Opening,
@@ -279,8 +279,7 @@ impl Session {
             .transpose()
     }
 
-    /// Reads the settings, serves the case and closes the connection. The runtime is entered once
-    /// per batch.
+    /// Reports the settings, serves the case and closes the connection. The runtime is entered once per batch.
     fn serve(
         self,
         mut opening: Opening,
@@ -295,7 +294,7 @@ impl Session {
             runtime.block_on(async {
                 let done = perform(&mut connection, operations).await;
                 if done.is_err() {
-                    // A transaction that was given up is rolled back before the next message.
+                    // A transaction that was dropped is rolled back before the next message.
                     let _ = connection.ping().await;
                 }
                 done

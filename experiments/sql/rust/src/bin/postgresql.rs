@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! SQL on PostgreSQL, by tokio-postgres.
+//! The SQL experiment on PostgreSQL, with tokio-postgres.
 
 use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
 use rust_decimal::Decimal;
@@ -265,7 +265,7 @@ impl Session {
         Ok(self.runtime.block_on(preparing)?)
     }
 
-    /// The statement, unless its text is to be sent in each operation.
+    /// Prepares the statement, unless its text is to be sent in each operation.
     fn prepare_if_asked(
         &self,
         opening: &Opening,
@@ -276,8 +276,7 @@ impl Session {
             .transpose()
     }
 
-    /// Reads the settings, serves the case and closes the connection. The runtime is entered once
-    /// per batch.
+    /// Reports the settings, serves the case and closes the connection. The runtime is entered once per batch.
     fn serve(
         self,
         mut opening: Opening,
@@ -292,7 +291,7 @@ impl Session {
             runtime.block_on(async {
                 let done = perform(&mut connection.client, operations).await;
                 if done.is_err() {
-                    // A transaction that was given up is rolled back before the next message.
+                    // A transaction that was dropped is rolled back before the next message.
                     let _ = connection.client.check_connection().await;
                 }
                 done

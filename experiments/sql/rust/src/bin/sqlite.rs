@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! SQL on SQLite, by rusqlite.
+//! The SQL experiment on SQLite, with rusqlite.
 
 use lab_kit::{Closed, Failure, Inputs, Laps, Opening, Subject, Work};
 use rusqlite::{Connection, Statement};
@@ -93,7 +93,7 @@ fn mixed(opening: Opening) -> Result<Closed, Failure> {
     let ids = ids(&opening)?;
     let connection = open(&path(&opening)?)?;
     let mut statement = connection.prepare(
-        // To SQLite, "nothing" is a word of its own.
+        // NOTHING is a keyword of SQLite.
         r#"SELECT id, small, big, amount, name, "nothing", moment FROM test_mixed WHERE id = ?"#,
     )?;
     serve(opening, &connection, |operations| {
@@ -191,7 +191,7 @@ fn drop_create(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// SQLite's functions block, so here each connection has a thread.
+/// The case `connections`: SQLite's functions block, so each connection has a thread.
 fn connections(mut opening: Opening) -> Result<Closed, Failure> {
     let count = opening.integer("connections", 1..=1000_usize)?;
     let ids = &ids(&opening)?;
@@ -213,7 +213,7 @@ fn connections(mut opening: Opening) -> Result<Closed, Failure> {
             done.into_iter()
                 .try_fold(Work::default(), |all, work| Ok(all.join(work?)))
         };
-        all_work()?; // Every statement is prepared.
+        all_work()?; // Prepares every statement.
         Ok(opening.serve(|operations| {
             for (c, worker) in workers.iter().enumerate() {
                 worker.send((c as u64..operations).step_by(count))?;
@@ -226,7 +226,7 @@ fn connections(mut opening: Opening) -> Result<Closed, Failure> {
 /// One connection's part of a batch: the numbers of its operations.
 type Share = StepBy<Range<u64>>;
 
-/// A thread of `connections`. Its first result says that it is ready.
+/// Runs a thread of `connections`. Its first result says that it is ready.
 fn work_until_closed(
     connection: Connection,
     ids: &Inputs<i32>,
@@ -263,7 +263,7 @@ fn points(statement: &mut Statement, ids: &Inputs<i32>, share: Share) -> rusqlit
     Ok(work)
 }
 
-/// The statement, unless its text is to be prepared in each operation.
+/// Prepares the statement, unless its text is to be prepared in each operation.
 fn prepare<'c>(
     opening: &Opening,
     connection: &'c Connection,
@@ -273,7 +273,7 @@ fn prepare<'c>(
     Ok(prepared.then(|| connection.prepare(text)).transpose()?)
 }
 
-/// Reads the settings, and serves the case.
+/// Reports the settings and serves the case.
 fn serve(
     mut opening: Opening,
     connection: &Connection,

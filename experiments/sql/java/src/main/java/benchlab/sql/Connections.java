@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// connections: the operations of point, shared among n connections, each with a thread of its own.
+// connections: the operations of point, shared among n connections, each with its own thread.
 package benchlab.sql;
 
 import benchlab.kit.Case;
@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.Map;
 
 final class Connections implements Case {
-    /** After so many a statement is prepared: pgjdbc does it at the fifth, others at the first. */
+    /**
+     * The executions after which a statement is prepared: pgjdbc prepares it at the fifth, others
+     * at the first.
+     */
     private static final int EXECUTIONS = 5;
 
     private final Database database;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// do_1: DO 1, which has no result, sent as text.
+// do_1: DO 1, which returns no result, sent as text.
 package benchlab.sql;
 
 import benchlab.kit.Result;

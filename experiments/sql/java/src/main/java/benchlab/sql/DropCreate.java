@@ -12,7 +12,7 @@ final class DropCreate extends SqlCase {
 
     private final String create;
 
-    /** @param create the statement that creates the table, in the database's own words */
+    /** @param create the statement that creates the table, in the database's syntax */
     DropCreate(Database database, Connection connection, String create) {
         super(database, connection);
         this.create = create;

@@ -8,7 +8,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** Not as a JDBC batch, of which the servers' drivers send many rows before they wait for an answer. */
+/**
+ * Does not use a JDBC batch, of which the servers' drivers send many rows before they wait for an
+ * answer.
+ */
 final class InsertTransaction extends TransactionCase {
     private final PreparedStatement statement;
     private final Sequence values;

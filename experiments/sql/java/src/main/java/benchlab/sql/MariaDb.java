@@ -10,8 +10,8 @@ import org.mariadb.jdbc.Driver;
 import org.mariadb.jdbc.util.VersionFactory;
 
 /**
- * The driver prepares on the server only if it is told to; else it writes the parameters into the
- * text.
+ * The driver prepares statements on the server only if a property says this; otherwise it writes
+ * the parameters into the text.
  */
 final class MariaDb extends Server {
 
@@ -29,7 +29,7 @@ final class MariaDb extends Server {
         return "MariaDB Connector/J " + VersionFactory.getInstance().getVersion();
     }
 
-    /** Of those that are prepared on the server. */
+    /** Returns the size of the cache of statements that are prepared on the server. */
     @Override
     String statementCache() throws SQLException {
         boolean isUsed =

@@ -14,7 +14,7 @@ final class Point {
 
     private Point() {}
 
-    /** The value in the row of this id. */
+    /** Returns the value in the row with this id. */
     static int value(PreparedStatement statement, long id) throws SQLException {
         statement.setInt(1, (int) id);
         try (ResultSet result = statement.executeQuery()) {

@@ -11,7 +11,7 @@ import org.postgresql.util.DriverInfo;
 
 /**
  * The driver prepares a statement on the server at its fifth execution, and sends its text before.
- * Text mode leaves it at that (prepareThreshold=0), and does without the cache of statements that
+ * In text mode it never prepares one (prepareThreshold=0), and does not cache the statements that
  * the driver has parsed.
  */
 final class Postgresql extends Server {

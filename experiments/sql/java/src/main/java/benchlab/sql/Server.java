@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the servers share: the form of their targets, and the query for their settings.
+// What the servers share: the format of their targets, and the query for their settings.
 package benchlab.sql;
 
 import benchlab.kit.Arguments;
@@ -25,9 +25,9 @@ abstract class Server extends Database {
     private final String settings;
 
     /**
-     * @param scheme of the target {@code SCHEME://USER:PASSWORD@HOST:PORT/DATABASE?NAME=VALUE}, and
+     * @param scheme the scheme of the target {@code SCHEME://USER:PASSWORD@HOST:PORT/DATABASE?NAME=VALUE}, and
      *     of the JDBC URL
-     * @param options what the driver is told beyond the target
+     * @param options the driver's properties in addition to the target
      */
     Server(Driver driver, String scheme, Arguments arguments, Map<String, String> options)
             throws Refusal {
@@ -56,7 +56,7 @@ abstract class Server extends Database {
         }
     }
 
-    /** How many statements the driver keeps for each connection. */
+    /** Returns the number of statements that the driver caches for each connection. */
     abstract String statementCache() throws SQLException;
 
     private static URI uri(String scheme, String target) throws Refusal {
@@ -104,7 +104,7 @@ abstract class Server extends Database {
         return parameters;
     }
 
-    /** Percent-encoding alone: in a URI, unlike in a form, a plus sign is itself. */
+    /** Decodes percent-encoding only: in a URI, unlike in a form, a plus sign stands for itself. */
     private static String decode(String text) {
         return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
     }

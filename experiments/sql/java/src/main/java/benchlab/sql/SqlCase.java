@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases share that measure with one connection.
+// What the cases that measure with one connection share.
 package benchlab.sql;
 
 import benchlab.kit.Case;
@@ -11,7 +11,7 @@ import java.util.Map;
 abstract class SqlCase implements Case {
     final Database database;
 
-    /** The case's own; closing it releases its statements too, as JDBC has it. */
+    /** The case's own connection; closing it also releases its statements, as JDBC requires. */
     final Connection connection;
 
     SqlCase(Database database, Connection connection) {
@@ -29,7 +29,7 @@ abstract class SqlCase implements Case {
         connection.close();
     }
 
-    /** The number in a result of one row. */
+    /** Returns the number in a result of one row. */
     static int fetch(ResultSet result) throws SQLException {
         toRow(result);
         int value = result.getInt(1);
@@ -37,14 +37,14 @@ abstract class SqlCase implements Case {
         return value;
     }
 
-    /** To the first row of a result. */
+    /** Moves to the first row of a result. */
     static void toRow(ResultSet result) throws SQLException {
         if (!result.next()) {
             throw new SQLException("the query gave no row");
         }
     }
 
-    /** A result is read to its end to know that its row is the only one. */
+    /** Reads a result to its end, because only then is its row known to be the only one. */
     static void toEnd(ResultSet result) throws SQLException {
         if (result.next()) {
             throw new SQLException("the query gave more than one row");

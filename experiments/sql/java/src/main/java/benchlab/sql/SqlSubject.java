@@ -13,22 +13,28 @@ import java.sql.SQLException;
 import java.util.Map;
 
 /**
- * @param name as the experiment calls this subject
+ * @param name this subject's name in the experiment
  * @param library the driver with its version
- * @param opener of the databases that this process serves: of its driver no other is loaded
+ * @param opener opens the databases that this process serves; no other driver is loaded
  */
 public record SqlSubject(String name, String library, Opener opener) implements Subject {
 
-    /** Opens a database as the arguments of {@code open} have it, connecting to nothing yet. */
+    /**
+     * Opens a database as the arguments of {@code open} describe it, without connecting to it yet.
+     */
     @FunctionalInterface
     public interface Opener {
-        /** @param prepared whether the case's statements are prepared, or sent as text */
+        /**
+         * @param prepared whether the case's statements are prepared; otherwise they are sent as
+         *     text
+         */
         Database open(Arguments arguments, boolean prepared) throws Refusal;
     }
 
     /**
      * @param arguments the target, {@code sqlite}, {@code postgresql} or {@code mariadb}, and the
-     *     subject's name, {@code java} if there is none; a name alone is that of a subject on SQLite
+     *     subject's name, {@code java} by default; any other first argument is the name of a
+     *     subject on SQLite
      */
     public static void main(String[] arguments) throws Exception {
         String target = arguments.length == 0 ? "sqlite" : arguments[0];
@@ -46,7 +52,10 @@ public record SqlSubject(String name, String library, Opener opener) implements 
         return sqlite(name, Map.of());
     }
 
-    /** @param pragmas that the driver knows, such as {@code busy_timeout}; they are read back too */
+    /**
+     * @param pragmas pragmas that the driver knows, such as {@code busy_timeout}; they are reported
+     *     as settings too
+     */
     public static SqlSubject sqlite(String name, Map<String, String> pragmas) {
         return new SqlSubject(
                 name, Sqlite.library(), (arguments, prepared) -> new Sqlite(arguments, pragmas));
@@ -117,7 +126,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
         };
     }
 
-    /** True if the case's statements are prepared: always, or as requested. */
+    /** Returns true if the case's statements are prepared: always, or as requested. */
     private static boolean isPrepared(String name, Arguments arguments) throws Refusal {
         return switch (name) {
             case "connect", "do_1", "drop_create" -> false;
@@ -131,24 +140,24 @@ public record SqlSubject(String name, String library, Opener opener) implements 
         };
     }
 
-    /** The ids to ask for, of the rows that there are. */
+    /** Returns the ids of existing rows to select. */
     private static Sequence ids(Arguments arguments) throws Refusal {
         long rows = count(arguments, "rows");
         return arguments.sequence().map(input -> 1 + Long.remainderUnsigned(input, rows));
     }
 
-    /** The ids that transfers go to. */
+    /** Returns the ids of the rows that transfers add to. */
     private static Sequence destinations(Arguments arguments) throws Refusal {
         long rows = count(arguments, "rows");
         return arguments.sequence().map(input -> 1 + (input >>> 32) % rows);
     }
 
-    /** The amounts by which values change, from 1 to 100. */
+    /** Returns the amounts by which values change, from 1 to 100. */
     private static Sequence amounts(Arguments arguments) throws Refusal {
         return arguments.sequence().map(input -> 1 + (input >>> 20) % 100);
     }
 
-    /** The values to insert, from 0 to 2<sup>31</sup>-1. */
+    /** Returns the values to insert, from 0 to 2<sup>31</sup>-1. */
     private static Sequence values(Arguments arguments) throws Refusal {
         return arguments.sequence().map(input -> input >>> 33);
     }

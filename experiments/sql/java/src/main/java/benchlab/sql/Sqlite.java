@@ -19,7 +19,10 @@ import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.SQLiteOpenMode;
 
-/** A statement is prepared by the library, and the driver has no cache: the two modes are one. */
+/**
+ * SQLite's library prepares every statement, and the driver has no cache, so the two modes are the
+ * same.
+ */
 final class Sqlite extends Database {
     private static final String TARGET = "sqlite:";
     private static final List<String> PRAGMAS =
@@ -33,7 +36,10 @@ final class Sqlite extends Database {
 
     private final List<String> readBack;
 
-    /** @param pragmas of each connection, beside the driver's own; they are read back too */
+    /**
+     * @param pragmas pragmas of each connection, in addition to the driver's own; they are reported
+     *     as settings too
+     */
     Sqlite(Arguments arguments, Map<String, String> pragmas) throws Refusal {
         super(new JDBC(), url(arguments.text("target")), properties(pragmas));
         readBack = Stream.concat(PRAGMAS.stream(), pragmas.keySet().stream()).toList();
@@ -57,7 +63,7 @@ final class Sqlite extends Database {
         return settings;
     }
 
-    /** A keyword of SQLite, as in ON CONFLICT DO NOTHING. */
+    /** {@code nothing} is a keyword of SQLite, as in ON CONFLICT DO NOTHING. */
     @Override
     String nothing() {
         return "\"nothing\"";
@@ -69,7 +75,10 @@ final class Sqlite extends Database {
         return Math.round(row.getDouble(column) * 10_000);
     }
 
-    /** As the library was built, or as the driver's flags ask for. */
+    /**
+     * Returns the threading mode that the library was built with, unless the driver's flags choose
+     * another one.
+     */
     private static String threading(Connection connection) throws SQLException {
         var opened = connection.unwrap(SQLiteConnection.class).getDatabase().getConfig();
         int flags = opened.getOpenModeFlags();
@@ -96,9 +105,10 @@ final class Sqlite extends Database {
     }
 
     /**
-     * The driver's defaults, but for these pragmas and two more. Told nothing, it makes a file that
-     * is not there, which would hide a wrong target. And it prepares and runs SELECT
-     * last_insert_rowid() after every INSERT, in case someone asks for generated keys: no case does.
+     * Returns the driver's defaults, except for these pragmas and two more settings. By default the
+     * driver creates a missing file, which would hide a wrong target. It also prepares and runs
+     * SELECT last_insert_rowid() after every INSERT, in case the program requests generated keys,
+     * which no case does.
      */
     private static Properties properties(Map<String, String> pragmas) {
         var properties = new Properties();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases share of which one operation is a transaction of several statements.
+// What the cases share in which one operation is a transaction of several statements.
 package benchlab.sql;
 
 import benchlab.kit.Result;
@@ -14,8 +14,8 @@ abstract class TransactionCase extends SqlCase {
     }
 
     /**
-     * Read at the end of opening, so this is where autocommit mode is left, for good: from now on a
-     * commit begins the next transaction.
+     * The settings are read at the end of opening, so autocommit mode is turned off here, for good:
+     * from now on a commit begins the next transaction.
      */
     @Override
     public final Map<String, String> settings() throws SQLException {
@@ -34,6 +34,6 @@ abstract class TransactionCase extends SqlCase {
         }
     }
 
-    /** Does the operations, each with its commit. */
+    /** Performs the operations, each with its commit. */
     abstract Result transact(long operations) throws SQLException;
 }

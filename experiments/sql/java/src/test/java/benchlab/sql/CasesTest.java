@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects the cases: what each does to a database and answers, against values computed here.
+// Tests the cases: what each does to a database and returns, compared with values computed here.
 package benchlab.sql;
 
 import static benchlab.sql.Dialogue.encode;
@@ -154,7 +154,10 @@ class CasesTest {
                     work(selection + " rows=200", "verify", "close"));
         }
 
-        /** Both ends of every type, characters of one to four bytes, and moments a ms apart. */
+        /**
+         * Both ends of every type's range, characters of one to four bytes, and moments that differ
+         * by one ms.
+         */
         @Test
         void decodesEveryColumn() throws Exception {
             createMixed();
@@ -261,7 +264,7 @@ class CasesTest {
             return new Dialogue(database).work(selection + settings(), commands);
         }
 
-        /** The query for the settings, as an argument. */
+        /** The query for the settings, as a protocol argument. */
         String settings() {
             return "";
         }
@@ -316,12 +319,12 @@ class CasesTest {
     /** Tests of servers, in addition to those of all databases. */
     abstract static class OnServer extends OnDatabase {
 
-        /** How many prepared statements the driver keeps unless told otherwise. */
+        /** The number of prepared statements that the driver caches by default. */
         abstract int keptStatements();
 
         @AfterAll
         void drop() throws SQLException {
-            if (database != null) { // It is null where its schema could not be made.
+            if (database != null) { // It is null if its schema could not be created.
                 ((TestServer) database).close();
             }
         }
@@ -373,9 +376,9 @@ class CasesTest {
         }
     }
 
-    // -- What should come out ----------------------------------------------------------------------
+    // -- Expected values ---------------------------------------------------------------------------
 
-    /** The value in the row of a filled table. */
+    /** Returns the value in this row of a filled table. */
     private static long valueOf(int id) {
         return (1L << 30) - id;
     }

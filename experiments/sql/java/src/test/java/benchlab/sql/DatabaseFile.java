@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database file as it is seen from outside the subject.
+// A database file as seen from outside the subject.
 package benchlab.sql;
 
 import java.io.IOException;
@@ -43,16 +43,19 @@ record DatabaseFile(Path path) implements TestDatabase {
         return DriverManager.getConnection("jdbc:sqlite:" + path);
     }
 
-    /** The file change counter: every transaction that writes raises it by one, fileformat2.html. */
+    /**
+     * Returns the file change counter, which every transaction that writes increases by one
+     * (fileformat2.html).
+     */
     long changes() throws IOException {
         return Integer.toUnsignedLong(ByteBuffer.wrap(Files.readAllBytes(path)).getInt(24));
     }
 
-    /** True if this process has the file open. */
+    /** Returns true if this process has the file open. */
     boolean isOpen() throws IOException {
         try (var descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
             for (Path descriptor : descriptors) {
-                // The one that lists the folder is among them, and gone when its turn comes.
+                // The descriptor that lists the directory is among them, and may be closed by now.
                 if (Files.exists(descriptor)
                         && Files.readSymbolicLink(descriptor).equals(path)) {
                     return true;

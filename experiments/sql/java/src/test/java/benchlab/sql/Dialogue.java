@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subject and a database, and what is said to the subject over the protocol.
+// A subject and a database, and the commands sent to the subject over the protocol.
 package benchlab.sql;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -14,7 +14,7 @@ import java.util.List;
 
 record Dialogue(TestDatabase database) {
 
-    /** The subject's replies to the commands. */
+    /** Returns the subject's replies to the commands. */
     static List<String> replies(SqlSubject subject, String... commands) throws Exception {
         var replies = new ByteArrayOutputStream();
         byte[] input = (String.join("\n", commands) + "\n").getBytes(StandardCharsets.US_ASCII);
@@ -22,7 +22,7 @@ record Dialogue(TestDatabase database) {
         return replies.toString(StandardCharsets.US_ASCII).lines().skip(1).toList();
     }
 
-    /** The replies to opening the case on the database, and to the commands that follow. */
+    /** Returns the replies to opening the case on the database, and to the commands that follow. */
     List<String> answers(String selection, String... commands) throws Exception {
         var all = new ArrayList<String>();
         all.add("open case=" + selection + " seed=7 target=" + encode(database.target()));
@@ -30,7 +30,10 @@ record Dialogue(TestDatabase database) {
         return replies(database.subject(), all.toArray(String[]::new));
     }
 
-    /** As answers, of which the first must be that the case was opened: the others. */
+    /**
+     * As {@code answers}, but requires that the first reply is that the case was opened, and
+     * returns the other replies.
+     */
     List<String> work(String selection, String... commands) throws Exception {
         List<String> replies = answers(selection, commands);
         assertTrue(replies.get(0).startsWith("@lab opened "), replies.get(0));
@@ -46,7 +49,7 @@ record Dialogue(TestDatabase database) {
                 + Long.toUnsignedString(check);
     }
 
-    /** As a value of an argument. */
+    /** Returns the value percent-encoded, as in an argument. */
     static String encode(String value) {
         return URLEncoder.encode(value, StandardCharsets.UTF_8)
                 .replace("+", "%20")

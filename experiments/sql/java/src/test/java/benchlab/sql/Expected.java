@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs that a batch should use for seed 7, computed in another way than the kit does.
+// The inputs that a batch should use for seed 7, computed in another way than in the kit.
 package benchlab.sql;
 
 import java.math.BigInteger;
@@ -11,28 +11,28 @@ final class Expected {
 
     private Expected() {}
 
-    /** The id of the row that operation k asks for, or changes. */
+    /** Returns the id of the row that operation k selects or changes. */
     static int id(int k, int rows) {
         return INPUTS.get(k).mod(BigInteger.valueOf(rows)).intValueExact() + 1;
     }
 
-    /** The id that operation k of {@code transfer} gives to. */
+    /** Returns the id of the row that operation k of {@code transfer} adds to. */
     static int destination(int k, int rows) {
         BigInteger input = INPUTS.get(k).shiftRight(32);
         return input.mod(BigInteger.valueOf(rows)).intValueExact() + 1;
     }
 
-    /** The amount by which operation k changes a value. */
+    /** Returns the amount by which operation k changes a value. */
     static long amount(int k) {
         return INPUTS.get(k).shiftRight(20).mod(BigInteger.valueOf(100)).longValueExact() + 1;
     }
 
-    /** The value that row k of a batch inserts. */
+    /** Returns the value that row k of a batch inserts. */
     static long value(int k) {
         return INPUTS.get(k).shiftRight(33).longValueExact();
     }
 
-    /** The first values that a batch inserts. */
+    /** Returns the first values that a batch inserts. */
     static List<Long> values(int count) {
         var values = new ArrayList<Long>();
         for (int k = 0; k < count; k++) {
@@ -41,7 +41,7 @@ final class Expected {
         return values;
     }
 
-    /** SplitMix64 as docs/protocol.md states it, in unbounded integers. */
+    /** Computes SplitMix64 as docs/protocol.md defines it, in unbounded integers. */
     private static List<BigInteger> splitMix64(long seed, int count) {
         BigInteger mask = BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
         var values = new ArrayList<BigInteger>();

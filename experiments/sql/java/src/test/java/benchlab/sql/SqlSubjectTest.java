@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects what is the subject's own: its driver, its refusals, and what it leaves of SQLite's files.
+// Tests what is specific to the subject: its driver, its errors, and what remains of SQLite's files.
 package benchlab.sql;
 
 import static benchlab.sql.Dialogue.encode;
@@ -93,7 +93,10 @@ class SqlSubjectTest {
                 opened);
     }
 
-    /** A transaction of a row, of rows, of two statements, and one for each change of the schema. */
+    /**
+     * A transaction of one row, of several rows, of two statements, and one for each change of the
+     * schema.
+     */
     @ParameterizedTest
     @CsvSource({
         "insert statement=prepared, 1",
@@ -142,7 +145,10 @@ class SqlSubjectTest {
                         "open case=connect seed=7"));
     }
 
-    /** The library's own words reach the lab, and the next case finds the subject as it was. */
+    /**
+     * The library's own error message reaches the lab, and the next case finds the subject
+     * unchanged.
+     */
     @Test
     void failsToOpenWithoutTheTable() throws Exception {
         file.execute("DROP TABLE test_simple");
@@ -173,7 +179,7 @@ class SqlSubjectTest {
         assertFalse(file.isOpen());
     }
 
-    /** The subject's output for these arguments and this input. */
+    /** Returns the subject's output for these arguments and this input. */
     private static List<String> output(List<String> options, String arguments, String told)
             throws Exception {
         var command = new ArrayList<String>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database with the experiment's tables, as it is seen from outside the subject.
+// A database with the experiment's tables, as seen from outside the subject.
 package benchlab.sql;
 
 import java.sql.Connection;
@@ -11,18 +11,21 @@ import java.util.List;
 
 interface TestDatabase {
 
-    /** A subject for this database. */
+    /** Returns a subject for this database. */
     SqlSubject subject();
 
-    /** As the argument {@code target} of {@code open}. */
+    /** Returns the target as the argument {@code target} of {@code open}. */
     String target();
 
-    /** The columns of {@code test_simple}, and what follows them in CREATE TABLE. */
+    /**
+     * Returns the columns of {@code test_simple}; {@code suffix} is what follows them in CREATE
+     * TABLE.
+     */
     String columns();
 
     String suffix();
 
-    /** The columns of {@code test_mixed}. */
+    /** Returns the columns of {@code test_mixed}. */
     String mixedColumns();
 
     Connection connect() throws SQLException;
@@ -34,7 +37,7 @@ interface TestDatabase {
         }
     }
 
-    /** The first column of a query, as integers. */
+    /** Returns the first column of a query's result, as integers. */
     default List<Long> column(String sql) throws SQLException {
         var values = new ArrayList<Long>();
         try (Connection connection = connect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schema of the tests' own on a server that an environment variable names; it is gone after them.
+// The tests' own schema on a server that an environment variable names; it is dropped after the tests.
 package benchlab.sql;
 
 import java.net.URI;
@@ -19,7 +19,7 @@ abstract class TestServer implements TestDatabase, AutoCloseable {
         executeOnServer("CREATE " + schema());
     }
 
-    /** The SQL for a schema, with its name. */
+    /** Returns the kind and name of the schema, as in the statements CREATE and DROP. */
     abstract String schema();
 
     @Override
@@ -27,12 +27,14 @@ abstract class TestServer implements TestDatabase, AutoCloseable {
         executeOnServer("DROP " + schema());
     }
 
-    /** The address without parameters, up to and with the slash before the database. */
+    /**
+     * Returns the address without parameters, up to and including the slash before the database.
+     */
     final String address() {
         return server.getScheme() + "://" + server.getRawAuthority() + "/";
     }
 
-    /** A connection to a database of the server. */
+    /** Returns a connection to a database of the server. */
     final Connection connect(String path) throws SQLException {
         String[] user = server.getRawUserInfo().split(":", 2);
         return DriverManager.getConnection(
