@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A/A: two copies of one subject, compared again and again, on a quiet machine.
+"""A/A: repeatedly compares two copies of one subject, on an otherwise idle machine.
 
     benches/aa.py [--repeats 40] [--blocks 12] [--output docs/results/aa.md] c ada python java
 
-Each repeat is a run of its own with a seed of its own; the ratio of the copies is the run's control.
-The table says how often an interval excluded the truth, which is 1, and how wide the intervals were.
+Each repeat is a separate run with its own seed; the ratio of the copies is the run's control. The table shows
+how often an interval excluded the true ratio, which is 1, and how wide the intervals were.
 """
 
 import argparse
@@ -30,7 +30,7 @@ AIM = {"c": 1.0, "ada": 1.0, "java": 2.0, "python": 2.0}
 
 
 def controls(lab: Path, subject: str, cases: str, seed: int, blocks: int, folder: Path) -> list[dict]:
-    """One run; its control at each point, and how many of its blocks were redone."""
+    """Returns the control at each point of one run, and how many of its blocks were repeated."""
     folder.mkdir(parents=True, exist_ok=True)
     before = set(folder.glob("*.lab"))
     command = [lab, "run", "sql", "--subjects", subject, "--baseline", subject, *CASES[cases],
@@ -50,7 +50,7 @@ def controls(lab: Path, subject: str, cases: str, seed: int, blocks: int, folder
 
 
 def block_scatter(file: Path) -> dict[int, float]:
-    """Standard deviation over blocks of the copies' log ratio, by point, in percent."""
+    """Returns the standard deviation over blocks of the copies' log ratio, by point, in percent."""
     rows = sqlite3.connect(file).execute(
         "SELECT b.number, m.point, m.pass / 2, m.subject, m.wall_ns * 1.0 / m.operations"
         " FROM sample m JOIN block b ON b.id = m.block WHERE b.state = 'complete'")
@@ -89,7 +89,7 @@ interval at 95 %, or at the next higher level that {blocks} blocks allow.
 
 
 def host() -> str:
-    """The machine, in words."""
+    """Returns a description of the machine."""
     facts = dict(line.strip().split(maxsplit=1) for line in
                  subprocess.run([LAB, "doctor"], check=True, capture_output=True, text=True).stdout.splitlines()
                  if line.startswith(("  cpu ", "  cores ", "  kernel ")))
@@ -101,12 +101,12 @@ def excludes_1(control: dict) -> bool:
 
 
 def is_outside_margin(control: dict) -> bool:
-    """True if the whole interval differs from 1 by more than 2 %."""
+    """Returns True if the whole interval differs from 1 by more than 2 %."""
     return control["low"] > 1.02 or control["high"] < 0.98
 
 
 def row(subject: str, point: str, found: list[dict]) -> str:
-    """A line of the table."""
+    """Returns a row of the table."""
     halves = sorted((c["high"] - c["low"]) / 2 * 100 for c in found)
     excluded, winners = sum(map(excludes_1, found)), sum(map(is_outside_margin, found))
     aim = AIM.get(subject, 1.0)

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`benchlab compare` and hyperfine on the same questions, in turns, on a quiet machine.
+"""Measures `benchlab compare` and hyperfine on the same questions, in turns, on an otherwise idle machine.
 
     benches/compare.py [--repeats 40] [--seconds 6] [--output docs/results/compare.md]
 
-Each repeat compares a command of about 20 ms with itself, and then with one that does 2 % more work:
-by benchlab, and by hyperfine with as many runs as fit into the time that benchlab took. The truth of
-the second question is known, because the program takes its amount of work as an argument and what it
-takes to start is measured.
+Each repeat compares a command of about 20 ms with itself, and then with one that does 2 % more work: with benchlab,
+and with hyperfine, which does as many runs as fit into the time that benchlab took. The true answer to the second
+question is known, because the program takes its amount of work as an argument and its start time is measured.
 """
 
 import argparse
@@ -33,7 +32,7 @@ def call(*command: object) -> str:
 
 
 def hyperfine() -> Path:
-    """The peer, from crates.io."""
+    """Returns the path of hyperfine, installed from crates.io."""
     program = PEERS / "bin/hyperfine"
     if not program.exists():
         subprocess.run(["cargo", "install", "hyperfine", "--version", HYPERFINE, "--locked", "--root", PEERS],
@@ -42,7 +41,7 @@ def hyperfine() -> Path:
 
 
 def by_benchlab(commands: list[str], seconds: float, seed: int, folder: Path) -> dict:
-    """Ratio of the second command to the first with its interval, verdict, and the time it took."""
+    """Returns the ratio of the second command to the first with its interval and verdict, and the duration."""
     page = folder / "run.json"
     began = time.monotonic()
     call(LAB, "compare", *commands, "--for", f"{seconds}s", "--seed", seed, "--runs", folder, "--export", page)
@@ -54,7 +53,8 @@ def by_benchlab(commands: list[str], seconds: float, seed: int, folder: Path) ->
 
 
 def by_hyperfine(program: Path, commands: list[str], runs: int, folder: Path) -> dict:
-    """Ratio of the second command's mean to the first's as it prints it, and Welch's t-test of its times."""
+    """Returns the ratio of the second command's mean to the first's as hyperfine prints it, and Welch's
+    t-test of its times."""
     page = folder / "hyperfine.json"
     began = time.monotonic()
     call(program, "-N", "--style", "none", "--warmup", 3, "--runs", runs, "--export-json", page, *commands)
@@ -66,7 +66,7 @@ def by_hyperfine(program: Path, commands: list[str], runs: int, folder: Path) ->
 
 
 def level(command: str, folder: Path) -> float:
-    """Seconds that a command takes, the median of 200 runs by the lab."""
+    """Returns the seconds that a command takes: the median of 200 runs by the lab."""
     page = folder / "level.json"
     call(LAB, "compare", command, "--blocks", 10, "--pairs", 10, "--runs", folder, "--export", page)
     (cell,) = [c for c in json.loads(page.read_text())["analysis"]["cells"] if c["subject"] == 0]
@@ -94,7 +94,7 @@ FOUND = "interval (t-test) excludes 1 in the right direction"
 
 
 def rows(questions: dict, truth: float) -> list[tuple[str, str, str]]:
-    """The rows of the table: a label, benchlab's figure, hyperfine's figure."""
+    """Returns the rows of the table: a label, benchlab's value, hyperfine's value."""
     same, more = questions["same"], questions["more"]
     n = len(same["lab"])
 
@@ -104,7 +104,7 @@ def rows(questions: dict, truth: float) -> list[tuple[str, str, str]]:
     def claimed(runs: list[dict], *verdicts: str) -> int:
         return sum(r["verdict"] in verdicts for r in runs)
 
-    # |t| > 1.97: the level of 95 % with the 200 degrees of freedom and more that the runs have.
+    # |t| > 1.97 is the level of 95 % with at least 200 degrees of freedom, as the runs have.
     significant = [sum(abs(r["t"]) > 1.97 for r in q["peer"]) for q in (same, more)]
     right = sum(r["t"] > 1.97 for r in more["peer"])
     found = sum(r["low"] > 1 and r["verdict"] != "inconclusive" for r in more["lab"])

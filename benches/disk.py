@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the subject of experiments/disk with fio on the same filesystem, in mirrored turns of a second:
-`benches/disk.py FOLDER [ROUNDS]`. The ratio is the median over the rounds, with its interval from the order of the
-rounds (Conover, Practical Nonparametric Statistics, 3.2), at 95 % or more."""
+"""Compares the subject of experiments/disk with fio on the same file system, in mirrored turns of one second:
+`benches/disk.py FOLDER [ROUNDS]`. The ratio is the median over the rounds, with its order-statistic interval
+(Conover, Practical Nonparametric Statistics, 3.2), at 95 % or more."""
 
 import json
 import math
@@ -21,10 +21,10 @@ ROUNDS = 12
 
 @dataclass(frozen=True)
 class Case:
-    """The same work for both."""
+    """The same work for both programs."""
 
     case: str
-    """As `open` of the subject has it."""
+    """The case, as in the subject's command `open`."""
     file: str
     fio: tuple[str, ...]
 
@@ -41,7 +41,7 @@ CASES = (
 
 
 class Subject:
-    """The subject, with one case open."""
+    """The subject with one case open."""
 
     def __init__(self, folder: Path, case: str) -> None:
         self.process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -76,12 +76,13 @@ def fio_per_s(folder: Path, case: Case) -> float:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """The interval of the median: the k-th value from either end, with the greatest k for which it holds at 95 %."""
+    """Returns the interval of the median: the k-th value from either end, with the largest k for which it holds at
+    95 %."""
     n = len(values)
     beyond = [2 * sum(math.comb(n, i) for i in range(k)) / 2**n for k in range(n // 2 + 1)]
     k = max((k for k, p in enumerate(beyond) if k and p <= 0.05), default=0)
     if k == 0:
-        sys.exit("there must be 6 rounds at least")
+        sys.exit("at least 6 rounds are needed")
     return sorted(values)[k - 1], sorted(values)[n - k]
 
 
@@ -94,7 +95,7 @@ def main() -> None:
         for case in CASES:
             subject = Subject(folder, case.case)
             for _ in range(2):
-                subject.per_s()  # how many operations fill a turn
+                subject.per_s()  # finds the number of operations that fill a turn
             fio_per_s(folder, case)
             own, fio = [], []
             for turn in range(rounds):

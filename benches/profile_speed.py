@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast `benchlab profile` reads a Callgrind file of 2 GB, how much memory that takes, and how long a whole report of
-100 MB takes: `python3 benches/profile_speed.py target/local/benchlab [GB]`. The file is what Callgrind writes of
-`git --version`, again and again, each time as a part.
+"""Measures how fast `benchlab profile` reads a Callgrind file of 2 GB, how much memory it needs, and how long a whole
+report of 100 MB takes: `python3 benches/profile_speed.py target/local/benchlab [GB]`. The file repeats Callgrind's
+output for `git --version`, each time as a part.
 """
 
 import os
@@ -32,7 +32,7 @@ def write(file: Path, part: bytes, size: int) -> int:
 
 
 def report(lab: str, file: Path, form: str) -> tuple[float, float, float]:
-    """Wall and CPU seconds, and the most memory in MB."""
+    """Returns wall and CPU seconds, and the peak memory in MB."""
     began = time.monotonic()
     with open(os.devnull, "wb") as nowhere:
         lab_process = subprocess.Popen([lab, "profile", "--callgrind", str(file), "--format", form], stdout=nowhere)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long a report of a large run takes: open the file, analyse it, render the whole HTML page.
+"""Measures how long a report of a large run takes: opening the file, analyzing it, rendering the whole HTML page.
 
     benches/report_speed.py RUN.lab [--samples 1000000] [--times 7]
 
-Makes a copy of a run whose blocks are repeated until it holds that many samples.
+It makes a copy of a run whose blocks are repeated until it contains this many samples.
 """
 
 import argparse
@@ -20,7 +20,7 @@ LAB = Path(__file__).resolve().parent.parent / "target" / "release" / "benchlab"
 
 
 def enlarge(source: Path, target: Path, samples: int) -> int:
-    """Copies a run and repeats its complete blocks; the number of samples."""
+    """Copies a run and repeats its complete blocks; returns the number of samples."""
     shutil.copy(source, target)
     with sqlite3.connect(target) as db:
         blocks = [b for (b,) in db.execute("SELECT id FROM block WHERE state = 'complete' ORDER BY id")]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs and servers whose truth is known, measured again and again: does the interval hold it?
+"""Repeatedly measures programs and servers whose true values are known: does the interval contain the true value?
 
     benches/truth.py [--runs 20] [--only work,delay,tail,stall] [--output docs/results/truth.md]
 
@@ -10,7 +10,7 @@ tail   a server whose slowest seventh takes 5 % longer than another's, at 100 re
 stall  a server that stalls for one second in ten, at 500 requests/s (`benchlab load URL`): p99
 
 The machine must have no other load. The table shows how many intervals there are, how many contain the truth, and the
-scatter of the estimates compared with the one that the intervals imply. The page's section on other tools stays as it is.
+scatter of the estimates compared with the one that the intervals imply. The page's section on other tools is kept.
 """
 
 import argparse
@@ -30,13 +30,13 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "load"
 SERVER = BUILD / "server"
 MARK = 20e3
-"""By how much the answers of one server take longer, ns."""
+"""The time by which the responses of one server take longer, in ns."""
 STEPS = 20_000_000
 NORMAL = statistics.NormalDist().inv_cdf(0.975)
 
 
 def rows(lab: Path, folder: Path, *words: object) -> list[dict]:
-    """The results of a run of benchlab, by subject and metric."""
+    """Returns the results of a run of benchlab, by subject and metric."""
     file = folder / "said.json"
     command = [lab, *words, "--runs", folder, "--export", file]
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -44,13 +44,13 @@ def rows(lab: Path, folder: Path, *words: object) -> list[dict]:
 
 
 def of(found: list[dict], subject: str, metric: str) -> dict:
-    """The row of a subject's metric."""
+    """Returns the row of a subject's metric."""
     return next(r for r in found if (r["subject"], r["metric"]["id"]) == (subject, metric))
 
 
 @contextmanager
 def server(*options: object):
-    """A server, and its URL."""
+    """Runs a server, and returns its URL."""
     command = [str(SERVER), *map(str, options)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -61,7 +61,7 @@ def server(*options: object):
 
 
 def start_ns(program: Path) -> float:
-    """The time to start the program without work."""
+    """Returns the time to start the program without work."""
     times = []
     for _ in range(200):
         began = time.perf_counter_ns()
@@ -73,7 +73,8 @@ def start_ns(program: Path) -> float:
 
 
 def work(lab: Path, folder: Path, seconds: float, seed: int) -> tuple[dict, float]:
-    """The ratio of two programs, and what it is in truth: the start is no work."""
+    """Returns the estimated ratio of two programs, and its true value, which takes the start of the programs
+    into account."""
     program = BUILD / "work"
     commands = [f"{program} {STEPS}", f"{program} {STEPS * 102 // 100}"]
     found = rows(lab, folder, "compare", *commands, "--for", f"{seconds:g}s", "--seed", seed)
@@ -82,7 +83,8 @@ def work(lab: Path, folder: Path, seconds: float, seed: int) -> tuple[dict, floa
 
 
 def two_servers(lab: Path, folder: Path, seed: int, load: list, options: list[list], metric: str, more_ns: float):
-    """The ratio of two servers' percentiles, and what it is if the second's is so much higher."""
+    """Returns the estimated ratio of two servers' percentiles, and its true value if the second server's is
+    higher by more_ns."""
     with server(*options[0]) as first, server(*options[1]) as second:
         found = rows(lab, folder, "load", first, second, *load, "--connections", 8, "--seed", seed, "-n", "A", "-n", "B")
     base = of(found, "A", metric)["value"]["value"]
@@ -90,20 +92,21 @@ def two_servers(lab: Path, folder: Path, seed: int, load: list, options: list[li
 
 
 def delay(lab: Path, folder: Path, seconds: float, seed: int):
-    """20 µs more for each answer."""
+    """One server's responses take 20 µs longer."""
     load = ["--rate", 500, "--for", f"{seconds:g}s"]
     return two_servers(lab, folder, seed, load, [["--work", 200], ["--work", 220]], "p50", MARK)
 
 
 def tail(lab: Path, folder: Path, seconds: float, seed: int):
-    """5 % more for one answer of seven, which are 1.25 to 3.75 ms long: seven in ten of them exceed 2 ms."""
+    """One response in seven takes 5 % longer; these are 1.25 to 3.75 ms long, and seven in ten of them exceed
+    2 ms."""
     load = ["--rate", 100, "--for", f"{seconds:g}s"]
     slow = [["--work", 200, "--tail-every", 7, "--tail", us] for us in (2500, 2625)]
     return two_servers(lab, folder, seed, load, slow, "p90", 100e3)
 
 
 def stall(lab: Path, folder: Path, seconds: float, seed: int):
-    """The p99 of a server that stands still for 1 s in 10 s; docs/results/load.md derives it."""
+    """The p99 of a server that stalls for 1 s in 10 s; docs/results/load.md derives it."""
     with server("--work", 20, "--stall-every", 10, "--stall", 1) as url:
         found = rows(lab, folder, "load", url, "--rate", 500, "--for", f"{seconds:g}s", "--connections", 1000,
                      "--seed", seed, "--name", "A")
@@ -112,23 +115,23 @@ def stall(lab: Path, folder: Path, seconds: float, seed: int):
     return in_ms, 1e3 * (1 - 0.01 * 10 * (1 - 500 * 25e-6))
 
 
-# What is measured, for how long, s, and how many runs at once. The p90 has an interval from 36 blocks on; ten such
-# runs use half a core. A stall is too long for others to disturb it.
+# What is measured, for how long in s, and how many runs at the same time. The p90 has an interval from 36 blocks
+# on; ten such runs use half a core. A stall is too long to be affected by other runs.
 CASES = {"work": (work, 10.0, 1), "delay": (delay, 10.0, 1), "tail": (tail, 120.0, 10), "stall": (stall, 300.0, 10)}
 
 
 def with_interval(found: list[tuple[dict, float]]) -> list[tuple[dict, float]]:
-    """The estimates that have an interval, each with its truth."""
+    """Returns the estimates that have an interval, each with its true value."""
     return [(i, truth) for i, truth in found if i and "low" in i and i["high"] > i["low"]]
 
 
 def containing(known: list[tuple[dict, float]]) -> int:
-    """The number of intervals that contain the truth."""
+    """Returns the number of intervals that contain the true value."""
     return sum(i["low"] <= truth <= i["high"] for i, truth in known)
 
 
 def row(name: str, found: list[tuple[dict, float]]) -> str:
-    """A line of the table."""
+    """Returns a row of the table."""
     known = with_interval(found)
     held = containing(known)
     if not known:
@@ -143,7 +146,7 @@ def row(name: str, found: list[tuple[dict, float]]) -> str:
 
 
 KEPT = "\n## Compared with other tools\n"
-"""The heading from which on the page is not this script's."""
+"""The heading of the part of the page that this script keeps."""
 
 PAGE = """# Known differences
 
@@ -170,7 +173,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--only", default=",".join(CASES))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--scale", type=float, default=1.0, help="all times, as a multiple")
+    parser.add_argument("--scale", type=float, default=1.0, help="a factor for all times")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
     args = parser.parse_args()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Does as much work as its argument says: so many steps of a xorshift generator. */
+   Performs as many steps of a xorshift generator as its argument says. */
 
 #include <stdint.h>
 #include <stdio.h>

@@ -56,7 +56,7 @@ class Crate:
         return (*module, *path)
 
     def defined_in(self, path: Module, visited: frozenset[Module] = frozenset()) -> Module | None:
-        """The file that defines the last name of a path."""
+        """Returns the file that defines the last name of a path."""
         for length in range(len(path), -1, -1):
             module, rest = path[:length], path[length:]
             if module not in self.files:
@@ -70,7 +70,7 @@ class Crate:
         return None
 
     def arrows(self) -> dict[Module, set[Module]]:
-        """The files that each file imports."""
+        """Returns the files that each file imports."""
         found = {}
         for module, paths in self.imports.items():
             targets = {self.defined_in(path) for path in paths}
@@ -82,12 +82,12 @@ def module_of(file: Path) -> Module:
     parts = file.with_suffix("").parts
     if parts in (("lib",), ("main",)):
         return ()
-    # `chart/chart.rs` is `chart/mod.rs` by another name, by a `#[path]`.
+    # `chart/chart.rs` is `chart/mod.rs` under another name, with a `#[path]`.
     return parts[:-1] if parts[-1] == "mod" or parts[-1:] == parts[-2:-1] else parts
 
 
 def leaves(tree: str) -> Iterator[tuple[list[str], str]]:
-    """Paths of a `use`, and the name that each has where it is used."""
+    """Returns the paths of a `use`, each with the name that it has where it is used."""
     tree = tree.strip()
     if not tree:
         return
@@ -110,7 +110,7 @@ def leaves(tree: str) -> Iterator[tuple[list[str], str]]:
 
 
 def divided(text: str) -> Iterator[str]:
-    """The parts between commas that are not in braces."""
+    """Returns the parts between commas that are not in braces."""
     depth, begin = 0, 0
     for at, sign in enumerate(text):
         depth += (sign == "{") - (sign == "}")
@@ -121,7 +121,7 @@ def divided(text: str) -> Iterator[str]:
 
 
 def circles(arrows: dict[Module, set[Module]]) -> list[list[Module]]:
-    """Files that reach each other (Tarjan, 1972)."""
+    """Returns the groups of files that reach each other (Tarjan, 1972)."""
     number: dict[Module, int] = {}
     lowest: dict[Module, int] = {}
     stack: list[Module] = []

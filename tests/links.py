@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the relative links in the project's Markdown pages: `links.py`. Exits with 1 and names each link whose file or
-heading does not exist.
+"""Checks the relative links in the project's Markdown pages: `links.py`. It exits with 1 and prints each link whose
+file or heading does not exist.
 
-Changelogs are left out: an entry describes the tree of its release."""
+Changelogs are skipped: an entry describes the tree of its release."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a page, as GitHub makes them from its headings."""
+    """Returns the anchors of a page, as GitHub creates them from its headings."""
     text = FENCE.sub("", text)
     found = set(ANCHOR.findall(text))
     for heading in HEADING.findall(text):
@@ -35,7 +35,7 @@ def anchors(text: str) -> set[str]:
 
 
 def broken(page: Path) -> Iterator[str]:
-    """The relative links of a page that lead nowhere, each with the reason."""
+    """Returns the broken relative links of a page, each with the reason."""
     text = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), page.read_text())
     text = CODE.sub(lambda code: "`" * len(code[0]), text)
     for match in LINK.finditer(text):

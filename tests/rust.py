@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of the lab: rust.py FILE, where FILE has the messages of the `cargo test --no-run` that built them. Two of
-their programs run at a time, since many tests wait for others."""
+"""Runs the lab's tests: rust.py FILE, where FILE contains the messages of the `cargo test --no-run` that
+built them. Two test programs run at a time, because many tests wait."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 PROGRAMS_AT_ONCE = 2
 ENVIRONMENT = {**os.environ, "RUST_TEST_THREADS": str(2 * (os.cpu_count() or 1))}
-"""More tests at a time than there are cores: most wait for a lab that waits for the time to pass."""
+"""More concurrent tests than cores: most of them wait for a lab that waits."""
 FIRST = ["cli", "stats"]
 """These take longest."""
 
@@ -24,7 +24,7 @@ printing = threading.Lock()
 
 
 class Tests(NamedTuple):
-    """A program that holds tests."""
+    """A test program."""
 
     name: str
     program: str
@@ -45,7 +45,7 @@ def call(tests: Tests) -> tuple[int, str]:
 
 
 def passes(tests: Tests) -> bool:
-    """Runs a program of tests, and shows what it printed if it failed."""
+    """Runs a test program, and prints its output if it failed."""
     status, output = call(tests)
     (result,) = re.findall("^test result: (.*)", output, re.MULTILINE)[-1:] or [f"no result, exit status {status}"]
     with printing:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws doc comments and messages at random over all languages, for somebody to read: `sample.py SEED [COMMENTS [MESSAGES]]`,
-by default 200 and 100. The same seed draws the same ones from the same tree.
+"""Draws a random sample of doc comments and messages in all languages, for a person to read: `sample.py SEED [COMMENTS
+[MESSAGES]]`, by default 200 and 100. The same seed draws the same sample from the same tree.
 
-Each is printed with its position and, for a comment, the code that it describes. A reader who has only the word list marks
-those that need a second reading or break a rule."""
+Each is printed with its position and, for a comment, the code that it describes. A reader who only knows the word
+list marks those that need to be read twice or break a rule."""
 
 import random
 import re
@@ -27,7 +27,8 @@ def files(*folders: str) -> list[Path]:
 
 
 def comments(file: Path, lines: list[str]) -> Iterator[str]:
-    """The doc comments of a file, with the line of code that follows or, in Python and Ada, precedes them."""
+    """Returns the doc comments of a file, with the line of code that follows or, in Python and Ada, precedes
+    them."""
     number = 0
     while number < len(lines):
         begin = number
@@ -52,7 +53,7 @@ def comments(file: Path, lines: list[str]) -> Iterator[str]:
 
 
 def messages(file: Path, text: str) -> Iterator[str]:
-    """Texts in quotes that look like sentences for people: three words at least."""
+    """Returns the quoted texts that look like sentences for people: at least four words."""
     if "/tests/" in str(file) or file.suffix not in (".rs", ".py", ".java", ".adb", ".go"):
         return
     for match in MESSAGE.finditer(text):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need and is not there yet: Debian packages, and a Python environment.
+# Installs what the tests need and what is missing: Debian packages, and a Python environment.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,14 +10,15 @@ for package in alire apache2-bin chromium curl gcc git iproute2 libaunit22-dev l
     valgrind libc6-dbg; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
 done
-# Debian's Rust where there is none that is new enough; its formatter and linter beside any.
+# Installs Debian's Rust if there is no recent enough one, and its formatter and linter if they are missing.
 minor=$(cargo --version 2>/dev/null | cut -d. -f2) || minor=
 [ "${minor:-0}" -ge 88 ] || lacking="$lacking cargo-web rustc-web"
 cargo fmt --version >/dev/null 2>&1 || lacking="$lacking rustfmt-web"
 clippy-driver --version >/dev/null 2>&1 || lacking="$lacking rust-web-clippy"
 if [ -n "$lacking" ]; then
     if [ "$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi
-    # No daemon is started, now (invoke-rc.d(8)) or when the machine is: the tests start their own.
+    # No daemon is started, neither now (invoke-rc.d(8)) nor when the machine boots: the tests start their
+    # own.
     policy=/usr/sbin/policy-rc.d
     if [ ! -e "$policy" ]; then
         trap '$sudo rm -f "$policy"' EXIT

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the steps of `make test` side by side, so that what each prints stays together.
+"""Runs the steps of `make test` concurrently, and prints the output of each step in one piece.
 
-step.py NAME COMMAND…: runs a step. What it prints goes to build/tests/logs/NAME.log, and is shown when it has ended. With
---reads=PATHSPEC before NAME, once or more, it is not run if it passed and nothing of that has changed since. After STEP_LIMIT_S
-seconds (2,400 unless the environment says otherwise) it is stopped, and what ran then is shown.
-step.py --all COMMAND… -- NAME…: a command that runs these steps; then shows how they ended, and how long they took. Exits with
-1 unless all passed."""
+step.py NAME COMMAND…: runs a step. Its output is written to build/tests/logs/NAME.log, and printed when it has ended.
+With one or more --reads=PATHSPEC before NAME, it is skipped if it passed and none of these files has changed since.
+After STEP_LIMIT_S seconds (2,400 by default, or from the environment) it is stopped, and its processes are printed.
+step.py --all COMMAND… -- NAME…: runs a command that runs these steps; then prints how they ended, and how long they
+took. Exits with 1 unless all passed."""
 
 import fcntl
 import os
@@ -22,24 +22,25 @@ import unchanged
 
 LOGS = Path(__file__).resolve().parents[1] / "build/tests/logs"
 LAST_LINES = 400
-"""The last lines of a failed suite that are shown; the log has all."""
+"""The number of last lines of a failed step that are printed; the log contains all."""
 
 TIMEOUT_S = 20
-"""Seconds that a step may take to stop, until it is killed."""
+"""Seconds that a step may take to stop before it is killed."""
 
 STEP_LIMIT_S = 40 * 60
-"""Longer than any step takes on a busy machine: what takes longer hangs, and is stopped so that the log says where."""
+"""Longer than any step takes on a busy machine. A step that takes longer hangs; it is stopped so that the log shows
+where."""
 
 
 def run_if_changed(reads: list[str], name: str, command: list[str]) -> int:
     before = unchanged.state(reads)
     if unchanged.has_passed(name, before):
         (LOGS / f"{name}.result").write_text("before 0 0\n")
-        show(f"{name}: passed before, and nothing that it reads has changed\n")
+        show(f"{name}: passed before, and none of its inputs has changed\n")
         return 0
     unchanged.forget(name)
     status = run(name, command)
-    # What changed while it ran was not tested.
+    # Changes during its run were not tested.
     if status == 0 and unchanged.state(reads) == before:
         unchanged.remember(name, before)
     return status
@@ -80,19 +81,20 @@ def run_all(command: list[str], names: list[str]) -> int:
 
 
 def result(name: str) -> list[str]:
-    """A step whose neighbour failed may not have begun."""
+    """Returns a step's result. A step whose predecessor failed may not have begun."""
     file = LOGS / f"{name}.result"
     return file.read_text().split() if file.exists() else ["not run", "0", "0"]
 
 
 def cpu_s() -> float:
-    """CPU seconds of all child processes that have ended."""
+    """Returns the CPU seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
-    """The exit status. The command is a process group: a signal that asks to stop reaches all of it, as does the limit's."""
+    """Runs a command to its end and returns its exit status. The command is a process group: signals to stop
+    it reach the whole group, and so does the time limit."""
     groups: list[int] = []
     signals: list[int] = []
 
@@ -103,7 +105,8 @@ def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
         signal.signal(signal.SIGALRM, lambda *_: os.killpg(groups[0], signal.SIGKILL))
         signal.alarm(TIMEOUT_S)
 
-    # First of all: who ended before it knows its command's group would leave that behind.
+    # The handlers come first: a signal that ends this process before it knows the command's group would leave
+    # the group running.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, **more)
@@ -115,7 +118,7 @@ def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
     except subprocess.TimeoutExpired:
         processes = subprocess.run(["ps", "-eo", "pid,ppid,pgid,etimes,stat,wchan:20,args", "--width=200", "--sort=etimes"],
                                    capture_output=True, check=False).stdout
-        os.write(more.get("stdout", sys.stdout).fileno(), b"\nnot ended after %g s; stopped, while there ran:\n" % limit_s + processes)
+        os.write(more.get("stdout", sys.stdout).fileno(), b"\nnot ended after %g s; stopped while these processes ran:\n" % limit_s + processes)
         stop(signal.SIGTERM, None)
         status = process.wait()
     signal.alarm(0)

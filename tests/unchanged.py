@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that everything that a step reads is as it was when the step last passed: the project's files, the machine's
+"""Checks whether the inputs of a step are the same as when it last passed: the project's files, the machine's
 software, and the settings of the tests."""
 
 import functools
@@ -21,7 +21,8 @@ SETTINGS = ("BENCHLAB_", "LAB_", "NGINX", "APACHE", "PATH")
 
 
 def state(reads: list[str]) -> str | None:
-    """A hash of the files that these pathspecs name, and of the surroundings. None outside of a checkout."""
+    """Returns a hash of the files that match these pathspecs, and of the environment, or None outside of a
+    checkout."""
     words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *reads]
     listed = subprocess.run(words, cwd=ROOT, capture_output=True, check=False)
     if listed.returncode:

@@ -5,8 +5,8 @@
     cargo build --profile local -p benchlab -p lab-many --bin benchlab --example simulated_agent
     benches/load/agents.py [--agents 1000] [--seconds 20] [--output FILE]
 
-The agents are simulated: `simulated_agent`, an example of lab-many, is started in the place of ssh. They send real
-distributions of made-up times.
+The agents are simulated: `simulated_agent`, an example of lab-many, is started instead of ssh. They send real
+distributions of invented times.
 """
 
 import argparse
@@ -26,18 +26,18 @@ RATE = 100_000
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds of a process's threads (proc(5), schedstat)."""
+    """Returns the CPU seconds of a process's threads (proc(5), schedstat)."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def read_bytes(pid: int) -> int:
-    """Bytes that a process has read, pipes included."""
+    """Returns the bytes that a process has read, including from pipes."""
     return int(Path(f"/proc/{pid}/io").read_text().split()[1])
 
 
 def begun(lab: subprocess.Popen, folder: Path) -> None:
-    """Waits until there is a run file."""
+    """Waits until a run file exists."""
     deadline = time.monotonic() + 120
     while not any(folder.glob("*.lab")):
         if lab.poll() is not None or time.monotonic() > deadline:
@@ -46,7 +46,8 @@ def begun(lab: subprocess.Popen, folder: Path) -> None:
 
 
 def measure(args: argparse.Namespace, folder: Path) -> tuple[float, float, int, float]:
-    """Cores and bytes per second of the coordinator, its memory at the most, and the requests in its sum."""
+    """Returns the coordinator's cores and bytes per second, its peak memory, and the number of requests in
+    its sum."""
     hosts = ",".join(f"s{number}" for number in range(args.agents))
     exported = folder / "load.json"
     command = [LAB, "load", "http://127.0.0.1:9/", "--on", f"ssh:{hosts}", "--connections", args.agents, "--redo", "0",

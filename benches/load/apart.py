@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The effect of a generator on the server's own core, compared with one on a core of its own. Only root may run it.
+"""Compares a generator on the server's own core with one on a separate core. It must be run as root.
 
     cargo build --profile local -p benchlab --bin benchlab
     benches/load/apart.py [--rates 10000] [--rounds 5] [--output FILE]
 
-The server and the generator are in network namespaces of their own with a line between them (veth(4)), so that both ways
-have the same network. The server has one core in any case. In each round both places of the generator take a turn in random
-order and another on the way back.
+The server and the generator are in separate network namespaces that are connected by a virtual line
+(veth(4)), so that both placements use the same network. The server always has one core. In each round both
+placements take a turn in random order and another in the reverse order.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def ip(*words: str) -> None:
 
 @contextmanager
 def line() -> Iterator[None]:
-    """Two namespaces with a line between them; gone after it."""
+    """Creates two namespaces that are connected by a line, and deletes them afterwards."""
     try:
         for name in SERVER, GENERATOR:
             ip("netns", "add", name)
@@ -51,13 +51,13 @@ def line() -> Iterator[None]:
         yield
     finally:
         for name in SERVER, GENERATOR:
-            # One that was not made cannot be deleted.
+            # A namespace that was not created cannot be deleted.
             subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
 
 @dataclass
 class Turn:
-    """The result of a load: requests served per second, percentiles and the server's CPU time per request in
+    """The result of a load: requests served per second, percentiles, and the server's CPU time per request in
     microseconds."""
 
     served: float
@@ -80,13 +80,14 @@ def take_turn(args: argparse.Namespace, rate: float | None, core: int) -> Turn:
         found = figures(folder / "load.json")
         if found["errors"]:
             raise Failure(f"{found['errors']:.0f} requests failed")
-        # A server that is offered more than it serves has no percentiles: its queue grows for as long as it is offered.
+        # A server that is offered more than it can serve has no percentiles: its queue grows for as long as the load
+        # lasts.
         us = (found.get(metric, math.inf) / 1e3 for metric in ("p50", "p99", "server_cpu"))
         return Turn(found["served"] / args.seconds, *us)
 
 
 def measure(args: argparse.Namespace) -> dict[tuple[float | None, str], list[list[Turn]]]:
-    """By load and place, the turns of each round."""
+    """Returns the turns of each round, by load and placement."""
     turns: dict[tuple[float | None, str], list[list[Turn]]] = defaultdict(list)
     dice = random.Random(args.seed)
     core = dict(zip(PLACES, args.cores))
@@ -104,7 +105,7 @@ def measure(args: argparse.Namespace) -> dict[tuple[float | None, str], list[lis
 
 
 def section(args: argparse.Namespace, turns: dict) -> str:
-    """The section of docs/results/agents.md."""
+    """Returns the section of docs/results/agents.md."""
     def medians(rate: float | None, place: str, of: Callable[[Turn], float]) -> list[float]:
         return [statistics.fmean(of(turn) for turn in pair) for pair in turns[rate, place]]
 
@@ -136,10 +137,10 @@ def command(args: argparse.Namespace) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rates", type=lambda text: [float(rate) for rate in text.split(",")], default=[10_000.0],
-                        help="requests per second; as many as possible come last")
-    parser.add_argument("--work", type=float, default=20, help="microseconds of CPU time for an answer")
+                        help="requests per second; a closed loop is always measured last")
+    parser.add_argument("--work", type=float, default=20, help="microseconds of CPU time per response")
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--seconds", type=float, default=2, help="of a turn")
+    parser.add_argument("--seconds", type=float, default=2, help="seconds of a turn")
     parser.add_argument("--connections", type=int, default=64)
     bench.add_options(parser)
     args = bench.parse(parser, quick={"rounds": 1, "seconds": 1.0})

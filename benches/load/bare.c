@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The least that a client can do: what a load generator is measured against.
+   The minimal work of a client: the reference for load generators.
 
        bare [--connections N] [--for SECONDS] [--rate PER_SECOND] PORT
 
-   Without a rate, a closed loop: each connection sends a fixed request as soon as the last one is answered. With a rate,
-   request number k is due at k / rate; the client spins until then, sends it over a connection that is free, and counts
-   its response time from when it was due. Spinning costs a whole core and wakes up late for nothing: this is the
-   reference for pacing.
+   Without a rate it is a closed loop: each connection sends a fixed request as soon as the last one is answered. With
+   a rate, request number k is due at k / rate; the client spins until then, sends it over a free connection, and
+   measures its response time from when it was due. Spinning occupies a whole core and never wakes up late: this is
+   the reference for pacing.
 
-   Edge-triggered epoll, one epoll_ctl per connection, one send and one receive per request. Of an answer nothing is read
-   but its status and its Content-Length; the head must come in one piece. Prints a line of JSON. */
+   Edge-triggered epoll, one epoll_ctl per connection, one send and one receive per request. Of a response it reads only
+   the status and the Content-Length; the head must arrive in one piece. Prints a line of JSON. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@ enum { EVENTS = 256, SECOND = 1000000000, STRAGGLERS_S = 10 };
 
 struct connection {
     int fd;
-    size_t missing; /* Bytes of the answer that did not come yet. */
+    size_t missing; /* Bytes of the response that have not arrived yet. */
     int64_t due, sent;
 };
 
@@ -48,7 +48,7 @@ static void die(const char *what)
 
 static void garbage(void)
 {
-    fputs("bare: the answer is not what this client can read\n", stderr);
+    fputs("bare: the response has a format that this client cannot read\n", stderr);
     exit(1);
 }
 
@@ -85,7 +85,7 @@ static void ask(struct connection *c)
         die("send");
 }
 
-/* The length of the answer that begins there. */
+/* Returns the length of the response that begins at data. */
 static size_t whole(const char *data, size_t length)
 {
     const char *end = memmem(data, length, "\r\n\r\n", 4);
@@ -95,7 +95,7 @@ static size_t whole(const char *data, size_t length)
     return end + 4 - data + strtoul(field + 16, NULL, 10);
 }
 
-/* Reads what there is; true: the answer is complete. */
+/* Reads the available bytes; returns true if the response is complete. */
 static bool answered(struct connection *c)
 {
     char data[16384];
@@ -146,7 +146,7 @@ static void print_quantiles(const char *name, int64_t *times, size_t count)
     qsort(times, count, sizeof *times, ascending);
     printf(", \"%s\": {", name);
     for (int i = 0; i < 5; i++) {
-        /* The least value that this part of all does not exceed: of so many, the one with this rank. */
+        /* The smallest value that this fraction of all values does not exceed is the one with this rank. */
         size_t rank = (size_t)(quantiles[i].part * count);
         rank += rank < quantiles[i].part * count;
         printf("%s\"%s_ns\": %ld", i ? ", " : "", quantiles[i].name, count ? times[rank ? rank - 1 : 0] : 0);

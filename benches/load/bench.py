@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the scripts of this directory: programs on a core that are surely ended, the server, intervals and
-tables."""
+"""The common part of the scripts in this directory: programs that run on one core and are reliably ended, the server,
+intervals and tables."""
 
 import argparse
 import ctypes
@@ -28,25 +28,26 @@ LIBC = ctypes.CDLL(None)
 
 
 class Failure(Exception):
-    """A program did not do what it was started for."""
+    """A program failed or returned something unexpected."""
 
 
 @dataclass
 class Done:
-    """The result of a program: its output and its usage, including the children that it waited for."""
+    """The result of a program: its output and its resource usage, including that of the children that it
+    waited for."""
 
     output: str
     wall_s: float
     cpu_s: float
     peak_bytes: int
     own_bytes: int
-    """The most that was seen of it that no file holds: without the mapped program and its libraries."""
+    """The highest memory seen that is not backed by files: without the mapped program and its libraries."""
     memory: list[tuple[float, int]] = field(default_factory=list)
-    """Resident bytes at times in seconds since its start."""
+    """Resident bytes, with the times in seconds since the start."""
 
 
 def measure(command: list[object], core: int, limit_s: float, look_s: float = 0.05) -> Done:
-    """Runs a program on a core to its end, and looks at its memory so often. Ends it after the limit."""
+    """Runs a program on a core to its end, and samples its memory at this interval. Kills it after the limit."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         began = time.monotonic()
         process = start(command, core, stdout=output, stderr=errors)
@@ -77,7 +78,7 @@ def measure(command: list[object], core: int, limit_s: float, look_s: float = 0.
 
 
 def start(command: list[object], core: int, **options) -> subprocess.Popen:
-    """Starts a program on a core. It dies with this script, however that ends."""
+    """Starts a program on a core. It is killed when this script ends for any reason."""
 
     def become() -> None:
         os.sched_setaffinity(0, {core})
@@ -87,8 +88,8 @@ def start(command: list[object], core: int, **options) -> subprocess.Popen:
 
 
 def memory_of(pid: int) -> tuple[int, int, int]:
-    """Bytes of a process: resident, highest resident, and resident of no file; 0 if it has ended. Not from its rusage,
-    which begins with what its parent held."""
+    """Returns bytes of a process: resident, peak resident, and resident without files; 0 if it has ended. Its rusage
+    is not used, because it begins with its parent's memory."""
     try:
         with open(f"/proc/{pid}/status") as status:
             sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in status if line.endswith(" kB\n")}
@@ -98,7 +99,7 @@ def memory_of(pid: int) -> tuple[int, int, int]:
 
 
 class Server:
-    """The server of this folder, running."""
+    """The server in this directory, while it is running."""
 
     def __init__(self, process: subprocess.Popen):
         self.process = process
@@ -107,7 +108,7 @@ class Server:
         self.start_s: float = first["start_ns"] / 1e9
 
     def told(self) -> dict[str, int]:
-        """The server's counts so far: answered, accepted, open, most_open."""
+        """Returns the server's counts so far: answered, accepted, open, most_open."""
         self.process.send_signal(signal.SIGUSR1)
         return self._line()
 
@@ -120,7 +121,8 @@ class Server:
 
 @contextmanager
 def server(core: int, *options: object, through: Iterable[object] = ()) -> Iterator[Server]:
-    """A server on a core of its own; started through words that become it, such as `ip netns exec NAME`."""
+    """Runs a server on a core of its own; `through` is a command that executes it, such as `ip netns exec
+    NAME`."""
     process = start([*through, BUILD / "server", *options], core, stdout=subprocess.PIPE, text=True)
     try:
         yield Server(process)
@@ -131,7 +133,7 @@ def server(core: int, *options: object, through: Iterable[object] = ()) -> Itera
 
 
 def build() -> None:
-    """The bare client and the server; and as many open files as the system lets this script have."""
+    """Builds the bare client and the server, and raises the limit of open files as far as possible."""
     subprocess.run(["make", "-s", "-C", Path(__file__).parent], check=True)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -139,7 +141,7 @@ def build() -> None:
 
 @dataclass
 class Interval:
-    """A median and where it lies at the level."""
+    """A median with its interval at this level."""
 
     estimate: float
     low: float
@@ -151,13 +153,14 @@ class Interval:
 
 
 def median(values: Iterable[float], level: float = 0.95) -> Interval:
-    """The median with its order-statistic interval (Conover, Practical Nonparametric Statistics): the narrowest one of at
-    least the level, or the widest that so few values have."""
+    """Returns the median with its order-statistic interval (Conover, Practical Nonparametric Statistics): the
+    narrowest one with at least this level, or the widest that this number of values has."""
     ordered = sorted(values)
     n = len(ordered)
 
     def outside(rank: int) -> float:
-        """How likely it is that the median lies below the value of this rank, or as far down from the top."""
+        """Returns the probability that the median lies below the value of this rank, or above its mirrored
+        rank."""
         return 2 * sum(math.comb(n, k) for k in range(rank)) / 2**n
 
     rank = max([r for r in range(1, (n + 1) // 2 + 1) if outside(r) <= 1 - level], default=1)
@@ -165,23 +168,23 @@ def median(values: Iterable[float], level: float = 0.95) -> Interval:
 
 
 def quantile(values: list[float], part: float) -> float:
-    """The least value that this part of all does not exceed."""
+    """Returns the smallest value that this fraction of all values does not exceed."""
     return sorted(values)[max(0, math.ceil(part * len(values)) - 1)]
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
-    """As Markdown: the first column is text, the others are numbers."""
+    """Returns a Markdown table: the first column is text, the others are numbers."""
     lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def paragraph(text: str) -> str:
-    """Its words in lines as this project's pages have them."""
+    """Returns the words wrapped as in this project's pages."""
     return textwrap.fill(" ".join(text.split()), 118, break_long_words=False, break_on_hyphens=False)
 
 
 def machine() -> str:
-    """In words."""
+    """Returns a description of the machine."""
     facts = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
     facts = {key.strip(): value.strip() for key, value in facts.items()}
     kernel = ".".join(os.uname().release.split(".")[:2])
@@ -191,7 +194,7 @@ def machine() -> str:
 
 
 def busy() -> str:
-    """A warning if others work on this machine; empty if not."""
+    """Returns a warning if other processes use this machine; otherwise an empty text."""
     before = _ticks()
     time.sleep(2)
     all_, idle = (now - then for now, then in zip(_ticks(), before))
@@ -200,33 +203,34 @@ def busy() -> str:
 
 
 def _ticks() -> tuple[int, int]:
-    """Ticks of all cores: all, and idle ones with those that waited for a disk."""
+    """Returns the ticks of all cores: in total, and idle ones including those spent waiting for a disk."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return sum(ticks), ticks[3] + ticks[4]
 
 
 def verdict(name: str, value: float, limit: float, unit: str = "", at_most: bool = True, digits: int = 2) -> str:
-    """A line that says whether an aim was reached."""
+    """Returns a line that says whether an aim was reached."""
     reached = value <= limit if at_most else value >= limit
     return (f"- {name}: {value:.{digits}f}{unit}, aim {'at most' if at_most else 'at least'} {limit:g}{unit}: "
             f"{'reached' if reached else '**not reached**'}")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that all scripts have."""
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help="generators whose names begin so")
+    """Adds the options that all scripts have."""
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[],
+                        help="generators whose names begin with these words")
     parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")], default=[0, 1],
-                        help="of the generator and of the server [default: 0,1]")
+                        help="core of the generator and of the server [default: 0,1]")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="a short try-out, not to be quoted")
+    parser.add_argument("--quick", action="store_true", help="a short trial, whose figures must not be quoted")
     parser.add_argument("--output", type=Path, help="a file that the section is appended to")
 
 
 def parse(parser: argparse.ArgumentParser, quick: dict[str, object]) -> argparse.Namespace:
-    """The arguments; with --quick, these are changed. Builds what the script needs."""
+    """Returns the arguments; with --quick, these values replace the given ones. Builds what the script needs."""
     args = parser.parse_args()
     if len(args.cores) != 2 or not set(args.cores) <= os.sched_getaffinity(0):
-        parser.error("--cores wants two cores that there are, such as 0,1")
+        parser.error("--cores needs two cores that this script may use, such as 0,1")
     if args.quick:
         vars(args).update(quick)
     build()
@@ -234,7 +238,7 @@ def parse(parser: argparse.ArgumentParser, quick: dict[str, object]) -> argparse
 
 
 def publish(args: argparse.Namespace, section: str) -> None:
-    """Prints a section, and appends it to the file that was named."""
+    """Prints a section, and appends it to the file in --output."""
     print(section)
     if args.output:
         with args.output.open("a") as page:
@@ -242,7 +246,7 @@ def publish(args: argparse.Namespace, section: str) -> None:
 
 
 def run(main: Callable[[], None]) -> None:
-    """A script's main program. Whatever ends it ends what it started."""
+    """Runs a script's main function. When it ends for any reason, all programs that it started are ended."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         main()

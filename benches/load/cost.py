@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of a request to the generator: CPU seconds per million requests, in turns with the peers, on a quiet
-machine.
+"""Measures the CPU time that a generator needs per request: CPU seconds per million requests, in turns with the
+peers, on an otherwise idle machine.
 
     benches/load/cost.py [--rounds 10] [--seconds 5] [--connections 64] [--only wrk,oha] [--output FILE]
 
-Generator and server have a core each. In each round the generators take turns in random order and back again, so that
-what the machine does it does to all; a round yields one figure for each of them, and one ratio to benchlab's. CPU time
-is that of the whole process from its start to its end, as wait4(2) gives it; requests are those that the server says it
-answered, and a generator whose own count is off that by more than its connections and one in a thousand is shown as wrong.
+Generator and server have a core each. In each round the generators take turns in random order and in the reverse
+order, so that changes of the machine affect all of them; a round yields one value for each generator, and its ratio
+to benchlab's. CPU time is that of the whole process from its start to its end, from wait4(2); requests are those that
+the server says it answered. A generator whose own count differs by more than its connections plus one in a thousand
+is shown as wrong.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from bench import Failure, median
 from generators import Generator, Load, Said
 
 NAMES = ["benchlab", "bare client", "ab", "wrk", "h2load", "oha", "hey", "siege", "k6"]
-OWN = "benchlab, its threads that put the load on"
+OWN = "benchlab, its threads that generate the load"
 AIMS = [("wrk", 1.4), ("oha", 1.7)]
 
 
@@ -52,7 +53,8 @@ def take_turn(generator: Generator, server: bench.Server, load: Load, core: int)
 
 
 def rounds(args: argparse.Namespace, found: list[Generator], folder: Path) -> tuple[dict[str, list[list[Turn]]], dict]:
-    """The turns of each generator in each round; and what failed, with the reason. What fails has no more turns."""
+    """Returns the turns of each generator in each round, and the failures with their reasons. A generator that
+    fails gets no more turns."""
     turns: dict[str, list[list[Turn]]] = defaultdict(list)
     failures: dict[str, str] = {}
     dice = random.Random(args.seed)
@@ -78,7 +80,7 @@ def rounds(args: argparse.Namespace, found: list[Generator], folder: Path) -> tu
 
 
 def costs(turns: dict[str, list[list[Turn]]]) -> dict[str, list[float]]:
-    """CPU seconds per million requests of each generator in each round."""
+    """Returns the CPU seconds per million requests of each generator in each round."""
     found = {name: [sum(t.cpu_s for t in pair) / max(1, sum(t.answered for t in pair)) * 1e6 for pair in pairs]
              for name, pairs in turns.items()}
     lab = turns.get("benchlab", [])
@@ -88,7 +90,7 @@ def costs(turns: dict[str, list[list[Turn]]]) -> dict[str, list[float]]:
 
 
 def section(args: argparse.Namespace, found: list[Generator], missing: str, turns: dict, failures: dict) -> str:
-    """The section of docs/results/load.md."""
+    """Returns the section of docs/results/load.md."""
     cost = costs(turns)
     base = "benchlab" if "benchlab" in cost else "bare client"
     ratio = {name: median(own / other for own, other in zip(values, cost[base])) for name, values in cost.items()}
@@ -118,7 +120,7 @@ def section(args: argparse.Namespace, found: list[Generator], missing: str, turn
 
 
 def aims(ratio: dict, cost: dict) -> str:
-    """The aims that were reached."""
+    """Returns whether each aim was reached."""
     if "benchlab" not in cost:
         return ""
     lines = [bench.verdict(f"{peer}'s cost / benchlab's", ratio[peer].estimate, aim, at_most=False)
@@ -135,7 +137,7 @@ def command(args: argparse.Namespace) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=5, help="of a turn")
+    parser.add_argument("--seconds", type=float, default=5, help="seconds of a turn")
     parser.add_argument("--connections", type=int, default=64)
     bench.add_options(parser)
     args = bench.parse(parser, quick={"rounds": 1, "seconds": 1.0})

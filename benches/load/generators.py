@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The load generators: how each is told what to do, and where it says what came of it."""
+"""The load generators: how each is started, and how its report is read."""
 
 import json
 import os
@@ -17,14 +17,14 @@ LAB = Path(os.environ.get("BENCHLAB", ROOT / "target" / "release" / "benchlab"))
 
 @dataclass(frozen=True)
 class Load:
-    """A load. Without a rate, as fast as possible."""
+    """A load. Without a rate, it is as fast as possible."""
 
     port: int
     connections: int
     seconds: float
     rate: float | None
     folder: Path
-    """For what the generator writes."""
+    """A directory for the generator's files."""
     latencies: bool = False
     """True if quantiles are requested from generators for which they cost extra."""
 
@@ -43,21 +43,21 @@ class Said:
     p99_s: float | None = None
     offered: int | None = None
     own_cpu_s: float | None = None
-    """CPU time of the threads that put the load on, where it says so."""
+    """CPU time of the threads that generate the load, if the generator reports it."""
     lag_p99_s: float | None = None
 
 
 class Generator:
-    """One of them. It has a constant rate if `paced`."""
+    """A load generator. It has a constant rate if `paced`."""
 
     name: str
     program: str
     paced = False
     quick_to_say = True
-    """Quantiles cost it nothing."""
+    """True if reporting quantiles costs nothing."""
 
     def path(self) -> str | None:
-        """Where it is; `None`: nowhere."""
+        """Returns the path of its program, or `None` if it is not installed."""
         return shutil.which(self.program, path=f"{PEERS}{os.pathsep}{os.environ['PATH']}")
 
     def version(self) -> str:
@@ -70,15 +70,15 @@ class Generator:
         raise NotImplementedError
 
     def said(self, done: Done, load: Load) -> Said:
-        """The report in its output. Error: there is none."""
+        """Returns the report in its output. Fails if there is none."""
         try:
             return self.read(done, load)
         except (AttributeError, KeyError, IndexError, ValueError, TypeError) as error:
-            raise Failure(f"{self.name} said what was not expected ({error!r}):\n{done.output[-500:]}") from error
+            raise Failure(f"{self.name} printed unexpected output ({error!r}):\n{done.output[-500:]}") from error
 
 
 def figures(path: Path) -> dict[str, float]:
-    """Estimates of a load in benchlab's JSON, by metric."""
+    """Returns the estimates of a load in benchlab's JSON, by metric."""
     rows = json.loads(path.read_text())["rows"]
     return {row["metric"]["id"]: row["value"]["value"] for row in rows}
 
@@ -152,7 +152,8 @@ class Wrk(Generator):
 class Ab(Generator):
     name = program = "ab"
     MOST = 300_000
-    """Requests for each second: it wants their number, and ends when either is reached."""
+    """An upper limit of requests per second: ab needs a number of requests, and ends when the number or the
+    time is reached."""
 
     def version(self) -> str:
         return first_match(said_by("ab", "-V"), r"Version ([\d.]+)")
@@ -235,7 +236,7 @@ class Hey(Generator):
 class Siege(Generator):
     name = program = "siege"
     ABOUT = 15_000
-    """Requests for each second: told to stop after a time, it does not always."""
+    """Estimated requests per second: siege does not always stop after the given time."""
     SETTINGS = "connection = keep-alive\nbenchmark = true\nverbose = false\njson_output = true\nlimit = 20000\n" \
                "parser = false\ncolor = off\nlogging = false\nfailures = 1000\n"
 
@@ -288,14 +289,15 @@ ALL: list[Generator] = [Benchlab(), Bare(), Ab(), Wrk(), H2load(), Oha(), Correc
 
 
 def chosen(names: list[str], offered: list[str]) -> tuple[list[Generator], str]:
-    """Those of the offered that are there, or of them the named; and what is missing, in words."""
+    """Returns the installed generators among the offered or named ones, and a sentence about the missing
+    ones."""
     wanted = [g for g in ALL if g.name in offered and (not names or any(g.name.startswith(name) for name in names))]
     missing = ", ".join(g.name for g in wanted if not g.path())
-    return [g for g in wanted if g.path()], missing and f"Not there: {missing} (`make -C benches/load peers`).\n\n"
+    return [g for g in wanted if g.path()], missing and f"Not installed: {missing} (`make -C benches/load peers`).\n\n"
 
 
 def said_by(*command: str) -> str:
-    """All that a program prints."""
+    """Returns everything that a program prints."""
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stdout + done.stderr
 
@@ -306,11 +308,11 @@ def first_match(text: str, pattern: str) -> str:
 
 
 def module_version(program: str) -> str:
-    """The version that a program in Go was built from."""
+    """Returns the version from which a program in Go was built."""
     return first_match(said_by("go", "version", "-m", program), r"\n\s+mod\s+\S+\s+v(\S+)")
 
 
 def with_unit(text: str, pattern: str) -> float | None:
-    """A time such as 1.5ms, in seconds."""
+    """Returns a time such as 1.5ms, in seconds."""
     found = re.search(pattern, text)
     return found and float(found[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[found[2]]

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many connections and many requests: whether they are kept, and what memory they take.
+"""Many connections and many requests: whether the generators keep them, and how much memory they need.
 
     benches/load/many.py [--connections 10000] [--requests 10000000] [--output FILE]
 
-First each generator opens that many connections and keeps them busy; the server says how many were open at once, and the
-generator's peak memory, less what it is with one connection, is divided by their number. Then a run that is long enough for
-that many requests, of benchlab and of a peer with a constant memory and one without, with resident memory read every second.
+First each generator opens this many connections and keeps them busy; the server reports how many were open at the
+same time, and the generator's peak memory, minus its memory with one connection, is divided by their number. Then
+benchlab, a peer with constant memory and a peer without it run for long enough to send this many requests, and their
+resident memory is read every second.
 """
 
 import argparse
@@ -26,13 +27,13 @@ LONG = ["benchlab", "wrk", "oha"]
 MAX_PER_CONNECTION = 50_000
 MAX_MEMORY = 10_000_000
 MAX_GROWTH = 1_000_000
-"""A byte for each request would be ten times that."""
+"""One byte per request would be ten times as much."""
 BETWEEN_LOOKS_S = 1.0
 
 
 @dataclass
 class Kept:
-    """The result of many connections."""
+    """The result of a run with many connections."""
 
     most_open: int
     said: Said
@@ -42,7 +43,7 @@ class Kept:
 
 def run(generator: Generator, args: argparse.Namespace, connections: int, seconds: float, folder: Path,
         look_s: float = 0.05) -> tuple[Done, Said, dict[str, int]]:
-    """One run against a server of its own: what it used, what it says and what the server says."""
+    """Runs a generator against a server of its own; returns its usage, its report and the server's counts."""
     with bench.server(args.cores[1]) as server:
         load = Load(server.port, connections, seconds, None, folder)
         done = bench.measure(generator.command(load), args.cores[0], seconds + 60, look_s)
@@ -79,7 +80,7 @@ def connections_section(args: argparse.Namespace, missing: str, kept: dict[str, 
 
 
 def long_enough(generator: Generator, args: argparse.Namespace, folder: Path) -> float:
-    """Seconds in which it sends as many requests as wanted, and some more."""
+    """Returns the seconds in which a generator sends somewhat more than the wanted number of requests."""
     trial = 2.0
     _, said, _ = run(generator, args, 64, trial, folder)
     if not said.served:
@@ -118,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--connections", type=int, default=10_000)
     parser.add_argument("--requests", type=int, default=10_000_000)
-    parser.add_argument("--seconds", type=float, default=5, help="of a run with many connections")
+    parser.add_argument("--seconds", type=float, default=5, help="seconds of a run with many connections")
     bench.add_options(parser)
     args = bench.parse(parser, quick={"requests": 200_000, "seconds": 2.0})
     found, missing = generators.chosen(args.only, NAMES)

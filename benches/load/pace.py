@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of pacing and its effect on latency: a constant rate, next to a client that spins until each request is due.
+"""Measures the CPU time of pacing and its effect on latency: a constant rate, compared with a client that spins.
 
     benches/load/pace.py [--rate 10000] [--seconds 5] [--rounds 10] [--output FILE]
 
-In each round all take a turn in random order and another on the way back. The spinning client sends a request within a
-microsecond of when it is due, so what its median lacks of another's is what that one's own pacing adds.
+In each round all generators take a turn in random order and another in the reverse order. The spinning client sends a
+request within a microsecond of when it is due, so the difference between another generator's median and its median is
+what the other generator's pacing adds.
 """
 
 import argparse
@@ -27,7 +28,7 @@ MAX_ADDED_US = 200
 
 
 def take_turn(generator: Generator, server: bench.Server, load: Load, core: int) -> tuple[Said, float]:
-    """A generator's report, and its CPU seconds per million requests answered."""
+    """Returns a generator's report, and its CPU seconds per million answered requests."""
     before = server.told()["answered"]
     done = bench.measure(generator.command(load), core, limit_s=load.seconds + 30)
     answered = server.told()["answered"] - before
@@ -35,7 +36,7 @@ def take_turn(generator: Generator, server: bench.Server, load: Load, core: int)
 
 
 def measure(args: argparse.Namespace, found: list[Generator], folder: Path) -> tuple[dict, dict]:
-    """Each generator's pairs of turns; and failures. What fails has no more turns."""
+    """Returns each generator's pairs of turns, and the failures. A generator that fails gets no more turns."""
     turns: dict[str, list[list[tuple[Said, float]]]] = defaultdict(list)
     failures: dict[str, str] = {}
     dice = random.Random(args.seed)
@@ -58,13 +59,13 @@ def measure(args: argparse.Namespace, found: list[Generator], folder: Path) -> t
 
 
 def p50_us(pair: list[tuple[Said, float]]) -> float | None:
-    """The mean of the two medians."""
+    """Returns the mean of the two medians."""
     times = [said.p50_s for said, _ in pair]
     return None if None in times else statistics.fmean(times) * 1e6
 
 
 def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict) -> str:
-    """The section of docs/results/load.md."""
+    """Returns the section of docs/results/load.md."""
     cost = {name: median(statistics.fmean(cpu for _, cpu in pair) for pair in pairs) for name, pairs in turns.items()}
     latency = {name: [p50_us(pair) for pair in pairs] for name, pairs in turns.items()}
     spinning = latency.get("bare client", [])
@@ -92,12 +93,12 @@ def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict)
 
 
 def aims(cost: dict, added: dict) -> str:
-    """The aims that were reached."""
+    """Returns whether each aim was reached."""
     lines = []
     if "benchlab" in cost:
         lines.append(bench.verdict("benchlab's CPU s per million requests", cost["benchlab"].estimate, MAX_CPU_S, digits=1))
     if "benchlab" in added:
-        # Below it is no better: then something has kept the spinning client from spinning.
+        # A lower median is not better: it means that something kept the spinning client from spinning.
         lines.append(bench.verdict("its median off the spinning client's", abs(added["benchlab"].estimate),
                                    MAX_ADDED_US, " µs", digits=0))
     return "".join(line + "\n" for line in lines)
@@ -110,7 +111,7 @@ def command(args: argparse.Namespace) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=float, default=10000, help="requests per second")
-    parser.add_argument("--seconds", type=float, default=5, help="of a turn")
+    parser.add_argument("--seconds", type=float, default=5, help="seconds of a turn")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--connections", type=int, default=64)
     bench.add_options(parser)

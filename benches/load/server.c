@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A server to put load on: one fixed answer to every request over HTTP/1.1 with keep-alive, and, if told so, a stall of
-   the whole server at known times.
+   A server for load generators: one fixed response to every request over HTTP/1.1 with keep-alive, and, on request,
+   stalls of the whole server at known times.
 
        server [--address ADDRESS] [--threads N] [--body BYTES] [--work MICROSECONDS] [--delay MICROSECONDS]
               [--tail-every N --tail MICROSECONDS] [--stall-every SECONDS --stall SECONDS]
 
-   It listens on a free port of 127.0.0.1, or of the address, and says which, and when it began (CLOCK_MONOTONIC), in a
-   line of JSON. At SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
+   It listens on a free port of 127.0.0.1, or of the given address, and prints a line of JSON with its port and the time
+   when it began (CLOCK_MONOTONIC). At SIGUSR1 it prints another line with its counts so far; SIGTERM and SIGINT end it.
 
-   Work is the CPU time that an answer takes besides; one answer in N takes half of the tail's to one and a half, all
-   alike often. The delay is how long after its request an answer is sent, for which no core is needed; a connection that
-   the client closes gets none. The stall lies in the middle of each period: from its beginning on, nothing is accepted,
-   read or answered until it is over. A request is taken to end with its head; a body is passed over as long as it holds
-   no empty line. */
+   Work is additional CPU time per response. With --tail-every, one response in N takes between half and one and a
+   half times the tail's duration, evenly distributed. With --delay, a response is sent this long after its request,
+   which needs no core; a connection that the client closes gets no response. A stall lies in the middle of each
+   period: from its beginning to its end the server accepts, reads and answers nothing. A request is considered to end
+   with its head; a body is skipped, and must not contain an empty line. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -32,20 +32,20 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So long before it does something at a time it stops sleeping: a virtual machine's processor wakes late. */
+/* The time before an event at which it stops sleeping, because a virtual machine's processor wakes late. */
 #define SPIN_NS 2000000
 
 enum { EVENTS = 256, ANSWERS = 64, MAX_THREADS = 64, QUEUE = 1 << 16, SECOND = 1000000000 };
 
-/* A connection; the listener of a thread is one too. */
+/* A connection, or the listener of a thread. */
 struct connection {
     int fd;
-    unsigned matched; /* Bytes of the end of a head that were read last. */
-    unsigned delayed; /* Entries of the queue that are its. */
+    unsigned matched; /* Bytes of a head's end that have been matched. */
+    unsigned delayed; /* Entries of the queue that belong to it. */
     bool gone;
 };
 
-/* Answers that are sent later. */
+/* A response that is sent later. */
 struct delayed {
     int64_t due_ns;
     struct connection *connection;
@@ -56,14 +56,14 @@ struct worker {
     pthread_t thread;
     struct connection listener;
     int epoll;
-    struct delayed *queue; /* QUEUE of them, in the order in which they are due. */
+    struct delayed *queue; /* QUEUE entries, in the order in which they are due. */
     size_t first, end;
     _Alignas(64) _Atomic uint64_t answered, accepted, open, most_open;
 };
 
 static struct worker workers[MAX_THREADS];
 static int threads = 1;
-static char *answers; /* ANSWERS of them, one after the other. */
+static char *answers; /* ANSWERS responses, one after another. */
 static size_t answer_length;
 static int64_t start_ns, every_ns, stall_ns, work_ns, delay_ns, tail_ns;
 static uint64_t tail_every;
@@ -81,7 +81,7 @@ static int64_t now_ns(void)
     return t.tv_sec * (int64_t)SECOND + t.tv_nsec;
 }
 
-/* Returns when no stall is on. */
+/* Returns when no stall is in progress. */
 static void wait_out_stall(void)
 {
     if (!stall_ns)
@@ -150,7 +150,7 @@ static void accept_all(struct worker *w)
         die("accept4");
 }
 
-/* How many heads end in what was read. */
+/* Returns the number of heads that end in the data. */
 static size_t heads(struct connection *c, const char *data, size_t length)
 {
     size_t found = 0;
@@ -166,7 +166,8 @@ static size_t heads(struct connection *c, const char *data, size_t length)
     return found;
 }
 
-/* 0 to 1, of the answer's number. Steele, Lea & Flood, Fast splittable pseudorandom number generators, 2014. */
+/* Returns a number from 0 to 1 for a response's number. Steele, Lea & Flood, Fast splittable pseudorandom
+ * number generators, 2014. */
 static double at_random(uint64_t number)
 {
     uint64_t z = number * UINT64_C(0x9e3779b97f4a7c15);
@@ -181,7 +182,7 @@ static int64_t work_of(uint64_t number)
     return is_in_tail ? (int64_t)((double)tail_ns * (0.5 + at_random(number))) : work_ns;
 }
 
-/* False: the client does not read its answers, or is gone. */
+/* Returns false if the client does not read its responses, or has disconnected. */
 static bool answer(struct worker *w, int fd, size_t count)
 {
     int64_t busy_ns = 0;
@@ -201,14 +202,14 @@ static bool answer(struct worker *w, int fd, size_t count)
 static void answer_later(struct worker *w, struct connection *c, size_t count)
 {
     if (w->end - w->first == QUEUE) {
-        fputs("server: too many answers wait\n", stderr);
+        fputs("server: too many responses are waiting\n", stderr);
         exit(1);
     }
     w->queue[w->end++ % QUEUE] = (struct delayed){now_ns() + delay_ns, c, count};
     c->delayed++;
 }
 
-/* Sends what is due. Returns how long nothing more is, ns; -1: nothing waits. */
+/* Sends what is due. Returns the time until the next response is due, in ns, or -1 if none is waiting. */
 static int64_t answer_due(struct worker *w)
 {
     for (; w->first != w->end; w->first++) {
@@ -248,7 +249,7 @@ static void serve(struct worker *w, struct connection *c, uint32_t events)
 static void *work(void *argument)
 {
     struct worker *w = argument;
-    prctl(PR_SET_TIMERSLACK, 1UL); /* ns; usually 50,000 */
+    prctl(PR_SET_TIMERSLACK, 1UL); /* ns; the default is 50,000 */
     for (struct epoll_event events[EVENTS];;) {
         int64_t wait_ns = answer_due(w);
         int64_t sleep_ns = wait_ns > SPIN_NS ? wait_ns - SPIN_NS : 0;
@@ -265,7 +266,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* All threads listen on one port, and the kernel spreads connections over them. */
+/* All threads listen on one port, and the kernel distributes connections among them. */
 static void listen_on(struct worker *w, struct sockaddr_in *address)
 {
     socklen_t length = sizeof *address;
@@ -319,7 +320,7 @@ int main(int argc, char **argv)
         default: return 2;
         }
     if (optind < argc || threads < 1 || threads > MAX_THREADS || stall_ns < 0 || (stall_ns && stall_ns >= every_ns)) {
-        fputs("server: threads go from 1 to 64, and a stall is shorter than its period\n", stderr);
+        fputs("server: --threads must be from 1 to 64, and a stall must be shorter than its period\n", stderr);
         return 2;
     }
     lay_answers(body);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generators' reports of a server that stalls for one second in ten, at a constant rate, compared with the truth.
+"""Compares generators' reports of a server that stalls for one second in ten, at a constant rate, with the true values.
 
     benches/load/stall.py [--rate 5000] [--every 10] [--stall 1] [--periods 2] [--rounds 3] [--output FILE]
 
-The truth is computed, and measured once more by the spinning client with a connection for every request that can be
-waiting. A server is started for each run, and the run lasts for whole periods, so that it holds whole stalls.
+The true values are computed, and also measured by the spinning client with a connection for every request that can be
+waiting. A server is started for each run, and the run lasts for whole periods, so that it contains whole stalls.
 """
 
 import argparse
@@ -25,17 +25,19 @@ LIMIT = 0.03
 
 
 def truth(rate: float, every: float, stall: float, capacity: float) -> list[float]:
-    """The response times of the requests of one period, in seconds, in the order in which they are due.
+    """Returns the response times of the requests of one period, in seconds, in the order in which they are due.
 
-    Request k is due at k / rate. The server works off a queue in its order, each request in 1 / capacity, and nothing
-    while it stalls; so a request is done 1 / capacity after it was due, the one before it was done, or the stall ended,
-    whichever is last. (Lindley's recursion, with a server that has a holiday.) The stall lies in the middle of the
-    period, and what it held up is done before the period ends.
+    Request k is due at k / rate. The server processes a queue in order, each request in 1 / capacity, and none while
+    it stalls. So a request is finished 1 / capacity after the latest of three times: when it was due, when the
+    request before it was finished, and when the stall ended. (This is Lindley's recursion for a server with a
+    vacation.) The stall lies in the middle of the period, and all requests that it delays are finished before the
+    period ends.
 
-    Roughly: who is due t after the stall's beginning waits stall - t (1 - rate / capacity), until that is 0. Waits are
-    thus spread evenly from 0 to the stall's length, and the part of all requests that waits longer than w is
-    (stall - w) / (1 - rate / capacity) / every. With 5,000 per second of 100,000, a stall of 1 s in 10 s and that part
-    1 %, w is 1 s - 0.01 * 10 s * 0.95 = 0.905 s."""
+    Approximately, a request that is due t after the stall's beginning waits stall - t (1 - rate / capacity), until
+    this is 0. Therefore the waiting times are distributed evenly between 0 and the stall's length, and the fraction
+    of all requests that wait longer than w is (stall - w) / (1 - rate / capacity) / every. With 5,000 requests per
+    second and a capacity of 100,000, a stall of 1 s in 10 s and a fraction of 1 %, w is 1 s - 0.01 * 10 s * 0.95 =
+    0.905 s."""
     begin = (every - stall) / 2
     end, done, times = begin + stall, 0.0, []
     for k in range(round(rate * every)):
@@ -49,7 +51,7 @@ def truth(rate: float, every: float, stall: float, capacity: float) -> list[floa
 
 
 def capacity(cores: list[int], seconds: float, folder: Path) -> float:
-    """Requests per second that the server answers when they queue up, driven by the bare client."""
+    """Returns the requests per second that the server answers when they queue, driven by the bare client."""
     bare = Bare()
     with bench.server(cores[1]) as server:
         load = Load(server.port, 64, seconds, None, folder)
@@ -58,7 +60,7 @@ def capacity(cores: list[int], seconds: float, folder: Path) -> float:
 
 
 def asked(generator: Generator, args: argparse.Namespace, connections: int, folder: Path) -> tuple[Said, int]:
-    """A generator's report of a stalling server, and the number of requests that the server answered."""
+    """Returns a generator's report of a stalling server, and the number of requests that the server answered."""
     generator_core, server_core = args.cores
     seconds = args.every * args.periods
     with bench.server(server_core, "--stall-every", args.every, "--stall", args.stall) as server:
@@ -68,7 +70,7 @@ def asked(generator: Generator, args: argparse.Namespace, connections: int, fold
 
 
 def measure(args: argparse.Namespace, found: list[Generator], folder: Path) -> tuple[dict, dict]:
-    """Everyone's words in each round, the spinning client's among them; and failures."""
+    """Returns all generators' reports in each round, including the spinning client's, and the failures."""
     words: dict[str, list[tuple[Said, int]]] = defaultdict(list)
     failures: dict[str, str] = {}
     waiting = round(args.rate * args.stall * 1.5)
@@ -85,7 +87,7 @@ def measure(args: argparse.Namespace, found: list[Generator], folder: Path) -> t
 
 
 def row(name: str, said: list[tuple[Said, int]], true_p99: float, due: float | None) -> list[str]:
-    """A line of the table. Of several rounds, the medians; and of p99 the range too."""
+    """Returns a row of the table: medians over the rounds, and for p99 also the range."""
     def middle(values: list[float]) -> float:
         return statistics.median(values)
 
@@ -99,7 +101,7 @@ def row(name: str, said: list[tuple[Said, int]], true_p99: float, due: float | N
 
 
 def section(args: argparse.Namespace, missing: str, able: float, words: dict, failures: dict, found: list) -> str:
-    """The section of docs/results/load.md."""
+    """Returns the section of docs/results/load.md."""
     p99 = bench.quantile(truth(args.rate, args.every, args.stall, able), 0.99)
     due = args.rate * args.every * args.periods
     rows = [["**computed**", f"{due:,.0f}", f"{due:,.0f}", "0", "0", "", f"{p99 * 1e3:.1f}", ""]]
@@ -122,7 +124,7 @@ def section(args: argparse.Namespace, missing: str, able: float, words: dict, fa
 
 
 def aims(lab: list[tuple[Said, int]], p99: float, due: float) -> str:
-    """The aims that were reached."""
+    """Returns whether each aim was reached."""
     if not lab:
         return ""
     worst = max(abs(s.p99_s / p99 - 1) for s, _ in lab) * 100
@@ -133,7 +135,7 @@ def aims(lab: list[tuple[Said, int]], p99: float, due: float) -> str:
         bench.verdict("benchlab's p99 off the truth, in its worst round", worst, LIMIT * 100, " %"),
         bench.verdict("offered, and neither served nor an error", lost, 0, digits=0),
         bench.verdict("offered, more or less than were due", undue, 1, digits=0),
-        # One more, with which the lab has asked whether there is a server at all.
+        # The server has one more: the lab sends a request to check that there is a server.
         bench.verdict("served, more or less than the server says it answered", unheard, 1, digits=0)]) + "\n"
 
 
@@ -146,8 +148,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=float, default=5000, help="requests per second")
     parser.add_argument("--every", type=float, default=10, help="seconds from one stall to the next")
-    parser.add_argument("--stall", type=float, default=1, help="its seconds")
-    parser.add_argument("--periods", type=int, default=2, help="that a run lasts")
+    parser.add_argument("--stall", type=float, default=1, help="seconds of a stall")
+    parser.add_argument("--periods", type=int, default=2, help="periods of a run")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--connections", type=int, default=64)
     bench.add_options(parser)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The joint report of several local agents on a server whose behavior is known, and the cost of having them.
+"""Measures the joint report of several local agents on a server whose behavior is known, and the CPU time of
+coordination.
 
     cargo build --profile local -p benchlab --bin benchlab
     benches/load/together.py [--agents 1,2,4] [--rounds 3] [--output FILE]
 
-The agents share a core, and the server has another. In turns, in random order and back again, they put on as much as they
-can, which tells what coordination costs, and a constant rate: on a server that answers after a fixed delay, and on one that
-stalls, of which stall.py computes the truth. The spinning client is asked too.
+The agents share one core, and the server has another. In turns, in random order and in the reverse order, they
+generate as much load as they can, which shows the cost of coordination, and a constant rate: on a server that answers
+after a fixed delay, and on a server that stalls, whose true percentiles stall.py computes. The spinning client is
+measured too.
 """
 
 import argparse
@@ -31,11 +33,11 @@ RESOLUTION = 0.001
 """The resolution of a histogram with three significant digits."""
 MAX_COORDINATION = 0.01
 MIDDLE = 0.5
-"""The part of a closed loop that is looked at."""
+"""The fraction of a closed loop's duration in which CPU time is measured."""
 
 
 class Agents(Benchlab):
-    """So many local ones, of a thread each."""
+    """Several local agents with one thread each."""
 
     def __init__(self, number: int):
         self.number = number
@@ -47,7 +49,8 @@ class Agents(Benchlab):
 
 @dataclass(frozen=True)
 class Known:
-    """A server whose behaviour is known: its options, the load, and the percentiles of its response times in seconds."""
+    """A server whose behavior is known: its options, the load, and the percentiles of its response times in
+    seconds."""
 
     name: str
     options: tuple[object, ...]
@@ -59,13 +62,13 @@ class Known:
 
     @property
     def waiting(self) -> int:
-        """Connections that the spinning client needs, which does not queue."""
+        """The connections that the spinning client needs, because it does not queue."""
         return round(self.rate * self.p99_s * 1.5)
 
 
 @dataclass
 class Cost:
-    """CPU time that agents used under full load, and what was answered meanwhile."""
+    """CPU time that agents used under full load, and the responses in this time."""
 
     agents_s: float
     besides_s: float
@@ -78,7 +81,7 @@ class Cost:
 
 
 def servers(args: argparse.Namespace, able: float) -> list[Known]:
-    """Those that are asked of. Of the stalling one the truth is that of requests that queue up."""
+    """Returns the servers to measure. For the stalling one the true values are those of requests that queue."""
     times = stall.truth(args.rate, args.every, args.stall, able)
     return [
         Known(f"answers after {args.delay * 1e3:g} ms", ("--delay", args.delay * 1e6), args.rate, args.seconds,
@@ -89,7 +92,7 @@ def servers(args: argparse.Namespace, able: float) -> list[Known]:
 
 
 def ask(generator: Generator, known: Known, cores: list[int], folder: Path) -> tuple[Said, int]:
-    """A generator's report of a server, and the number of requests that the server answered."""
+    """Returns a generator's report of a server, and the number of requests that the server answered."""
     connections = known.waiting if isinstance(generator, Bare) else known.connections
     with bench.server(cores[1], *known.options) as server:
         load = Load(server.port, connections, known.seconds, known.rate, folder)
@@ -98,26 +101,27 @@ def ask(generator: Generator, known: Known, cores: list[int], folder: Path) -> t
 
 
 def cpu_of(pid: int) -> list[float]:
-    """CPU seconds of each of a process's threads, in the order of their numbers (proc(5), schedstat)."""
+    """Returns the CPU seconds of each of a process's threads, in the order of their numbers (proc(5),
+    schedstat)."""
     tasks = sorted(Path(f"/proc/{pid}/task").iterdir(), key=lambda task: int(task.name))
     return [int((task / "schedstat").read_text().split()[0]) / 1e9 for task in tasks]
 
 
 def children(pid: int) -> list[int]:
-    """Those that any of its threads has started."""
+    """Returns the child processes of all threads of a process."""
     lists = (task / "children" for task in Path(f"/proc/{pid}/task").iterdir())
     return [int(word) for children in lists for word in children.read_text().split()]
 
 
 def used(before: list[float], after: list[float]) -> list[float]:
-    """By threads that were there all the time."""
+    """Returns the CPU time of each thread; the same threads must have run all the time."""
     if len(before) != len(after):
         raise Failure("a thread began or ended under load")
     return [now - then for then, now in zip(before, after)]
 
 
 def cost(agents: Agents, args: argparse.Namespace, folder: Path) -> Cost:
-    """In the middle of a closed loop."""
+    """Measures in the middle of a closed loop."""
     with bench.server(args.cores[1]) as server:
         load = Load(server.port, args.connections, args.full, None, folder)
         lab = bench.start(agents.command(load), args.cores[0], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -146,7 +150,7 @@ def cost(agents: Agents, args: argparse.Namespace, folder: Path) -> Cost:
 
 
 def measure(args: argparse.Namespace, known: list[Known]) -> tuple[dict, dict]:
-    """The reports of each on each server in each round, and the cost of agents."""
+    """Returns the reports of each generator on each server in each round, and the CPU time of the agents."""
     said: dict[tuple[Generator, Known], list[tuple[Said, int]]] = defaultdict(list)
     costs: dict[str, list[Cost]] = defaultdict(list)
     dice = random.Random(args.seed)
@@ -165,7 +169,7 @@ def measure(args: argparse.Namespace, known: list[Known]) -> tuple[dict, dict]:
 
 
 def spread(values: Iterable[float], digits: int) -> str:
-    """The median and the range."""
+    """Returns the median and the range."""
     values = list(values)
     return f"{statistics.median(values):,.{digits}f} ({min(values):,.{digits}f} to {max(values):,.{digits}f})"
 
@@ -183,7 +187,7 @@ def rows_of(server: Known, said: dict) -> list[list[str]]:
 
 
 def section(args: argparse.Namespace, known: list[Known], able: float, said: dict, costs: dict) -> str:
-    """The section of docs/results/agents.md."""
+    """Returns the section of docs/results/agents.md."""
     text = bench.paragraph(f"""Measured by `benches/load/together.py --agents {','.join(map(str, args.agents))} --rounds
         {args.rounds}` on {bench.machine()}. The agents have one thread each and share core {args.cores[0]} with the
         coordinator; the server has core {args.cores[1]}. {args.rounds} rounds in random order; medians with the lowest and the
@@ -200,14 +204,14 @@ def section(args: argparse.Namespace, known: list[Known], able: float, said: dic
 
 
 def aims(known: list[Known], said: dict, costs: dict) -> str:
-    """The aims that were reached."""
+    """Returns whether each aim was reached."""
     agents = {asked: words for asked, words in said.items() if isinstance(asked[0], Agents)}
-    # Each agent has asked once whether there is a server at all.
+    # Each agent has sent one request to check that there is a server.
     unheard = max(abs(answered - own.served - group.number) for (group, _), words in agents.items() for own, answered in words)
     undue = max(abs(own.offered - server.rate * server.seconds) for (_, server), words in agents.items() for own, _ in words)
 
     def off(server: Known, percentile: str, truth_s: float) -> float:
-        """The error of the group with the largest one."""
+        """Returns the largest error of all groups."""
         medians = (statistics.median(getattr(own, percentile) for own, _ in words)
                    for (_, asked), words in agents.items() if asked == server)
         return max(abs(said / truth_s - 1) for said in medians) * 100
@@ -231,11 +235,11 @@ def main() -> None:
     parser.add_argument("--agents", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", type=float, default=2000, help="requests per second")
-    parser.add_argument("--delay", type=float, default=0.2, help="seconds until an answer is sent")
+    parser.add_argument("--delay", type=float, default=0.2, help="seconds until a response is sent")
     parser.add_argument("--every", type=float, default=10, help="seconds from one stall to the next, and of such a run")
-    parser.add_argument("--stall", type=float, default=1, help="its seconds")
-    parser.add_argument("--seconds", type=float, default=5, help="of a run on the server that delays")
-    parser.add_argument("--full", type=float, default=10, help="of a closed loop: as many slices of a second")
+    parser.add_argument("--stall", type=float, default=1, help="seconds of a stall")
+    parser.add_argument("--seconds", type=float, default=5, help="seconds of a run on the server with a delay")
+    parser.add_argument("--full", type=float, default=10, help="seconds of a closed loop")
     parser.add_argument("--connections", type=int, default=64)
     bench.add_options(parser)
     args = bench.parse(parser, quick={"rounds": 1, "seconds": 3.0, "full": 3.0, "every": 4.0, "stall": 0.4})

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast `benchlab logs` reads a combined log, beside wc, awk, angle-grinder and GoAccess on the same file; how
-much memory it takes; and whether its figures are those of an exact reference.
+"""Measures how fast `benchlab logs` reads a combined log, compared with wc, awk, angle-grinder and GoAccess on the
+same file; how much memory it needs; and whether its values equal those of an exact reference.
 
     cargo build --profile local -p benchlab && cargo build --profile local -p lab-logs --example log_lines
     benches/logs/bench.py [--lines 10000000] [--rounds 5] [--agrind PATH] [--folder DIR]
 
-The programs take turns: each round runs all of them once, in a new random order. A figure is the median of the rounds,
-with the least and the greatest. What is not installed is left out and said. GoAccess reads a tenth of the file; that
-tenth is what is read from memory, too.
+The programs take turns: each round runs all of them once, in a new random order. A value is the median of the rounds,
+with the smallest and the largest. A program that is not installed is skipped and reported. GoAccess reads a tenth of
+the file; this tenth is also the part that is read from memory.
 """
 
 import argparse
@@ -25,13 +25,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BENCHLAB = ROOT / "target/local/benchlab"
 LINES = ROOT / "target/local/examples/log_lines"
-# Route, requests, and the sum of the durations by path.
+# Prints the route, the requests, and the sum of the durations by path.
 AWK = r'{ split($7, p, "?"); n[p[1]]++; t[p[1]] += $NF } END { for (k in n) print k, n[k], t[k] }'
 AGRIND = r'* | parse "* - - [*] \"* * *\" * * \"*\" \"*\" *" as ip, time, method, path, proto, status, bytes, ref, agent, us | count, sum(us), p95(us) by path'
 
 
 def run(command: list[str], **options) -> tuple[float, float, int]:
-    """Wall and CPU time in s, and the peak of resident memory in KiB."""
+    """Returns wall and CPU time in s, and the peak of resident memory in KiB."""
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     _, status, usage = os.wait4(process.pid, 0)
@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--agrind", default=shutil.which("agrind"))
-    parser.add_argument("--folder", help="where the logs are made [default: a temporary one]")
+    parser.add_argument("--folder", help="directory for the logs [default: a temporary one]")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         log, part, many = Path(folder, "access.log"), Path(folder, "part.log"), Path(folder, "many.log")
@@ -89,7 +89,7 @@ def main() -> None:
             for name in random.sample(list(commands), len(commands)):
                 command, lines = commands[name]
                 wall, cpu, peak = run(command)
-                # CPU time: others may use the cores.
+                # CPU time is used, because other processes may use the cores.
                 rates[name].append(lines / cpu / 1e6)
                 memory[name] = max(peak, memory.get(name, 0))
             out = subprocess.run([LINES, "memory", str(part), "1"], capture_output=True, text=True, check=True).stdout

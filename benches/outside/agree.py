@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of subjects in Java, Python, Go and Rust, measured by benchlab and by the tool that the language's own people use:
-JMH, pyperf, `testing.B`, Criterion. Do the figures agree within 5 %?
+"""Compares benchlab with the usual tool of each language on operations of subjects in Java, Python, Go and Rust: JMH,
+pyperf, `testing.B`, Criterion. It checks whether their results agree within 5 %.
 
     benches/outside/agree.py [--short | --thorough] [--languages java,…] [--cases counter,…] [--output FILE]
 
 counter  one increment of the atomic counter of the experiment `counter`
-cache    one read of the concurrent map of the experiment `cache`, keys by Zipf's law
+cache    one read of the concurrent map of the experiment `cache`, with keys distributed by Zipf's law
 pool     one lease and its release, of the experiment `pool`
-counter2 as `counter`, by 2 threads at once on 2 cores, of which each does half (not by default, and not in Python)
+counter2 as `counter`, by 2 threads on 2 cores, of which each does half (not by default, and not in Python)
 
-Both tools open the same case of the same subject and call its loop with a number of operations, on the same core, in turns:
-benchlab, the tool, the tool, benchlab and so on. A figure of benchlab is its typical wall time of an operation; a figure of the
-other tool is the median of what it calls its samples: JMH's iterations, pyperf's values, the counts of `go test`, Criterion's
-samples. The script ends with 1 if any two do not agree. The machine must have nothing else to do. By default it takes
-some 6 minutes, with --thorough some 14, in addition to what has to be built.
+Both tools open the same case of the same subject and call its loop with a number of operations, on the same core, in
+turns: benchlab, the tool, the tool, benchlab and so on. A result of benchlab is its typical wall time of an
+operation; a result of the other tool is the median of what it calls its samples: JMH's iterations, pyperf's values,
+the counts of `go test`, Criterion's samples. The script exits with 1 if any two results disagree. The machine must
+have no other load. By default it takes about 6 minutes, with --thorough about 14, in addition to the builds.
 """
 
 import argparse
@@ -45,7 +45,7 @@ WITHIN = 0.05
 
 @dataclass(frozen=True)
 class Case:
-    """A case of an experiment, and how it is asked for."""
+    """A case of an experiment, and how it is selected."""
 
     experiment: str
     name: str
@@ -64,7 +64,7 @@ CASES = {
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done in each round."""
+    """The amount of work in each round."""
 
     rounds: int
     budget_s: int
@@ -79,17 +79,17 @@ SHORT = Effort(1, 3, ("-f", "1", "-wi", "2", "-w", "300ms", "-i", "3", "-r", "30
                ("--processes", "2", "--values", "2", "--warmups", "1"),
                ("-test.count", "2", "-test.benchtime", "0.2s"),
                ("--warm-up-time", "0.3", "--measurement-time", "0.5", "--sample-size", "10"))
-# A round is a fork of JMH. It warms up for 2 s; the loops are compiled within half a second.
+# A round is one fork of JMH. It warms up for 2 s; the loops are compiled within half a second.
 USUAL = Effort(2, 8, ("-f", "1", "-wi", "4", "-w", "500ms", "-i", "10", "-r", "300ms"),
                ("--processes", "6"),
                ("-test.count", "6", "-test.benchtime", "0.5s"),
                ("--warm-up-time", "1", "--measurement-time", "3"))
-# pyperf and Criterion by their own defaults: 20 processes with 3 values each; 3 s to warm up, 100 samples in 5 s.
+# pyperf and Criterion with their defaults: 20 processes with 3 values each; 3 s to warm up, 100 samples in 5 s.
 THOROUGH = Effort(4, 8, USUAL.jmh, (), USUAL.go, ())
 
 
 def run(command: list[object], cores: set[int] | None = None, **options) -> str:
-    """The output of a program, on these cores; a Failure with the last lines that it says if it fails."""
+    """Returns the output of a program on these cores, or raises a Failure with its last lines if it fails."""
     pin = (lambda: os.sched_setaffinity(0, cores)) if cores else None
     done = subprocess.run([str(word) for word in command], cwd=ROOT, preexec_fn=pin, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False, **options)
@@ -100,13 +100,13 @@ def run(command: list[object], cores: set[int] | None = None, **options) -> str:
 
 
 def declared(experiment: str, language: str) -> dict:
-    """The subject of this language, as its experiment declares it."""
+    """Returns the subject of this language, as its experiment declares it."""
     subjects = tomllib.loads((ROOT / "experiments" / experiment / "experiment.toml").read_text())["subject"]
     return next(subject for subject in subjects if subject["name"] == language)
 
 
 def benchlab(args: argparse.Namespace, case: Case, language: str, cores: set[int]) -> bench.Interval:
-    """The typical wall time of an operation, ns."""
+    """Returns the typical wall time of an operation, in ns."""
     settings = [word for setting in case.settings for word in ("--set", setting)]
     with tempfile.TemporaryDirectory() as folder:
         run([args.lab, "run", case.experiment, "--subjects", language, "--cases", case.name, *settings, "--no-control",
@@ -119,7 +119,7 @@ def benchlab(args: argparse.Namespace, case: Case, language: str, cores: set[int
 
 
 class Java:
-    """JMH, in a JVM with the options of the subject's."""
+    """JMH, in a JVM with the subject's options."""
 
     tool = "JMH"
     jmh = OUT / "java" / "lib"
@@ -149,7 +149,7 @@ class Java:
 
 
 class Python:
-    """pyperf, in an environment of the same interpreter."""
+    """pyperf, in an environment with the same interpreter."""
 
     tool = "pyperf"
 
@@ -169,7 +169,7 @@ class Python:
 
 
 class Go:
-    """`go test`, of the subject's package with two more files, compiled with the flags of the subject."""
+    """`go test` of the subject's package with two more files, compiled with the subject's flags."""
 
     tool = "testing.B"
 
@@ -193,7 +193,7 @@ class Go:
 
 
 class Rust:
-    """Criterion, of the subject's own files, compiled with the profile of the subject."""
+    """Criterion on the subject's own files, compiled with the subject's profile."""
 
     tool = "Criterion"
     programs: dict[str, str] = {}
@@ -228,7 +228,7 @@ class Compared:
 
     @property
     def ratios(self) -> list[float]:
-        """The tool's time in each round, as a multiple of benchlab's."""
+        """Returns the tool's time in each round, as a multiple of benchlab's."""
         return [statistics.median(samples) / own.estimate for own, samples in zip(self.lab, self.tool)]
 
     @property
@@ -240,7 +240,7 @@ class Compared:
         return abs(self.ratio - 1) <= WITHIN
 
     def row(self, language: str, name: str) -> list[str]:
-        """A line of the table."""
+        """Returns a row of the table."""
         own, low, high = (statistics.median(getattr(one, key) for one in self.lab) for key in ("estimate", "low", "high"))
         interval = "no interval" if math.isnan(low + high) else f"{low:.4g} to {high:.4g}"
         medians = [statistics.median(samples) for samples in self.tool]
@@ -252,7 +252,7 @@ class Compared:
 
 
 def compare(args: argparse.Namespace, case: Case, language: str, cores: set[int]) -> Compared:
-    """Rounds in which each tool is first every other time."""
+    """Runs rounds in which each tool is first every other time."""
     lab, tool = [], []
     for number in range(args.effort.rounds):
         turns: list[Callable[[], None]] = [
@@ -268,11 +268,11 @@ def main() -> None:
     default_cases = [name for name, case in CASES.items() if case.threads == 1]
     parser.add_argument("--languages", type=lambda text: text.split(","), default=list(LANGUAGES), help="[default: all four]")
     parser.add_argument("--cases", type=lambda text: text.split(","), default=default_cases, help="[default: counter,cache,pool]")
-    parser.add_argument("--core", type=int, default=1, help="of the case, and of the tool that measures it [default: 1]")
+    parser.add_argument("--core", type=int, default=1, help="core of the case, and of the tool that measures it [default: 1]")
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--short", dest="effort", action="store_const", const=SHORT,
-                        help="builds all of it and shows that it works: no figures")
-    effort.add_argument("--thorough", dest="effort", action="store_const", const=THOROUGH, help="4 longer rounds in place of 2")
+                        help="builds everything and checks that it works, without results")
+    effort.add_argument("--thorough", dest="effort", action="store_const", const=THOROUGH, help="4 longer rounds instead of 2")
     parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
     parser.add_argument("--output", type=Path, help="a file that the table is appended to")
     parser.set_defaults(effort=USUAL)

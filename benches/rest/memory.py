@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of a server: at its start, with 512 busy connections, with as many idle ones, and after they have left.
+"""Measures the memory of a server: at its start, with 512 busy connections, with 512 idle ones, and after they were
+closed.
 
     benches/rest/memory.py [--subjects ada-embedded,ada-server,ada-rest] [--connections 512] [--output FILE]
 """
@@ -27,11 +28,11 @@ class Taken:
 
     start: int
     busy: int
-    """The most that was seen of it while it was loaded."""
+    """The highest memory seen while it was loaded."""
     idle: int
     left: int
     own: int
-    """At the end, of no file."""
+    """Memory at the end that is not backed by files."""
     threads: int
     errors: int
 
@@ -59,7 +60,7 @@ def take(server: Served, args: argparse.Namespace) -> Taken:
 
 
 def loaded(server: Served, args: argparse.Namespace, path: str) -> tuple[profiles.Said, int]:
-    """The report of the load, and the most memory seen during it."""
+    """Returns the report of the load, and the highest memory seen during it."""
     seen = [resident(server)]
     ended = threading.Event()
 
@@ -99,7 +100,7 @@ def main() -> None:
     parser.add_argument("--subjects", type=lambda text: text.split(","), default=list(PROFILES))
     parser.add_argument("--connections", type=int, default=512)
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=3, help="of load for each of the paths")
+    parser.add_argument("--seconds", type=float, default=3, help="seconds of load for each path")
     profiles.add_options(parser)
     args = profiles.parse(parser, quick={"seconds": 0.5})
     taken = {}

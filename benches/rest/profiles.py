@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the scripts of this directory: a subject of the experiment `rest` that serves on a core of its
+"""The common part of the scripts in this directory: a subject of the experiment `rest` that serves on a core of its
 own, and load on it."""
 
 import argparse
@@ -27,7 +27,7 @@ PROFILES = ("ada-embedded", "ada-server", "ada-rest")
 
 @dataclass
 class Served:
-    """A server."""
+    """A server that is running."""
 
     name: str
     url: str
@@ -44,22 +44,22 @@ class Served:
 
     @property
     def cpu_s(self) -> float:
-        """CPU time of the threads that there are; a server keeps its own."""
+        """Returns the CPU time of the existing threads; a server keeps its threads."""
         return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{self.pid}/task").iterdir()) / 1e9
 
 
 @contextmanager
 def serving(name: str, core: int, workers: int = 8) -> Iterator[Served]:
-    """The subject of this name, from `open` to `close`."""
+    """Runs the subject of this name, from `open` to `close`."""
     programs = {subject.name: subject.program for subject in declared_subjects() if subject.experiment == "rest"}
     if name not in programs:
-        raise Failure(f"no subject of the experiment rest is called {name}: there are {', '.join(programs)}")
+        raise Failure(f"no subject of the experiment rest is called {name}; the subjects are {', '.join(programs)}")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "64k.bin").write_bytes(bytes(range(256)) * 256)
         try:
             subject = Subject(["taskset", "-c", str(core), *programs[name]], ROOT)
         except (OSError, ProtocolError) as error:
-            raise Failure(f"{name} does not start: {error}") from error
+            raise Failure(f"cannot start {name}: {error}") from error
         try:
             opened = subject.ask_for("opened", f"open case=serve workers={workers} files={quote(folder)} seed=1")
             yield Served(name, opened.arguments["url"], subject.pid)
@@ -76,11 +76,11 @@ class Said:
     served: int
     errors: int
     cpu_s: float
-    """The server's CPU time for it."""
+    """The server's CPU time in this turn."""
 
 
 def load(server: Served, core: int, connections: int, seconds: float, path: str = "/api") -> Said:
-    """A closed loop on the server."""
+    """Runs a closed loop against the server."""
     with tempfile.TemporaryDirectory() as folder:
         export = Path(folder) / "load.json"
         before = server.cpu_s
@@ -92,15 +92,16 @@ def load(server: Served, core: int, connections: int, seconds: float, path: str 
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that all scripts have."""
+    """Adds the options that all scripts have."""
     parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")], default=[0, 1],
-                        help="of the clients and of the server [default: 0,1]")
-    parser.add_argument("--quick", action="store_true", help="a short try-out, not to be quoted")
+                        help="core of the clients and of the server [default: 0,1]")
+    parser.add_argument("--quick", action="store_true", help="a short trial, whose figures must not be quoted")
     parser.add_argument("--output", type=Path, help="a file that the section is appended to")
 
 
 def parse(parser: argparse.ArgumentParser, quick: dict[str, object]) -> argparse.Namespace:
-    """The arguments; with --quick, these are changed. As many open files as may be."""
+    """Returns the arguments; with --quick, these values replace the given ones. Raises the limit of open
+    files."""
     args = parser.parse_args()
     if args.quick:
         vars(args).update(quick)

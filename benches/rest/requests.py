@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a subject of the experiment rest, has it answer many requests over one connection, a hundred at a time, and ends it:
-a command for `benchlab compare`, whose time is nearly all the server's.
+"""Starts a subject of the experiment rest, sends it many requests over one connection, a hundred at a time, and ends
+it: a command for `benchlab compare`, whose time is nearly all the server's.
 
     benchlab compare --rev c10eaa1 --rev . --setup 'make -s -C experiments/rest/ada' \\
         "python3 $PWD/benches/rest/requests.py build/rest/ada/server/subject /api 200000"
@@ -47,9 +47,9 @@ def ask(address: tuple[str, int], path: str, count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", help="of the subject")
-    parser.add_argument("path", help="such as /api, or /files/a.bin, which has 1,000 bytes")
-    parser.add_argument("count", type=int, help="of requests, a multiple of 100")
+    parser.add_argument("program", help="the subject's program")
+    parser.add_argument("path", help="the path, such as /api, or /files/a.bin, which has 1,000 bytes")
+    parser.add_argument("count", type=int, help="the number of requests, a multiple of 100")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, subprocess.Popen(
             [arguments.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as subject:

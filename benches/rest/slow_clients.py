@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of slow clients to the others: a thousand connections that send a byte a second, next to a load on the same
-server.
+"""Measures the effect of slow clients on the others: a thousand connections that send one byte per second, together
+with a load on the same server.
 
     benches/rest/slow_clients.py [--subject ada-server] [--slow 1000] [--rounds 10] [--output FILE]
 
-In each round the load has two turns with the slow clients and two without, in the order without, with, with, without. The slow
-clients share a core with the load generator, the server has the other one.
+In each round the load has two turns with the slow clients and two without, in the order without, with, with, without.
+The slow clients share a core with the load generator, and the server has the other one.
 """
 
 import argparse
@@ -25,7 +25,8 @@ REQUEST = b"GET /api HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + b"x" * 1000
 
 
 class SlowClients:
-    """Each sends its request a byte a second, and begins anew when the server has had enough of it."""
+    """Slow clients: each sends its request one byte per second, and reconnects when the server closes its
+    connection."""
 
     def __init__(self, server: Served, count: int) -> None:
         self._address = server.address
@@ -52,7 +53,7 @@ class SlowClients:
         return client
 
     def _drip(self) -> None:
-        """The clients' bytes are spread evenly over each second."""
+        """Sends the clients' bytes, spread evenly over each second."""
         begun = time.monotonic()
         for number in range(2**63):
             due = begun + number / self._count
@@ -66,13 +67,13 @@ class SlowClients:
             client.send(REQUEST[at:at + 1])
             self._clients[i] = client, at + 1
             self.sent += 1
-        except OSError:  # the server has closed it
+        except OSError:  # the server has closed the connection
             client.close()
             self._clients[i] = self._connected(), 0
             self.let_go += 1
 
     def still_open(self) -> int:
-        """How many the server has neither closed nor answered."""
+        """Returns the number of clients that the server has neither disconnected nor answered."""
         with selectors.DefaultSelector() as selector:
             for client, _ in self._clients:
                 selector.register(client, selectors.EVENT_READ)
@@ -93,7 +94,7 @@ def turn(server: Served, args: argparse.Namespace, slow: bool, told: list[SlowCl
     def loaded() -> Turn:
         said = profiles.load(server, args.cores[0], args.connections, args.seconds)
         if said.errors:
-            raise Failure(f"{said.errors} requests were not answered as they should be")
+            raise Failure(f"{said.errors} requests failed")
         return Turn(said.served / args.seconds, said.cpu_s / said.served * 1e6)
 
     if not slow:
@@ -150,9 +151,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subject", default="ada-server")
     parser.add_argument("--slow", type=int, default=1000, help="slow connections")
-    parser.add_argument("--connections", type=int, default=64, help="of the load")
+    parser.add_argument("--connections", type=int, default=64, help="connections of the load")
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=2, help="of a turn")
+    parser.add_argument("--seconds", type=float, default=2, help="seconds of a turn")
     profiles.add_options(parser)
     args = profiles.parse(parser, quick={"rounds": 1, "seconds": 1.0})
     busy = bench.busy()

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Servers at their steady state, measured by another generator: do the intervals of `benchlab run rest` hold it?
+"""Measures servers in their steady state with another generator, and checks the intervals of `benchlab run rest`.
 
     benches/rest/steady.py [--subjects ada-server,node,…] [--runs quick,default,thorough] [--output FILE]
 
-Every server is warmed up by `wrk` (Debian's package) over 64 connections for 30 s, as the baseline's is. Then both are loaded in
-turns of 10 s, 60 s each; what a request costs is their CPU time from /proc, compilers and collectors included. The baseline's
-turns divide the speed of the machine out. After that benchlab measures the same servers at the same point, in a quick, a default
-and a thorough run. Each of its intervals must hold the independent ratio, or the run must have given no verdict; else the script
-ends with 1. It takes some three minutes a server, and the runs; the machine must have nothing else to do.
+Every server is warmed up by `wrk` (Debian's package) over 64 connections for 30 s, as is the baseline's. Then both
+are loaded in turns of 10 s, 60 s each; the cost of a request is their CPU time from /proc, including compilers and
+garbage collectors. The ratio to the baseline's turns removes changes in the machine's speed. Then benchlab measures
+the same servers at the same point, in a quick, a default and a thorough run. Each of its intervals must contain the
+independent ratio, or the run must have no verdict; otherwise the script exits with 1. It takes about three minutes
+per server, plus the runs; the machine must have no other load.
 """
 
 import argparse
@@ -27,7 +28,7 @@ BASELINE = "ada-server"
 PATH = "/api"
 CONNECTIONS = 64
 HEADER = ("User-Agent: benchlab/0.1.0", "Accept: */*")
-"""The header fields that benchlab sends besides Host: parsing them is part of what a request costs."""
+"""The header fields that benchlab sends in addition to Host: parsing them is part of the cost of a request."""
 POINT = ["--cases", "json", "--set", f"connections={CONNECTIONS}", "--set", "keep_alive=yes", "--set", "load=closed"]
 RUNS = {"quick": ["--quick"], "default": [], "thorough": ["--thorough"]}
 SERVERS = ("c", "ada-embedded", "ada-server", "ada-rest", "rust", "go", "node", "python",
@@ -35,14 +36,14 @@ SERVERS = ("c", "ada-embedded", "ada-server", "ada-rest", "rust", "go", "node", 
 
 
 def cpu_s(pid: int) -> float:
-    """CPU time of a process and its descendants, those that ended and were waited for included."""
+    """Returns the CPU time of a process and its descendants, including those that ended and were waited for."""
     children: dict[int, list[int]] = {}
     times: dict[int, float] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = stat.read_text()
         except OSError:
-            continue  # it has just ended
+            continue  # the process has just ended
         fields = text[text.rindex(")") + 2:].split()
         number = int(stat.parent.name)
         children.setdefault(int(fields[1]), []).append(number)
@@ -61,11 +62,11 @@ class Load:
 
     requests: int
     cpu_us: float
-    """CPU time of the server for a request."""
+    """The server's CPU time per request."""
 
 
 def wrk(server: Served, core: int, seconds: int) -> Load:
-    """A closed loop on a server."""
+    """Runs a closed loop against a server."""
     before = cpu_s(server.pid)
     fields = [word for field in HEADER for word in ("-H", field)]
     command = ["taskset", "-c", str(core), "wrk", "-t1", "--timeout", "30s", f"-c{CONNECTIONS}", f"-d{seconds}s", *fields, server.url.rstrip("/") + PATH]
@@ -84,7 +85,7 @@ class Truth:
     cost_us: bench.Interval
     ratio: bench.Interval
     first_us: float
-    """In the first two seconds of load."""
+    """The CPU time per request in the first two seconds of load."""
 
 
 def truth(name: str, args: argparse.Namespace) -> Truth:
@@ -102,7 +103,7 @@ def truth(name: str, args: argparse.Namespace) -> Truth:
 
 
 def intervals(lab: Path, run: str, names: list[str]) -> dict[str, tuple[str, tuple[float, float] | None]]:
-    """For each server the verdict of a run and its interval, where it has one."""
+    """Returns for each server a run's verdict and its interval, if it has one."""
     with tempfile.TemporaryDirectory() as folder:
         command = [lab, "run", "rest", "--subjects", ",".join(names), *POINT, *RUNS[run], "--runs", folder]
         subprocess.run([str(word) for word in command], cwd=profiles.ROOT, check=True, stdout=subprocess.DEVNULL)

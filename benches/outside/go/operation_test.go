@@ -8,8 +8,8 @@ import (
 	"benchlab/lab"
 )
 
-// benchmark opens a case as benchlab opens it, with 1 and with 2 threads. Its loop is the subject's own, so it costs the
-// same under both tools.
+// benchmark opens a case as benchlab opens it, with 1 and with 2 threads. Its loop is the subject's own, so
+// it costs the same under both tools.
 func benchmark(b *testing.B, scheme string, open func(*lab.Opening) (lab.Case, error)) {
 	for _, threads := range []string{"1", "2"} {
 		b.Run("threads="+threads, func(b *testing.B) {

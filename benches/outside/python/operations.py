@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case of a Python subject, measured by pyperf: `operations.py --experiment counter --threads 1`, and pyperf's options.
+"""A case of a Python subject, measured by pyperf: `operations.py --experiment counter --threads 1`, and pyperf's
+options.
 
 The case is opened as benchlab opens it. Its loop is the subject's own, so it costs the same under both tools. pyperf
-chooses so many operations that they last 100 ms or more."""
+chooses the number of operations so that they last 100 ms or more."""
 
 import sys
 from argparse import Namespace
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def opened(experiment: str, threads: str) -> AbstractContextManager:
-    """The case, which yields what performs its operations."""
+    """Opens the case, and returns the function that performs its operations."""
     sys.path[:0] = [str(ROOT / "kits" / "python" / "src"), str(ROOT / "experiments" / experiment / "python")]
     import subject
     from lab_kit import Opening
@@ -35,7 +36,7 @@ def opened(experiment: str, threads: str) -> AbstractContextManager:
 
 
 def add_own_arguments(command: list[str], args: Namespace) -> None:
-    """Workers get them, too."""
+    """Passes these arguments to the workers too."""
     command += ["--experiment", args.experiment, "--threads", args.threads]
 
 

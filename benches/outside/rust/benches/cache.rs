@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The cache experiment's concurrent map, measured by Criterion. The loop is the subject's own.
 
-// The whole program: what the compiler inlines depends on all that calls it.
+// The whole program is included, because what the compiler inlines depends on all callers.
 #[path = "../../../../experiments/cache/rust/src/main.rs"]
 mod subject;
 
@@ -13,7 +13,7 @@ use subject::{maps, trace};
 
 fn read(criterion: &mut Criterion) {
     black_box(subject::main as fn() -> std::io::Result<()>);
-    let map = maps::read_map("concurrent", trace::ZIPF_KEYS).expect("there is such a scheme");
+    let map = maps::read_map("concurrent", trace::ZIPF_KEYS).expect("the scheme should exist");
     let trace = trace::zipf(&Inputs::seeded(1), 100);
     criterion.bench_function("cache 1", |bencher| {
         bencher.iter_custom(|operations| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The counter experiment's atomic counter, measured by Criterion. The loop is the subject's own.
 
-// The whole program: what the compiler inlines depends on all that calls it.
+// The whole program is included, because what the compiler inlines depends on all callers.
 #[path = "../../../../experiments/counter/rust/src/main.rs"]
 mod subject;
 
@@ -13,7 +13,7 @@ use std::time::Instant;
 fn increment(criterion: &mut Criterion) {
     black_box(subject::main as fn() -> std::io::Result<()>);
     for threads in [1, 2] {
-        let counter = subject::counters::counter("atomic").expect("there is such a scheme");
+        let counter = subject::counters::counter("atomic").expect("the scheme should exist");
         criterion.bench_function(&format!("counter {threads}"), |bencher| {
             bencher.iter_custom(|operations| {
                 let before = counter.reached();

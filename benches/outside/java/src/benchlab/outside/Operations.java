@@ -23,9 +23,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Each benchmark opens a subject's case as benchlab does, and calls it with a number of operations. The loop is the
- * subject's own, so it costs the same under both tools. An invocation lasts 10 ms or more, of which handing the batch to
- * the case's threads is less than a hundredth. JMH keeps the result, which holds the sum of all that was read.
+ * Each benchmark opens a subject's case as benchlab does, and calls it with a number of operations.
+ * The loop is the subject's own, so it costs the same under both tools. An invocation lasts 10 ms
+ * or more, of which handing the batch to the case's threads takes less than a hundredth. JMH keeps
+ * the result, which contains the sum of all values read.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -115,7 +116,7 @@ public class Operations {
 
         @Override
         String scheme() {
-            return ""; // It has none.
+            return ""; // This subject's target has no scheme.
         }
     }
 
