@@ -136,13 +136,13 @@ package body Appserver.Monitors.Prometheus is
    begin
       Append_Head (To, "page_seconds", "histogram", "Response times.");
       Visit_Pages (Self, Append_Histogram'Access);
-      Append_Pages ("page_errors_total", "Responses with status 500 and above.", Errors'Access);
+      Append_Pages ("page_errors_total", "Responses with status 500 or above.", Errors'Access);
       Append_Pages
         ("page_client_errors_total", "Responses with status 400 to 499.", Client_Errors'Access);
-      Append_Pages ("page_cpu_seconds_total", "CPU time, estimated.", CPU'Access);
+      Append_Pages ("page_cpu_seconds_total", "Estimated CPU time.", CPU'Access);
       Append_Queries ("queries_total", "Executions of queries.", Count'Access);
-      Append_Queries ("query_errors_total", "Executions that failed.", Errors'Access);
-      Append_Queries ("query_seconds_total", "Time of queries.", Total'Access);
+      Append_Queries ("query_errors_total", "Failed executions of queries.", Errors'Access);
+      Append_Queries ("query_seconds_total", "Total time of queries.", Total'Access);
    end Write;
 
 end Appserver.Monitors.Prometheus;

@@ -53,7 +53,7 @@ package body Appserver.Retry.Prometheus is
    procedure Append_Faults (To : in out Unbounded_String; List : Statistics_List) is
       Metric : constant String := "faults_total";
    begin
-      Append_Head (To, Metric, "Attempts that failed.");
+      Append_Head (To, Metric, "Failed attempts.");
       for Named of List loop
          for Kind in Fault loop
             Append
@@ -90,7 +90,7 @@ package body Appserver.Retry.Prometheus is
    procedure Append_Given_Up is new Append_Metric
      ("given_up_total", "Calls that failed with a transient error.", Given_Up);
    procedure Append_Lost is new Append_Metric
-     ("lost_seconds_total", "Time spent in failed attempts.", Lost);
+     ("lost_seconds_total", "Time spent in failed attempts and delays.", Lost);
 
    function Text (List : Statistics_List) return SQL.UTF_8_String is
       Result : Unbounded_String;
