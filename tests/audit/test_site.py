@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`benchlab audit site` on real servers, each in a recorded state: what it has to find, rule by rule."""
+"""`benchlab audit site` on real servers, each in a known state: what it has to find, rule by rule."""
 
 import contextlib
 import functools
@@ -32,7 +32,7 @@ FILES = {"index.html": HTML, "s.css": "body { color: black }\n" * 300, "j.js": "
 
 @dataclass
 class Expected:
-    """States of a server's rules; of a rule on several files, the worst."""
+    """Expected states of a server's rules; if a rule applies to several files, the worst state."""
 
     bad: set[str] = field(default_factory=set)
     advice: set[str] = field(default_factory=set)
@@ -134,7 +134,7 @@ def start_go(folder: Path, port: int) -> list[str]:
 
 UNSAFE = {"server-csp", "server-nosniff", "server-framed", "server-referrer", "server-permissions", "server-isolated"}
 
-# What each was seen to be, checked by hand with curl.
+# The expected states, checked by hand with curl.
 SERVERS: dict[str, tuple[str, Callable[[Path, int], list[str]], Expected]] = {
     "apache-default": ("http", lambda f, p: apache(f, p, ""), Expected(
         bad={"resource-compression", "server-exposed"},
@@ -178,7 +178,7 @@ DAYS = {"nginx-tls": 15, "nginx-tls12": 2}
 
 
 def run_audit(url: str, *options: str | Path, roots: Path | None = None) -> str:
-    """The output of `audit site`; `roots` are the authorities that it trusts."""
+    """Returns the output of `audit site`; `roots` are the certificate authorities that it trusts."""
     command = [BENCHLAB, "audit", "site", url, "--format", "json", "--ask-rate", "1000", "--ajp-port", str(free_port()), *options]
     trusted = {} if roots is None else {"SSL_CERT_FILE": str(roots)}
     completed = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, env=os.environ | trusted)
@@ -192,14 +192,14 @@ def audit(url: str) -> dict:
 
 
 def cookie_database(url: str, folder: Path) -> sqlite3.Connection:
-    """The run file of an audit."""
+    """Runs an audit and opens its run file."""
     run_audit(url, "--runs", folder)
     [file] = folder.glob("*.lab")
     return sqlite3.connect(file)
 
 
 def states(report: dict) -> dict[str, str]:
-    """The worst of each rule."""
+    """Returns the worst state of each rule."""
     ranks = ["not-applicable", "good", "unknown", "advice", "bad"]
     worst: dict[str, str] = {}
     for row in report["rows"]:
@@ -269,7 +269,7 @@ def test_a_certificate_of_a_known_authority_is_good(tmp_path: Path) -> None:
 
 
 def test_who_served_what_is_told(tmp_path: Path) -> None:
-    """A page of an application behind nginx, whose files nginx serves."""
+    """A page of an application behind nginx, which serves the page's files itself."""
     make_root(tmp_path)
     inner, port = free_port(), free_port()
     words = nginx(tmp_path, port, f"listen 127.0.0.1:{port}; location = / {{ proxy_pass http://127.0.0.1:{inner}; }}")
@@ -285,7 +285,7 @@ def test_who_served_what_is_told(tmp_path: Path) -> None:
 
 SITE_RULES = ROOT / "crates/lab-audit/rules/site"
 VALUES = {"name": "localhost", "type": "text/css"}
-# What `a2enmod` of a fix loads, and what lines of fixes need besides.
+# Modules that a fix enables with `a2enmod`, and modules that lines of fixes also need.
 MODULES_OF_FIXES = "alias deflate expires filter headers setenvif socache_shmcb ssl http2 rewrite"
 
 
@@ -296,13 +296,13 @@ def filled(line: str) -> str:
 
 
 def lines_for(kind: str, fixes: list[dict]) -> list[str]:
-    """The lines of fixes that a server's configuration takes."""
+    """Returns the lines of fixes that apply to a server's configuration."""
     lines = [filled(line) for fix in fixes if fix.get("of") == kind for line in fix["lines"]]
     return [line for line in lines if not line.startswith(("a2enmod", "#"))]
 
 
 def rule_fixes() -> dict[str, list[list[dict]]]:
-    """The fixes of each rule about sites, by case."""
+    """Returns the fixes of each rule about sites, by case."""
     rules = {path.stem: tomllib.loads(path.read_text()) for path in SITE_RULES.glob("*.toml")}
     return {name: [case.get("fix", rule.get("fix", [])) for case in rule["case"]] for name, rule in rules.items()}
 
@@ -362,7 +362,8 @@ def test_lines_for_apache_close_server_status(tmp_path: Path) -> None:
             assert states(audit(f"http://127.0.0.1:{port}/"))["server-exposed"] == state
 
 
-# What both servers' fixes mend by themselves. The others take another file, name or application.
+# Rules that both servers' fixes satisfy by themselves. The other rules need another file, name or
+# application.
 MENDED = UNSAFE | {"resource-compression", "resource-cache", "resource-charset", "server-exposed", "server-version"}
 
 
@@ -381,6 +382,6 @@ def test_what_the_fixes_say_mends_what_was_found(kind: str, tmp_path: Path) -> N
     port = free_port()
     with running(start(port, "\n".join(dict.fromkeys(lines))), port, tmp_path / "again"):
         after = states(audit(f"http://127.0.0.1:{port}/"))
-    # No fix makes bad what was good: compression changes the ETags that are asked again with.
+    # No fix makes a good state bad: compression changes the ETags that are sent in conditional requests.
     good = MENDED | {"resource-revalidation"}
     assert {rule: after.get(rule) for rule in good} == dict.fromkeys(good, "good")

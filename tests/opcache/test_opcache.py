@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every subject of experiments/opcache, asked over sockets of its own: the pages are what a model of the
-site says, the cache does what its name says, and nothing is left."""
+"""Every subject of experiments/opcache, tested over sockets: the pages match a model of the site, the cache
+has the mode in its name, and no file or process remains."""
 
 import re
 import time
@@ -23,13 +23,14 @@ SETTINGS = {"none": ("none", "none", "none", "none", "off"), "opcache": ("1", "2
 
 
 def subjects() -> list[Declared]:
-    """All with mod_php; of php-fpm those that run without being named, as the settings are the same."""
+    """Returns all subjects with mod_php, and those of php-fpm that run by default, because their settings are
+    the same."""
     declared = [subject for subject in declared_subjects() if subject.experiment == "opcache"]
     return [s for s in declared if s.name.startswith("mod-") or s.name in ("fpm-none", "fpm-opcache")]
 
 
 class Site:
-    """A subject that serves."""
+    """A subject that is serving."""
 
     def __init__(self, declared: Declared) -> None:
         self.cache = declared.name.split("-")[1]
@@ -51,7 +52,7 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
 
 
 def expected_sum(files: int) -> int:
-    """The sum that the page shows, from the sources of its classes."""
+    """Returns the sum that the page should show, computed from the source files of its classes."""
     total = 0
     for number in range(files):
         text = (SITE / "modules" / f"Module{number:03d}.php").read_text()
@@ -97,7 +98,7 @@ def test_its_settings_are_what_its_name_says(site: Site) -> None:
 
 
 def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
-    """The last of the tests of a subject."""
+    """This must be the last test of a subject."""
     for _ in range(5):
         site.ask("/include.php?files=10")
     folder = Path(f"/proc/{site.pids[-1]}/cwd").readlink()
@@ -108,7 +109,7 @@ def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
     in_memory = site.cache not in ("none", "files")
     assert (closed["opcache_hits"] > 0) == in_memory
     assert (closed["cache_memory"] > 0) == in_memory
-    # The page of 500 files and the blog were asked for; status.php too.
+    # The page of 500 files, the blog and status.php were requested.
     assert closed["cached_files"] == 0 if site.cache == "none" else closed["cached_files"] > 510
     assert not folder.exists() and not any(map(exists, site.pids))
 
@@ -124,7 +125,7 @@ def test_a_killed_subject_leaves_nothing() -> None:
 
 
 def exists(pid: int) -> bool:
-    """Not as a zombie, which whoever is its parent now may not wait for."""
+    """Returns True unless the process is a zombie, which its new parent may not wait for."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launcher with a lab of one small crate: it builds what changed, says how far it is, and hands words on."""
+"""The launcher with a lab of one small crate: it builds what changed, reports its progress, and passes arguments
+on."""
 
 import os
 import shutil
@@ -10,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = 'fn main() { println!("{:?}", std::env::args().skip(1).collect::<Vec<_>>()); }\n'
-# Longer than the launcher waits for its first line of progress.
+# Longer than the launcher's delay before its first line of progress.
 SLOW_BUILD = "fn main() { std::thread::sleep(std::time::Duration::from_secs(12)); }\n"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab outside of its project: as a Debian package in an empty root, and as `cargo install` leaves it."""
+"""The lab outside of its project: as a Debian package in an empty root directory, and as installed by `cargo
+install`."""
 
 import gzip
 import os
@@ -22,7 +23,7 @@ def output(*words: object, **more) -> str:
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("package")
-    # Without compression, which takes half a minute.
+    # Without compression, which would take half a minute.
     output(ROOT / "packaging/deb.sh", BUILT, folder, env={**os.environ, "DPKG_DEB_COMPRESSOR_TYPE": "none"})
     (file,) = folder.glob("*.deb")
     return file
@@ -30,7 +31,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def root(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty root with the package alone; what it depends on is this system's."""
+    """Installs only the package in an empty root directory; its dependencies are those of this system."""
     root = tmp_path_factory.mktemp("root")
     for folder in ["updates", "info"]:
         (root / "var/lib/dpkg" / folder).mkdir(parents=True)
@@ -41,7 +42,7 @@ def root(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def dpkg(root: Path, *words: object) -> str:
-    # Without root's rights nothing can be owned by root.
+    # Without root's privileges no file can be owned by root.
     force = ["--force-depends", "--force-not-root", "--force-script-chrootless"]
     return output("dpkg", *force, f"--root={root}", f"--log={root}/log", *words)
 
@@ -97,7 +98,7 @@ def test_it_goes_without_a_trace(package: Path, tmp_path: Path) -> None:
 
 
 def test_cargo_installs_it(tmp_path: Path) -> None:
-    # The profile that is built already: the program is the same but for its speed.
+    # With the profile that is already built: the program is the same except for its speed.
     output("cargo", "install", "--quiet", "--debug", "--locked", "--path", ROOT / "crates/benchlab", "--root", tmp_path)
     works_anywhere(tmp_path / "bin/benchlab", tmp_path)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy before a database server that loses answers to COMMIT: the transaction is committed, and nobody knows."""
+"""A proxy for a database server that loses answers to COMMIT: the transaction is committed, but the client does not
+know it."""
 
 import socket
 import threading
@@ -11,13 +12,13 @@ POSTGRESQL_COMMITTED = b"C\0\0\0\x0bCOMMIT\0"
 """CommandComplete (PostgreSQL's manual, 55.7)."""
 
 MARIADB_COMMITS = (b"\x03COMMIT", b"; COMMIT; END")
-"""COM_QUERY (MariaDB's client/server protocol), and a block that ends so."""
+"""COM_QUERY (MariaDB's client/server protocol), and the end of a block."""
 
 
 @contextmanager
 def losing_answers(port: int, every: int) -> Iterator[int]:
-    """The port of a proxy for a server on 127.0.0.1. Of the answers to COMMIT, of all connections together, it
-    drops one of so many, and closes that connection."""
+    """Runs a proxy for a server on 127.0.0.1 and returns its port. Of the answers to COMMIT, of all
+    connections together, it drops every nth, and closes its connection."""
     commits = count(1)
 
     def serve(client: socket.socket) -> None:
@@ -33,10 +34,10 @@ def losing_answers(port: int, every: int) -> Iterator[int]:
                     if next(commits) % every == 0:
                         break
                 client.sendall(answer)
-            client.shutdown(socket.SHUT_RDWR)  # A close would wait for the other thread.
+            client.shutdown(socket.SHUT_RDWR)  # close() would wait for the other thread.
 
     def accept(listener: socket.socket) -> None:
-        with suppress(OSError):  # It was closed.
+        with suppress(OSError):  # The listener was closed.
             while True:
                 threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
 

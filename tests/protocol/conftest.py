@@ -16,7 +16,7 @@ from subject import Subject
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """In memory where there is such a place: a transaction then does not wait for a disk."""
+    """Uses a directory in memory if possible, so that a transaction does not wait for a disk."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as path:
         yield Path(path)
@@ -24,7 +24,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[dict[str, Server]]:
-    """The databases in use, by target. Their tables are made once, which takes longer than a test."""
+    """The databases in use, by target. Their tables are created once, because this takes longer than a test."""
     in_use: dict[str, Server] = {}
     yield in_use
     for server in in_use.values():
@@ -33,7 +33,7 @@ def servers() -> Iterator[dict[str, Server]]:
 
 @pytest.fixture
 def database(declared: Declared, folder: Path, servers: dict[str, Server]) -> Database:
-    """A new database of SQLite with an empty test_simple, or the server's database of all tests."""
+    """Returns a new SQLite database with an empty test_simple, or the database of all tests on the server."""
     target = declared.target
     if target == "sqlite":
         return SQLite(folder / "a name with blanks & more %.db", tables(declared))
@@ -48,7 +48,8 @@ def database(declared: Declared, folder: Path, servers: dict[str, Server]) -> Da
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[Callable[[Declared], Subject]]:
-    """Starts subjects, and those that have ended again: most tests need no new process."""
+    """Returns a function that starts a subject, or restarts it if it has ended: most tests need no new
+    process."""
     subjects: dict[Declared, Subject] = {}
 
     def run(declared: Declared) -> Subject:
@@ -66,7 +67,7 @@ def running() -> Iterator[Callable[[Declared], Subject]]:
 
 @pytest.fixture
 def subject(declared: Declared, running: Callable[[Declared], Subject]) -> Iterator[Subject]:
-    """The running subject, without an open case; a program that is not built is an error."""
+    """Returns the running subject, without an open case; a program that is not built is an error."""
     program = declared.program[0]
     if not (ROOT / program).exists() and not shutil.which(program):
         if missing := missing_library(declared):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The databases that subjects work on, as another program makes and sees them: their tables, their
-settings, and what their servers counted."""
+"""The databases that subjects use, as another program creates and sees them: their tables, their settings,
+and their servers' counters."""
 
 import os
 import sqlite3
@@ -22,17 +22,17 @@ class Counted(NamedTuple):
     """Counters of a server since it started."""
 
     statements: Counter[str]
-    """By first keyword."""
+    """Statements by their first keyword."""
     prepared: Counter[str]
     """Executions of prepared statements, and other counters that show preparing."""
     sessions: int
-    """Begun; a server may say so a little later."""
+    """Sessions begun; a server may count them a little later."""
     aborted: int
-    """Sessions that the client ended without a word."""
+    """Sessions that the client ended without notifying the server."""
 
 
 class Database(Protocol):
-    """A database with test_simple and test_mixed, which are made as the experiment declares for the
+    """A database with test_simple and test_mixed, which are created as the experiment declares for the
     target."""
 
     target: str
@@ -42,22 +42,22 @@ class Database(Protocol):
     """A regular expression that messages about a missing table match."""
 
     def fill(self, values: list[int]) -> None:
-        """Makes test_simple hold these values, and the next id be the one after them."""
+        """Replaces the rows of test_simple by these values, and resets the next id."""
 
     def rows(self) -> dict[int, int]:
-        """test_simple."""
+        """Returns the rows of test_simple."""
 
     def execute(self, statement: str) -> None:
-        """Executes a statement of the test's own, which waits for no lock."""
+        """Executes a statement of the test itself, which does not wait for locks."""
 
     def ask(self, statement: str) -> Iterable[tuple]:
-        """The rows of a query of the test's own."""
+        """Returns the rows of a query of the test itself."""
 
     def arguments(self, transport: str = "tcp") -> dict[str, object]:
-        """Arguments of `open`: the target, the table, and the settings to read."""
+        """Returns the arguments of `open`: the target, the table, and the query for the settings."""
 
     def settings(self, transport: str = "tcp") -> dict[str, str]:
-        """The settings that a subject must read back."""
+        """Returns the settings that a subject must report."""
 
 
 # -- SQLite ------------------------------------------------------------------------------------
@@ -89,8 +89,8 @@ class SQLite:
             return dict(connection.execute("SELECT id, value FROM test_simple ORDER BY id"))
 
     def transactions(self) -> int:
-        """How many have written: the file change counter in the header, which each increments
-        (https://www.sqlite.org/fileformat2.html)."""
+        """Returns the number of transactions that have written: the file change counter in the header, which
+        each of them increments (https://www.sqlite.org/fileformat2.html)."""
         return int.from_bytes(self.path.read_bytes()[24:28], "big")
 
     def execute(self, statement: str) -> None:
@@ -103,7 +103,7 @@ class SQLite:
 
     @contextmanager
     def locked(self, mode: str) -> Iterator[None]:
-        """Locks the database by a transaction of the test, begun with this mode, and rolled back."""
+        """Locks the database with a transaction of the test, which is begun in this mode and rolled back."""
         with closing(sqlite3.connect(self.path, timeout=0, isolation_level=None)) as connection:
             connection.execute(f"BEGIN {mode}")
             yield
@@ -122,19 +122,20 @@ class SQLite:
 
 
 class Server(Database, Protocol):
-    """A server with a schema of the tests' own, which is dropped at the end."""
+    """A server with the tests' own schema, which is dropped at the end."""
 
     port: int
 
     def close(self) -> None: ...
 
     def uri(self, transport: str = "tcp", **parts: str) -> str:
-        """The target; user, password, port and schema are those of the tests unless given."""
+        """Returns the target; user, password, port and schema are those of the tests unless given."""
 
     def counted(self) -> Counted: ...
 
     def shows_preparing(self, before: Counted, after: Counted) -> bool | None:
-        """True if all data was read and written by prepared statements, False if none was, None if some was."""
+        """Returns True if all data was read and written by prepared statements, False if none was, None if some
+        was."""
 
 
 class PostgreSQL:
@@ -143,7 +144,7 @@ class PostgreSQL:
 
     def __init__(self, uri: str, schema: str, declared: Mapping[str, str]) -> None:
         self.table = declared["table"]
-        # A NULL, and what tells that the target's parameters were heeded.
+        # A NULL, and a setting that shows that the target's parameters were used.
         self._settings = (f"{declared['settings']}, NULL::text AS nothing, "
                           "current_setting('search_path') AS schema")
         self._parts = urlsplit(uri)
@@ -228,7 +229,7 @@ class PostgreSQL:
 
 class MariaDB:
     target = "mariadb"
-    no_table = "42S02|1146|1051"  # some drivers drop the SQLSTATE, and keep the server's number
+    no_table = "42S02|1146|1051"  # some drivers report only the server's error number, without the SQLSTATE
 
     def __init__(self, uri: str, schema: str, declared: Mapping[str, str]) -> None:
         self.table = declared["table"]
@@ -316,7 +317,8 @@ class MariaDB:
 
 
 def _listening_folder(name: str) -> str:
-    """Where a Unix socket of this name is bound; only a superuser may ask PostgreSQL."""
+    """Returns the directory in which a Unix socket of this name is bound; only a superuser can get it from
+    PostgreSQL."""
     for line in Path("/proc/net/unix").read_text().splitlines():
         path = line.split(maxsplit=7)[-1]
         if path.startswith("/") and path.endswith("/" + name):
@@ -330,7 +332,8 @@ SERVERS: dict[str, Callable[[str, str, Mapping[str, str]], Server]] = {
 
 @contextmanager
 def refusing(database: Database, value: int) -> Iterator[None]:
-    """Meanwhile no row of test_simple may get this value. To a table that is there SQLite adds no constraint."""
+    """While this is active, no row of test_simple may get this value. SQLite uses triggers, because it cannot
+    add a constraint to an existing table."""
     if isinstance(database, SQLite):
         events = ("INSERT", "UPDATE")
         refuse = [f"CREATE TRIGGER refuses_{event} BEFORE {event} ON test_simple WHEN NEW.value = {value} "
@@ -351,7 +354,7 @@ def server_uri(target: str) -> str | None:
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 2) -> bool:
-    """True if the condition becomes true within the time."""
+    """Returns True if the condition becomes true within this time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

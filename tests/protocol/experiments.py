@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subjects and the points of their cases, as the experiments' files declare them."""
+"""The subjects and the points of their cases, as declared in the experiments' files."""
 
 import itertools
 import os
@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 EXPERIMENTS = Path(os.environ.get("BENCHLAB_TEST_EXPERIMENTS", ROOT / "experiments"))
-"""The folder of declarations. Programs are always those of this working tree."""
+"""The directory of declarations. Programs are always those of this working tree."""
 
 TARGETS = ("sqlite", "postgresql", "mariadb")
 
@@ -31,7 +31,7 @@ class Declared:
     build: tuple[tuple[str, ...], ...]
     needs: tuple[str, ...]
     without: frozenset[str]
-    """The parameters that its driver cannot do, as `key=value`."""
+    """The parameters that its driver does not support, as `key=value`."""
 
     def __str__(self) -> str:
         return "-".join(filter(None, (self.experiment, self.name, self.target)))
@@ -41,19 +41,19 @@ class Declared:
 
 
 def read_experiments() -> dict[str, dict[str, Any]]:
-    """Experiments by the name of their folder."""
+    """Returns the experiments by the name of their directory."""
     return _read(EXPERIMENTS)
 
 
 @cache
 def _read(folder: Path) -> dict[str, dict[str, Any]]:
-    """Once: it takes longer than many a test."""
+    """The result is cached, because reading takes longer than many tests."""
     files = sorted(folder.glob("*/experiment.toml"))
     return {file.parent.name: tomllib.loads(file.read_text()) for file in files}
 
 
 def declared_subjects() -> list[Declared]:
-    """All subjects, or those that BENCHLAB_TEST_SUBJECTS names, separated by commas."""
+    """Returns all subjects, or those in BENCHLAB_TEST_SUBJECTS, separated by commas."""
     declared = [
         _declared(folder, subject, target)
         for folder, experiment in read_experiments().items()
@@ -76,8 +76,8 @@ def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> D
 
 
 def missing_library(declared: Declared) -> str | None:
-    """The title of a library that the subject needs, that is not installed, and that no package of Debian has.
-    Such a subject is left out of the tests."""
+    """Returns the title of a library that the subject needs, that is not installed, and that is not in a
+    Debian package. Such a subject is skipped by the tests."""
     toolchains = tomllib.loads((EXPERIMENTS / "toolchains.toml").read_text())
     for need in declared.needs:
         toolchain = toolchains[need]
@@ -92,8 +92,8 @@ def missing_library(declared: Declared) -> str | None:
 
 
 def tables(declared: Declared) -> dict[str, Any]:
-    """The experiment's tables of the subject's target, and how its settings are read. The SQL experiment overrides
-    them, since all tests of a server share one database."""
+    """Returns the experiment's tables of the subject's target, and the query for its settings. The SQL
+    experiment's definitions take precedence, because all tests of a server share one database."""
     experiments = read_experiments()
     targets = [experiments[name]["target"][declared.target]
                for name in (declared.experiment, "sql") if name in experiments]
@@ -101,8 +101,8 @@ def tables(declared: Declared) -> dict[str, Any]:
 
 
 def points(case: dict[str, Any], target: str | None) -> Iterator[dict[str, object]]:
-    """The further arguments of a case on a target (or on none): each value of its factors, with the smallest
-    and the largest value of its sweep. None if the case is not for this target."""
+    """Returns the further arguments of a case on a target (or without one): each value of its factors, with
+    the smallest and the largest value of its sweep. Returns nothing if the case does not support this target."""
     if target is not None and target not in case.get("targets", TARGETS):
         return
     axes = [[(key, value) for value in values]
@@ -114,7 +114,7 @@ def points(case: dict[str, Any], target: str | None) -> Iterator[dict[str, objec
 
 
 def _axes(declared: dict[str, Any], target: str | None) -> Iterator[tuple[str, list[object]]]:
-    """An axis is a list of values, or a table of `values` with the `targets` that have it."""
+    """An axis is a list of values, or a table of `values` with the `targets` that support it."""
     for key, axis in declared.items():
         if isinstance(axis, list):
             yield key, axis

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results that experiments/sql/README.md defines, computed without any subject and without a database: the tables'
-rows, and for each case the check, the units, the statements and the rows that it leaves behind."""
+"""The results that experiments/sql/README.md defines, computed without a subject and without a database: the tables'
+rows, and for each case the check, the units, the statements and the remaining rows."""
 
 import random
 from collections import Counter
@@ -13,7 +13,7 @@ from typing import NamedTuple
 _MASK = 2**64 - 1
 
 ROWS = 1200
-"""In test_simple and in test_mixed: as many as the largest limit needs, and no power of two."""
+"""Rows of test_simple and of test_mixed: as many as the largest limit needs, and not a power of two."""
 
 BEGIN_EMPTY = {"insert", "insert_tx", "drop_create"}
 WRITE = BEGIN_EMPTY | {"update_point", "transfer"}
@@ -43,7 +43,7 @@ class MixedRow(NamedTuple):
 
 
 def split_mix(seed: int) -> Iterator[int]:
-    """The seeded sequence, which repeats its first 4,096 values."""
+    """Returns the seeded sequence, which repeats its first 4,096 values."""
     first = []
     for i in range(1, 4097):
         z = (seed + i * 0x9E3779B97F4A7C15) & _MASK
@@ -55,13 +55,13 @@ def split_mix(seed: int) -> Iterator[int]:
 
 
 def make_values(rows: int) -> list[int]:
-    """Values from 0 to 2^30 - 1, both ends among them."""
+    """Returns values from 0 to 2^30 - 1, including both ends."""
     numbers = random.Random(rows)
     return [0, 2**30 - 1, *(numbers.randrange(2**30) for _ in range(rows - 2))][:rows]
 
 
 def make_mixed(rows: int) -> list[MixedRow]:
-    """Rows of every sort, beginning with the ends of each column's range."""
+    """Returns rows of every kind, beginning with the ends of each column's range."""
     numbers = random.Random(rows)
     days = (datetime(2070, 1, 1) - datetime(1970, 1, 1)).days
     last_ms = days * 86_400_000 - 1
@@ -76,7 +76,7 @@ def make_mixed(rows: int) -> list[MixedRow]:
 
 
 def _name(numbers: random.Random) -> str:
-    """20 to 40 characters, some of them of two, three and four bytes in UTF-8."""
+    """Returns 20 to 40 characters, some of them with two, three and four bytes in UTF-8."""
     ranges = [(0x20, 0x7E)] * 3 + [(0xA1, 0x17F), (0x4E00, 0x9FA5), (0x1F600, 0x1F64F)]
     return "".join(chr(numbers.randint(*numbers.choice(ranges)))
                    for _ in range(numbers.randint(20, 40)))
@@ -87,15 +87,15 @@ MIXED = make_mixed(ROWS)
 
 
 class Table:
-    """test_simple, as it must be after what was done to it."""
+    """The expected state of test_simple after the batches so far."""
 
     def __init__(self, values: list[int]) -> None:
         self.rows = dict(enumerate(values, 1))
         self.transactions = 0
-        """How many have written."""
+        """The number of transactions that have written."""
 
     def do(self, arguments: dict[str, object], operations: int) -> Expected:
-        """Does a batch of the case that `arguments` opens, and says what it yields."""
+        """Applies a batch of the case that `arguments` opens, and returns its expected result."""
         sequence = split_mix(arguments["seed"])
         inputs = list(islice(sequence, operations))
         rows = arguments["rows"]
@@ -137,7 +137,7 @@ class Table:
 
 
 def statements(arguments: dict[str, object], operations: int) -> Counter[str]:
-    """The statements of a batch by first keyword, without the BEGIN that a driver may send or not."""
+    """Returns the statements of a batch by first keyword, without the BEGIN that a driver may send."""
     match arguments["case"]:
         case "do_1":
             counts = {"DO": 1}

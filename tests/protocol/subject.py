@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives a subject as the lab does: a process, one command a line in, one reply a line out. What
-it reads must be the protocol to the letter, or it raises ProtocolError."""
+"""Drives a subject as the lab does: a process that receives one command per line and sends one reply per
+line. Its output must follow the protocol exactly; otherwise ProtocolError is raised."""
 
 import os
 import re
@@ -14,23 +14,23 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 TIMEOUT_S = 30
-"""Within this time a subject has answered, or it never will."""
+"""The time within which a subject must reply."""
 
 SHORT_LIVED_JAVA = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-"""Most subjects live for a second here: the compiler that optimises would cost more than it saves."""
+"""Most subjects run for about a second here: the optimizing compiler would cost more than it saves."""
 
 LINE_MAX = 65_536
-"""Bytes of a line before its LF."""
+"""Bytes of a line, without its LF."""
 
 _REPLY = re.compile(
     r"@lab [a-z]+(?: [a-z][a-z0-9_]*=(?:[A-Za-z0-9\-._~/:,+]|%[0-9A-F]{2})*)*")
 
 _CONNECTION = re.compile(r"^\S+ +\d+ +\d+ +\S+:(\d+) .* ino:(\d+) ", re.MULTILINE)
-"""Its own port and its inode, as ss(8) has them."""
+"""The local port and the inode of a connection in the output of ss(8)."""
 
 
 class ProtocolError(AssertionError):
-    """The subject said something else than the protocol lets it."""
+    """The subject violated the protocol."""
 
 
 class Reply(NamedTuple):
@@ -45,11 +45,11 @@ class Reply(NamedTuple):
 
 
 class Subject:
-    """A running subject, in UTC as the lab has it."""
+    """A running subject, with the time zone UTC as in the lab."""
 
     def __init__(self, program: Sequence[str], directory: Path) -> None:
         self._log = tempfile.TemporaryFile()
-        # What a killed subject leaves; Java does not look at TMPDIR.
+        # For files that remain after a subject was killed; Java ignores TMPDIR.
         self._temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         place = self._temporary.name
         first, *words = program
@@ -66,7 +66,7 @@ class Subject:
         return 1024 * int(re.search(r"^VmRSS:\s+(\d+) kB$", status, re.MULTILINE)[1])
 
     def kill(self) -> None:
-        """Releases everything; it may have ended before."""
+        """Ends the process, which may have ended before, and releases everything."""
         self._process.kill()
         self._process.wait()
         self._process.stdin.close()
@@ -76,7 +76,7 @@ class Subject:
 
     @property
     def is_usable(self) -> bool:
-        """True if it runs, and has answered each command with one reply."""
+        """Returns True if the subject runs, and has answered each command with one reply."""
         return self._in_step and self._process.poll() is None
 
     @property
@@ -84,22 +84,23 @@ class Subject:
         return self._process.pid
 
     def connections_to(self, port: int) -> int:
-        """The number of open TCP connections of its process to this port."""
+        """Returns the number of open TCP connections of its process to this port."""
         return len(self.ports_of_connections_to(port))
 
     def ports_of_connections_to(self, port: int) -> set[int]:
-        """Its own ports of these. The kernel looks for them: /proc/net/tcp has all that other tests closed a minute ago."""
+        """Returns the local ports of these connections. The kernel filters them, because /proc/net/tcp also
+        contains those that other tests closed within the last minute."""
         open_files = {_link(path) for path in Path(f"/proc/{self.pid}/fd").iterdir()}
         connections = subprocess.run(["ss", "-Htne", f"dport = :{port}"], capture_output=True, text=True, check=True).stdout
         return {int(local) for local, inode in _CONNECTION.findall(connections) if f"socket:[{inode}]" in open_files}
 
     def times_open(self, path: Path) -> int:
-        """The number of its process's descriptors of the file."""
+        """Returns how often its process has the file open."""
         files = (_link(file) for file in Path(f"/proc/{self.pid}/fd").iterdir())
         return sum(file == str(path) for file in files)
 
     def cpu_time_by_thread(self) -> dict[int, int]:
-        """CPU time in ns, the first figure of schedstat."""
+        """Returns the CPU time in ns, the first number in schedstat."""
         return {int(task.name): int((task / "schedstat").read_text().split()[0])
                 for task in Path(f"/proc/{self.pid}/task").iterdir()}
 
@@ -110,27 +111,27 @@ class Subject:
         return self._read_reply()
 
     def ask_for(self, verb: str, command: str) -> Reply:
-        """Like `ask`; the reply must have this verb."""
+        """Like `ask`, but the reply must have this verb."""
         reply = self.ask(command)
         if reply.verb != verb:
             raise ProtocolError(f"{command!r} was answered with {reply}; its log:\n{self._last_log()}")
         return reply
 
     def ask_for_error(self, command: str | bytes) -> str:
-        """Like `ask`; the reply must be a complete error, whose code is returned."""
+        """Like `ask`, but the reply must be a complete error, whose code is returned."""
         reply = self.ask(command)
         if reply.verb != "error" or not reply.arguments.get("message"):
             raise ProtocolError(f"{command[:80]!r} was answered with {reply}")
         return reply.arguments["code"]
 
     def quit(self) -> int:
-        """Sends quit and returns the exit status. There must be no reply left."""
+        """Sends quit and returns the exit status. No reply may remain."""
         self._in_step = False
         self._process.stdin.write(b"quit\n")
         return self._wait()
 
     def end_input(self) -> int:
-        """Ends the subject's input and returns the exit status. There must be no reply left."""
+        """Ends the subject's input and returns the exit status. No reply may remain."""
         self._in_step = False
         self._process.stdin.close()
         return self._wait()
@@ -151,12 +152,12 @@ class Subject:
         raise ProtocolError(f"the subject ended without a reply; its log:\n{self._last_log()}")
 
     def _last_log(self) -> str:
-        """The end of what it wrote to standard error."""
+        """Returns the end of its standard error."""
         log = self._log.fileno()
         return os.pread(log, 2000, max(0, os.fstat(log).st_size - 2000)).decode(errors="replace")
 
     def _read_line(self) -> bytes:
-        """The next line with its LF, or nothing at the end."""
+        """Returns the next line with its LF, or nothing at the end."""
         deadline = time.monotonic() + TIMEOUT_S
         while b"\n" not in self._unread:
             remaining_s = deadline - time.monotonic()
@@ -183,7 +184,7 @@ def _parse(line: bytes) -> Reply:
 
 
 def _link(path: Path) -> str:
-    """The target of a link; empty if it has gone."""
+    """Returns the target of a link, or an empty text if the link no longer exists."""
     try:
         return os.readlink(path)
     except FileNotFoundError:

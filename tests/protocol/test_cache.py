@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/cache/README.md: the unsynchronised map is the limit for reads, and no case writes to it."""
+"""experiments/cache/README.md: the unsynchronized map is the upper limit for reads, and no case writes to it."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/protocol.md without a target: hello, the case noop, order, errors, and the end."""
+"""docs/protocol.md without a target: hello, the case noop, the order of commands, errors, and the end."""
 
 import re
 import time

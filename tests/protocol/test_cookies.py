@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subjects of experiments/cookies at the two ends of a link of the test's own, which counts what passes: the server gets
-every cookie over either protocol, and the bytes are those that the case says."""
+"""The subjects of experiments/cookies at the two ends of the test's own link, which counts the bytes: the
+server receives every cookie over either protocol, and the bytes are those of the case's description."""
 
 import contextlib
 import socket
@@ -24,7 +24,7 @@ http2 = pytest.mark.parametrize("declared", [s for s in SUBJECTS if s.name == "h
 
 
 class Link:
-    """Accepts connections, and hands on what is said over them to the Unix socket at `server`, and back."""
+    """Accepts connections, and forwards their data to the Unix socket at `server`, and back."""
 
     def __init__(self, server: Path) -> None:
         self.server, self.sent, self.connections = server, 0, 0
@@ -36,7 +36,7 @@ class Link:
         return f"link:127.0.0.1:{self._listener.getsockname()[1]}{self.server}"
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):  # It may be closed already.
+        with contextlib.suppress(OSError):  # It may already be closed.
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
@@ -67,7 +67,7 @@ def link(folder: Path) -> Iterator[Link]:
 
 
 def seeded(seed: int) -> list[int]:
-    """docs/protocol.md, "The seeded sequence"."""
+    """Computes the sequence in docs/protocol.md, "The seeded sequence"."""
     mask, values = (1 << 64) - 1, []
     for k in range(1, 4097):
         z = (seed + k * 0x9E3779B97F4A7C15) & mask
@@ -95,7 +95,7 @@ def field(hundreds: int) -> str:
 
 
 def fnv(text: str) -> int:
-    """FNV-1a with 64 bits."""
+    """Computes FNV-1a with 64 bits."""
     value = 0xCBF29CE484222325
     for byte in text.encode():
         value = (value ^ byte) * 0x100000001B3 & (1 << 64) - 1
@@ -108,7 +108,7 @@ def opening(case: str, link: Link, **point: object) -> str:
 
 
 def bytes_of(subject: Subject, link: Link, operations: int = 4) -> float:
-    """Bytes that a request sends, without those of the first requests."""
+    """Returns the bytes that a request sends, without those of the first requests."""
     subject.ask_for("verified", "verify operations=2")
     before = link.sent
     subject.ask_for("ran", f"run operations={operations}")
@@ -144,7 +144,8 @@ def test_a_hundred_bytes_are_a_hundred_bytes(declared: Declared, subject: Subjec
         subject.ask_for("opened", opening("kept", link, hundreds=hundreds))
         sizes.append(bytes_of(subject, link))
         subject.ask_for("closed", "close")
-    # The field's name, what is after it and the end of its line are 10 bytes; the last cookie is followed by no separator.
+    # The field's name, what follows it and the end of its line are 10 bytes; no separator follows the last
+    # cookie.
     assert [size - sizes[0] for size in sizes[1:]] == [100 * n + 8 for n in (1, 10, 40)]
     assert sizes[0] == 397, "what a browser sends besides, as README.md says"
 
@@ -167,7 +168,7 @@ def test_the_table_of_http2_holds_cookies_until_it_is_full(
         subject.ask_for("opened", opening("kept", link, hundreds=hundreds))
         sizes.append(bytes_of(subject, link))
         subject.ask_for("closed", "close")
-    # A byte or two for each cookie, as long as the table of 4,096 bytes holds them all.
+    # One or two bytes for each cookie, as long as all cookies fit into the table of 4,096 bytes.
     assert sizes[0] < sizes[1] <= sizes[0] + 2 * 20
     assert sizes[2] > 2000
 

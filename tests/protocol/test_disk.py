@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of experiments/disk and experiments/io-scheduler, in a folder on a disk: each point does and tells what
-its case says, a block that is another one is seen, and nothing is left that is not meant to be shared."""
+"""The programs of experiments/disk and experiments/io-scheduler, in a directory on a disk: each point does and reports
+what its case says, a modified block is detected, and only shared files remain."""
 
 import itertools
 import os
@@ -28,14 +28,14 @@ BLOCK = 4096
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Path]:
-    """On a disk, which the folder of temporary files need not be."""
+    """Creates a directory on a disk; the directory for temporary files may be in memory."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         yield Path(folder)
 
 
 @pytest.fixture(scope="module", params=["disk", "threads", "none", "ionice", "group-limit"])
 def started(request: pytest.FixtureRequest) -> Iterator[tuple[Declared, Subject, str]]:
-    """`threads`: the program for disks without io_uring."""
+    """`threads` is the program for disks without io_uring."""
     declared = SUBJECTS.get("disk" if request.param == "threads" else request.param)
     if declared is None:
         pytest.skip("not asked for")
@@ -69,7 +69,8 @@ def children(pid: int) -> list[str]:
 
 
 def groups() -> tuple[Path, str]:
-    """The folder of control groups that limit I/O, and the name of a group's file with the limit of writing."""
+    """Returns the directory of control groups that limit I/O, and the name of the file with a group's write
+    limit."""
     unified = Path("/sys/fs/cgroup/cgroup.controllers")
     has_io = unified.exists() and "io" in unified.read_text().split()
     return (unified.parent, "io.max") if has_io else (unified.parent / "blkio", "blkio.throttle.write_bps_device")
@@ -101,12 +102,12 @@ def name(pid: str) -> str:
 
 
 def io_class(pid: str) -> str:
-    """The first word of what ionice(1) says of a process."""
+    """Returns the first word of ionice(1)'s output for a process."""
     return subprocess.run(["ionice", "-p", pid], capture_output=True, text=True).stdout.split(":")[0].strip()
 
 
 def found(look: Callable[[], list[str]]) -> str:
-    """The first name that `look` returns, within 20 s."""
+    """Returns the first name that `look` finds within 20 s."""
     deadline = time.monotonic() + 20
     while True:
         if names := look():
@@ -119,11 +120,11 @@ def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, S
     declared, subject, way = started
     for case, point in all_points(declared):
         if way == "threads" and case["name"] != "random_read":
-            continue  # all else is as without
+            continue  # the other cases do not depend on it
         if case["name"] != "mixed" and point.get("background") in ("copy", "read"):
-            continue  # backgrounds know nothing of cases
+            continue  # backgrounds do not depend on the case
         if case["name"] != "mixed" and declared.name in ("ionice", "group-limit"):
-            continue  # only their background is another one
+            continue  # only their background differs
         opened = subject.ask_for("opened", opening(case, point, shared)).arguments
         if "depth" in point:
             expected = {"pread"} if point["depth"] == "1" else {"threads"} if way == "threads" else {"io_uring", "threads"}
@@ -158,7 +159,7 @@ def test_the_rate_is_kept(started: tuple[Declared, Subject, str], shared: Path) 
     began = time.monotonic()
     speed = background_speed(subject)
     assert time.monotonic() - began >= 19 / 40, "the last operation is due after so long"
-    # A disk that others keep busy may stand still for one of these.
+    # A disk that other processes keep busy may write nothing during one of these runs.
     assert speed > 0 or any(background_speed(subject) > 0 for _ in range(20)), "something was written meanwhile"
     assert not list(shared.glob("written-*")), "what the background wrote is gone"
     subject.ask_for("closed", "close")
@@ -174,7 +175,7 @@ def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared
     own_group = folder / f"benchlab-{subject.pid}"
     with ThreadPoolExecutor(1) as executor:
         running = executor.submit(subject.ask_for, "ran", "run operations=100")
-        # It takes this name when it is in its class and its group.
+        # It takes this name when it has its I/O class and its group.
         background = found(lambda: [pid for pid in children(subject.pid) if name(pid) == "background"])
         io, group = io_class(background), Path(f"/proc/{background}/cgroup").read_text()
         limits = (own_group / limit).read_text() if own_group.exists() else ""

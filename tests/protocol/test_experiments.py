@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that an experiment's file and its tests agree on subjects, targets and points."""
+"""Checks that the experiments' files and the tests agree on subjects, targets and points."""
 
 from pathlib import Path
 

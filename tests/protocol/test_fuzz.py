@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a line holds, it gets exactly one reply and the subject lives on. The lines are the same
+"""Whatever a line contains, it gets exactly one reply and the subject keeps running. The lines are the same
 in every run."""
 
 import random
@@ -23,7 +23,7 @@ def random_line(numbers: random.Random) -> bytes:
 
 
 def mutated(command: bytes, numbers: random.Random) -> bytes:
-    """The command with up to three bytes changed, removed, repeated or put in."""
+    """Returns the command with up to three bytes changed, removed, repeated or inserted."""
     line = bytearray(command)
     for _ in range(numbers.randint(1, 3)):
         at = numbers.randrange(len(line))
@@ -64,7 +64,7 @@ def test_random_bytes(subject: Subject) -> None:
 def test_mutated_commands(declared: Declared, subject: Subject, folder: Path) -> None:
     commands = [b"open case=noop seed=7", b"verify", b"verify operations=2", b"run operations=3",
                 b"close"]
-    if declared.target == "sqlite":  # of a server's target, a mutation may name another machine
+    if declared.target == "sqlite":  # with a server's target, a mutation may connect to another machine
         SQLite(folder / "fuzz.db", tables(declared)).fill(list(range(10)))
         arguments = f"seed=7 rows=10 target=sqlite:{folder}/fuzz.db"
         commands += [f"open case={case} {arguments}".encode()

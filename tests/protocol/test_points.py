@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments whose subjects work on no target: every subject does the same work at every point, and
-tells what its case says that it tells."""
+"""The experiments whose subjects have no target: every subject does the same work at every point, and reports
+what its case requires."""
 
 import itertools
 import re
@@ -13,14 +13,14 @@ from experiments import Declared, declared_subjects, points, read_experiments
 from subject import ProtocolError, Subject
 
 TESTED_ELSEWHERE = {"process"}
-"""By test_process.py: an operation takes milliseconds there."""
+"""Tested by test_process.py, because an operation takes milliseconds there."""
 
 EXPERIMENTS = {name: experiment for name, experiment in read_experiments().items()
                if "targets" not in experiment["experiment"] and "server" not in experiment
                and name not in TESTED_ELSEWHERE}
 
 WRONG = {("python-forgets", "fail")}
-"""These fail, which is what they are for."""
+"""These are expected to fail."""
 
 POINTS = [pytest.param(declared, case, point, id=f"{declared}-{case['name']}-"
                        + "-".join(str(value) for value in point.values()))
@@ -34,10 +34,10 @@ NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 OPERATIONS = (1, 10, 100, 1000)
 
 ENOUGH_S = 0.2
-"""Larger batches are left out for points that take longer: an operation may copy a million entries."""
+"""The time after which no larger batches are run at a point: an operation may copy a million entries."""
 
 checks: dict[tuple[object, ...], tuple[str, str]] = {}
-"""Check and units of the first subject that did so many operations at a point."""
+"""Check and units of the first subject that did this number of operations at a point."""
 
 
 def opening(case: dict[str, Any], point: dict[str, object]) -> str:

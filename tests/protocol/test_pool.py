@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/pool/README.md: no resource has two holders, none is lost, and failures are counted. What
-the operations add up to is computed here."""
+"""experiments/pool/README.md: no resource has two holders, none is lost, and failures are counted. The
+expected sums are computed here."""
 
 from itertools import islice
 from typing import Any

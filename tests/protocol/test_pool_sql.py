@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/pool_sql/README.md: a pool has four connections, all requests go over them, and the server
-sees nothing else; without a pool each request has a session of its own."""
+"""experiments/pool_sql/README.md: a pool has four connections, all requests use them, and the server sees
+nothing else; without a pool each request has its own session."""
 
 from urllib.parse import quote
 
@@ -15,7 +15,8 @@ ROWS = 1000
 CONNECTIONS = 4
 OPERATIONS = 40
 ATTEMPTS = 20
-"""Repetitions of a batch until the server's counters match: it may serve others at the same time."""
+"""The maximum number of repetitions of a batch until the server's counters match: it may serve other clients
+at the same time."""
 
 SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "pool_sql"]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """experiments/process/README.md: every subject starts the same programs, gets the same bytes and exit
-statuses, and leaves nothing behind. What they add up to is computed here."""
+statuses, and leaves nothing behind. The expected sums are computed here."""
 
 from functools import cache
 from itertools import islice
@@ -20,12 +20,12 @@ TIMED = {"start", "end", "operations", "units", "check"}
 SIGKILL = 256 + 9
 RESIDENT = {"10MB": 10 << 20, "1GB": 1 << 30}
 READS_WHILE_WRITING = {"ada"}
-"""With these libraries the wrong order is none: who writes reads at the same time."""
+"""These libraries cannot deadlock: they read and write at the same time."""
 
 
 @cache
 def fnv(data: bytes) -> int:
-    """FNV-1a (Fowler, Noll, Vo), 64 bits."""
+    """Computes FNV-1a (Fowler, Noll, Vo) with 64 bits."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 % 2**64
@@ -38,7 +38,7 @@ def content(size: int) -> bytes:
 
 
 def expected(case: str, point: dict[str, Any]) -> tuple[int, int]:
-    """One operation's contribution to check and units."""
+    """Returns one operation's contribution to check and units."""
     match case:
         case "start":
             return fnv(b""), 1
@@ -55,7 +55,8 @@ def expected(case: str, point: dict[str, Any]) -> tuple[int, int]:
 
 
 def points() -> list[Any]:
-    """The small parent with the ends of the sweep; the large one where a program is only started."""
+    """Returns the points: the small parent with the ends of the sweep, and the large parent only where a
+    program is just started."""
     some = []
     for subject in SUBJECTS:
         for case in CASES:
@@ -84,7 +85,7 @@ def test_point(subject: Subject, declared: Declared, case: dict[str, Any], point
             metrics = {metric: float(ran.arguments[metric]) for metric in case["metrics"]}
             assert metrics["descriptors"] == 0 and metrics["children"] == 0
             if name == "write_then_read":
-                if point["bytes"] == 1 << 20:  # of fewer, each that is slow counts, too
+                if point["bytes"] == 1 << 20:  # with fewer bytes, a slow operation also counts
                     assert metrics["deadlocked"] == (0 if declared.name in READS_WHILE_WRITING else 100)
             elif name in ("read", "kill"):
                 assert 0 < metrics["first_byte" if name == "read" else "kill_time"]

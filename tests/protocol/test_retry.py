@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/retry/README.md: a call that ended with an answer is applied once, one that is told as failed is
-not, and the metrics count the faults and the retries. Where the answer to COMMIT is lost, subjects without a key
-apply calls twice, and those with one do not. On SQLite the tests make the fault that it has: it is busy."""
+"""experiments/retry/README.md: a call that succeeded is applied once, a call that is reported as failed is not
+applied, and the metrics count the faults and the retries. Where the answer to COMMIT is lost, subjects without a
+key apply calls twice, and those with a key do not. On SQLite the tests cause the fault that it has: it is busy."""
 
 import re
 import time
@@ -32,7 +32,7 @@ CASES = ("counter", "transfer", "record", "order", "outage", "arrivals")
 METRICS = ("stale", "deadlock", "disconnected", "retried")
 
 BATCHES_MAX = 50
-"""So many batches suffice for calls of several clients to conflict."""
+"""The maximum number of batches until calls of several clients conflict."""
 
 
 class Behaviour(NamedTuple):
@@ -42,12 +42,13 @@ class Behaviour(NamedTuple):
     has_key: bool = False
     """Its calls have keys, so that none is applied twice."""
     sleeps: bool = False
-    """It pauses for seconds after a lost connection."""
+    """It sleeps for seconds after a lost connection."""
     has_budget: bool = False
-    """It has a budget of 20 retries, and one more for each ten calls."""
+    """It has a budget of 20 retries, plus one for every ten calls."""
 
     def reads_first(self, case: str) -> bool:
-        """True if the case reads before it writes in a transaction: SQLite refuses that while another one writes."""
+        """Returns True if the case reads before it writes in a transaction, which SQLite rejects while another
+        transaction writes."""
         return case == "record" and not self.has_key
 
 
@@ -88,7 +89,7 @@ class Batch(NamedTuple):
     arguments: dict[str, str]
 
     def count(self, metric: str) -> int:
-        """The number of attempts, from a metric in per cent of the calls."""
+        """Returns the number of attempts, from a metric in percent of the calls."""
         return round(float(self.arguments[metric]) * self.operations / 100)
 
 
@@ -110,7 +111,7 @@ class Opened:
         return self._add(self._subject.ask_for("verified", f"verify operations={operations}"))
 
     def run(self, operations: int) -> Batch:
-        """Whatever fails, every fault is followed by a retry, unless the call is given up for it."""
+        """Every fault of any call is followed by a retry, unless the call is given up because of it."""
         batch = self._add(self._subject.ask_for("ran", f"run operations={operations}"))
         assert set(METRICS) <= set(batch.arguments)
         assert latency_count(batch.arguments["latencies"]) == operations
@@ -135,7 +136,7 @@ class Opened:
                 for call in range(batch.operations) if call not in batch.failed]
 
     def must_be_applied_once(self, database: Database) -> None:
-        """Every call that ended with an answer, and none other."""
+        """Checks that exactly the calls that succeeded were applied, once each."""
         answered = self.answered()
         assert effects(database) == Counter(answered)
         expected = dict(enumerate(VALUES, 1))
@@ -146,7 +147,7 @@ class Opened:
 
 
 def apply(case: str, value: int, rows: dict[int, int]) -> None:
-    """Does to test_simple what a call does."""
+    """Applies a call to the expected rows of test_simple."""
     match case:
         case "counter":
             rows[1] += 1
@@ -159,7 +160,7 @@ def apply(case: str, value: int, rows: dict[int, int]) -> None:
 
 
 def numbers(text: str) -> set[int]:
-    """The numbers in ascending ranges."""
+    """Returns the numbers in ascending ranges."""
     assert RANGES.fullmatch(text), text
     if text == "none":
         return set()
@@ -176,18 +177,18 @@ def latency_count(text: str) -> int:
 
 
 def effects(database: Database) -> Counter[tuple[int, int]]:
-    """The rows of each call."""
+    """Returns the number of rows of each call."""
     return Counter(database.ask("SELECT * FROM effect"))
 
 
 def connections(subject: Subject, database: Database) -> int:
-    """The number of the subject's open connections."""
+    """Returns the number of the subject's open connections."""
     return (subject.times_open(database.path) if isinstance(database, SQLite)
             else subject.connections_to(database.port))
 
 
 def sessions(subject: Subject, server: Server) -> list[int]:
-    """The server's numbers of the subject's sessions."""
+    """Returns the server's numbers of the subject's sessions."""
     ports = ", ".join(map(str, subject.ports_of_connections_to(server.port))) or "0"
     return [number for (number,) in server.ask({
         "postgresql": f"SELECT pid FROM pg_stat_activity WHERE client_port IN ({ports})",
@@ -196,7 +197,7 @@ def sessions(subject: Subject, server: Server) -> list[int]:
 
 
 def end_session(server: Server, number: int) -> None:
-    """Ends a session, which may have ended by itself."""
+    """Ends a session, which may have ended before."""
     with suppress(pymysql.MySQLError):
         server.execute({"postgresql": f"SELECT pg_terminate_backend({number})",
                         "mariadb": f"KILL {number}"}[server.target])
@@ -223,7 +224,7 @@ def must_be_read_back(settings: dict[str, str], database: Database) -> None:
         expected = {"journal_mode": "delete", "synchronous": "2", "busy_timeout": "1000"}
         assert {key: settings.get(key) for key in expected} == expected
     else:
-        # Not every driver has a cache of statements.
+        # Not every driver has a statement cache.
         assert settings.get("statement_cache", "0").isdecimal()
         read = {key: value for key, value in settings.items() if key != "statement_cache"}
         assert read == {**database.settings(), "transaction_isolation": {
@@ -235,7 +236,7 @@ RAISED = {
                    "RAISE EXCEPTION 'injected' USING ERRCODE = '40P01'"],
     "mariadb": ["SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1020, MESSAGE_TEXT = 'injected'",
                 "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'injected'"]}
-"""A serialization failure and a deadlock, as the servers say them, and as the experiment injects them."""
+"""A serialization failure and a deadlock, with the servers' own codes, as the experiment injects them."""
 
 SERIALIZATION_FAILURE, DEADLOCK = range(2)
 
@@ -256,7 +257,7 @@ def fail_inserts(server: Server, condition: str, fault: int = SERIALIZATION_FAIL
 
 
 def run_while_locked(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
-    """The batch, run while a transaction of the test keeps all others out, for `seconds` at most."""
+    """Runs the batch while a transaction of the test locks all others out, for at most `seconds`."""
     with ThreadPoolExecutor(1) as pool:
         with database.locked("EXCLUSIVE"):
             running = pool.submit(run)
@@ -271,11 +272,11 @@ def behaviour(declared: Declared) -> Behaviour:
 
 @pytest.fixture
 def filled(declared: Declared, database: Database) -> Iterator[Database]:
-    """The database with the rows of test_simple and the table effect."""
+    """Returns the database with the rows of test_simple and the table effect."""
     database.fill(VALUES)
     database.execute(tables(declared)["effects"])
     yield database
-    if not isinstance(database, SQLite):  # which is a new file in each test
+    if not isinstance(database, SQLite):  # SQLite has a new file in each test
         database.execute("DROP TABLE effect")
         database.execute("DROP FUNCTION IF EXISTS fail")
 
@@ -287,7 +288,8 @@ def server(filled: Server) -> Server:
 
 @pytest.fixture
 def open_case(subject: Subject, behaviour: Behaviour, filled: Database) -> Callable[..., Opened]:
-    """For the name of a case, how many clients, and a target if it is not the database's own."""
+    """Returns a function that takes the name of a case, the number of clients, and a target unless it is the
+    database's own."""
     return partial(Opened, subject, behaviour, filled)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/sql/README.md: every subject does the same work on each database, sends what the case
-says and nothing else, and leaves the same rows."""
+"""experiments/sql/README.md: every subject does the same work on each database, sends exactly the case's
+statements, and leaves the same rows."""
 
 import time
 from collections import Counter
@@ -19,11 +19,12 @@ SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == 
 EXPERIMENTS = read_experiments()
 
 ATTEMPTS = 20
-"""Repetitions of a batch until the server's counters match: it may serve others at the same time."""
+"""The maximum number of repetitions of a batch until the server's counters match: it may serve other clients
+at the same time."""
 
 
 def every_point() -> list[Any]:
-    """Every subject with every point of every case that its experiment has for the target."""
+    """Returns every subject with every point of every case that its experiment has for the target."""
     return [
         pytest.param(subject, case["name"], point, id=" ".join(
             [str(subject), case["name"], *(f"{key}={value}" for key, value in point.items())]))
@@ -33,7 +34,7 @@ def every_point() -> list[Any]:
 
 
 def operations_of(case: str, target: str) -> int:
-    """How many make up a run: where they are cheap, enough for the sequence to begin again."""
+    """Returns the number of operations of a run: if they are cheap, enough for the sequence to repeat."""
     few = {"connect": 10, "select": 3, "insert_tx": 5, "drop_create": 4}
     if case in few:
         return few[case]
@@ -67,7 +68,7 @@ def test_point(subject: Subject, database: Database, declared: Declared, case: s
     batches.verify()
     batches.verify(2)
     batches.run(operations_of(case, database.target))
-    batches.run(2)  # every run begins its inputs anew
+    batches.run(2)  # every run starts again with the first input
     if isinstance(database, SQLite):
         assert database.transactions() - transactions == table.transactions
         assert opened.arguments["source_id"].startswith("20"), "it begins with a date"
@@ -88,7 +89,7 @@ def test_point(subject: Subject, database: Database, declared: Declared, case: s
 
 
 class Batches:
-    """Batches of an open case, each compared with what the model says."""
+    """Batches of an open case, each compared with the model's result."""
 
     def __init__(self, subject: Subject, table: Table, arguments: dict[str, object]) -> None:
         self.arguments = arguments
@@ -118,8 +119,8 @@ class Batches:
 
 
 def assert_latencies(ran: Reply, operations: int, most_ns: int) -> None:
-    """Each operation counts once, and all connections together do not wait for longer than all
-    of them are there."""
+    """Each operation counts once, and the sum of all latencies is at most the number of connections times the
+    duration of the batch."""
     pairs = [tuple(map(int, pair.split(":"))) for pair in ran.arguments["latencies"].split(",")]
     indices = [index for index, _ in pairs]
     assert indices == sorted(set(indices))
@@ -129,7 +130,7 @@ def assert_latencies(ran: Reply, operations: int, most_ns: int) -> None:
 
 
 def least_latency(index: int) -> int:
-    """The least ns that count in this bucket."""
+    """Returns the smallest latency in ns that is counted in this bucket."""
     if index < 64:
         return index
     exponent = index // 32 - 1
@@ -137,7 +138,7 @@ def least_latency(index: int) -> int:
 
 
 def assert_connections(subject: Subject, server: Server, arguments: dict[str, object]) -> None:
-    """Those of the open case. What is sent over a Unix socket is not sent over TCP."""
+    """Checks the number of connections of the open case. A case that uses a Unix socket has none over TCP."""
     expected = int(arguments.get("connections", 1))
     if arguments.get("transport") == "unix" or arguments["case"] == "connect":
         expected = 0
@@ -161,10 +162,10 @@ def assert_new_sessions(batches: Batches, server: Server) -> None:
 
 
 def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
-    """The server executes the case's statements, prepared or not, and nothing else."""
+    """The server executes the case's statements, prepared or not, and no others."""
     arguments = batches.arguments
     connections, rows = int(arguments.get("connections", 1)), int(arguments.get("rows_tx", 1))
-    if prepared:  # some drivers and servers prepare only what was used often
+    if prepared:  # some drivers and servers prepare only statements that were used often
         batches.verify(max(1, 20 // rows) * connections)
     operations = 3 * connections
     expected = statements(arguments, operations)
@@ -182,15 +183,16 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
 
 
 def without_begin(counted: Counter[str], transactions: int) -> Counter[str]:
-    """The statements without those that begin a transaction, which a driver may send at most once for
-    each. Of a prepared COMMIT, PostgreSQL 15 counts the first execution only: then its BEGIN counts."""
+    """Returns the statements without those that begin a transaction, which a driver may send at most once for
+    each transaction. Of a prepared COMMIT, PostgreSQL 15 counts only the first execution: then its BEGIN is
+    counted instead."""
     remaining = Counter(counted)
     for begin in ("BEGIN", "START"):
         if remaining[begin] == transactions > remaining["COMMIT"]:
             remaining["COMMIT"] = transactions
         if remaining[begin] <= transactions:
             del remaining[begin]
-    if remaining["SET_OPTION"] <= 2 * transactions:  # SET autocommit = 0, and 1 again
+    if remaining["SET_OPTION"] <= 2 * transactions:  # SET autocommit = 0, and then 1 again
         del remaining["SET_OPTION"]
     return remaining
 
@@ -228,7 +230,7 @@ def test_hello_names_the_thread_that_works(subject: Subject, database: Database)
     subject.ask_for("opened", open_command(
         {"case": "select", "statement": "text", "limit": 1000, "seed": SEED, "rows": ROWS,
          **database.arguments()}))
-    for _ in range(ATTEMPTS):  # at first, a compiler's threads may do more
+    for _ in range(ATTEMPTS):  # at first, a compiler's threads may use more CPU time
         before = subject.cpu_time_by_thread()
         subject.ask_for("ran", "run operations=100")
         used = {task: ns - before.get(task, 0) for task, ns in subject.cpu_time_by_thread().items()}

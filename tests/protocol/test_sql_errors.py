@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors on a database are reported as such, and the subject can go on."""
+"""Errors of a database are reported as such, and the subject can continue."""
 
 import re
 from itertools import islice
@@ -19,7 +19,7 @@ ON_SERVERS = [subject for subject in SUBJECTS if subject.target != "sqlite"]
 
 
 def opening(database: Database, case: str, **more: object) -> str:
-    """The command that opens a case, given as `name key=value ...`."""
+    """Returns the command that opens a case, which is given as `name key=value ...`."""
     name, *words = case.split()
     point = dict(word.split("=") for word in words)
     return open_command({"case": name, "seed": SEED, "rows": ROWS, **database.arguments(), **point,
@@ -28,7 +28,7 @@ def opening(database: Database, case: str, **more: object) -> str:
 
 def skip_unless_able(declared: Declared, case: str) -> None:
     if not declared.can_do(dict(word.split("=") for word in case.split()[1:])):
-        pytest.skip("its driver cannot do that at all")
+        pytest.skip("its driver does not support this")
 
 
 def assert_usable(subject: Subject, database: Database) -> None:
@@ -112,8 +112,8 @@ def test_work_that_fails(declared: Declared, subject: Subject, database: Databas
         database.execute(database.table)
     database.fill(VALUES)
 
-    # It does the same work once it can be done. It may need a new statement for that: some drivers
-    # give one up that failed.
+    # It does the same work when this is possible again. It may need a new statement, because some drivers
+    # discard a statement that failed.
     subject.ask_for("closed", "close")
     subject.ask_for("opened", command)
     subject.ask_for("ran", "run operations=2")
@@ -130,8 +130,8 @@ def assert_names_missing_table(reply: Reply, database: Database) -> None:
 @pytest.mark.parametrize("case", ["insert_tx rows_tx=2", "transfer"])
 def test_a_transaction_that_fails_is_rolled_back(subject: Subject, database: Database,
                                                  case: str) -> None:
-    """Its second statement fails: the first one is undone, and its lock is gone though the case is
-    still open."""
+    """The second statement of a transaction fails: the first one is rolled back, and its lock is released
+    although the case is still open."""
     first, second = islice(split_mix(SEED), 2)
     if case == "transfer":
         values = [1000, 1000]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests: a subject that serves."""
+"""Fixtures of the tests: a subject that is serving."""
 
 import random
 import resource
@@ -15,20 +15,20 @@ FILES = {"64k.bin": 65_536, "short.bin": 100, "empty.bin": 0}
 
 
 def pytest_configure() -> None:
-    """As many connections as the system lets this process have."""
+    """Raises the limit of open files as far as the system allows."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Each subject in turn, all tests of one before the next is started."""
+    """Runs all tests of a subject before the next subject is started."""
     if "declared" in metafunc.fixturenames:
         metafunc.parametrize("declared", rest_subjects(), ids=str, scope="session")
 
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that is served; beside it is one that must not be."""
+    """Creates the directory that is served; next to it is a directory that must not be served."""
     folder = tmp_path_factory.mktemp("rest")
     (folder / "secret.bin").write_text("a secret")
     files = folder / "files"
@@ -41,7 +41,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def running(declared: Declared, files: Path) -> Iterator[list[Server]]:
-    """The subject's process, of which there is one for all tests unless one of them ends it."""
+    """The subject's process: one for all tests, unless a test ends it."""
     servers: list[Server] = []
     yield servers
     for server in servers:
@@ -50,7 +50,7 @@ def running(declared: Declared, files: Path) -> Iterator[list[Server]]:
 
 @pytest.fixture
 def server(declared: Declared, files: Path, running: list[Server]) -> Server:
-    """The subject, and it serves."""
+    """Returns the subject while it is serving."""
     if not is_built(declared):
         pytest.skip("it is not built: " + "; ".join(" ".join(command) for command in declared.build))
     if not running or not running[-1].subject.is_usable:

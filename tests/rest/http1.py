@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of HTTP/1.1 that sends any bytes, and takes no answer that is not to the letter."""
+"""A client of HTTP/1.1 that sends any bytes, and accepts only responses that follow the standard exactly."""
 
 import json
 import re
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from typing import Any
 
 TIMEOUT_S = 20
-"""Within this time a server has answered, or it never will."""
+"""The time within which a server must respond."""
 
 HEAD_MAX = 65_536
 
 
 class HttpError(AssertionError):
-    """The server said something else than HTTP/1.1 (RFC 9112) lets it."""
+    """The server violated HTTP/1.1 (RFC 9112)."""
 
 
 @dataclass(frozen=True)
 class Answer:
     status: int
     headers: tuple[tuple[str, str], ...]
-    """Names in lower case."""
+    """Names are in lower case."""
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The only header of this name."""
+        """Returns the value of the only header with this name."""
         values = [value for key, value in self.headers if key == name]
         if len(values) > 1:
             raise HttpError(f"{name} stands {len(values)} times: {values}")
@@ -35,11 +35,11 @@ class Answer:
 
     @property
     def words(self) -> set[str]:
-        """The options of the field Connection, in lower case."""
+        """Returns the options of the field Connection, in lower case."""
         return _words(self.header("connection"))
 
     def json(self) -> Any:
-        """The body, which must be JSON and say so."""
+        """Returns the body, which must be JSON and have this content type."""
         kind = self.header("content-type")
         if kind is None or not re.fullmatch(r"application/json(; ?charset=utf-8)?", kind.lower()):
             raise HttpError(f"the content type of JSON is {kind}")
@@ -70,12 +70,12 @@ class Connection:
 
     def ask(self, method: str, path: str, body: bytes | None = None,
             headers: Mapping[str, str] = {}) -> Answer:
-        """Sends a whole request and reads its answer."""
+        """Sends a whole request and reads its response."""
         self.send(request(method, path, body, headers))
         return self.answer(method)
 
     def answer(self, method: str = "GET") -> Answer:
-        """Reads the next answer, of a request of this method."""
+        """Reads the next response, to a request with this method."""
         while True:
             status, headers = self._head()
             if status >= 200:
@@ -86,12 +86,12 @@ class Connection:
         return Answer(status, headers, self._body(answer))
 
     def end(self) -> None:
-        """Tells the server, unless it closed the connection, that nothing more will be sent."""
+        """Tells the server that nothing more will be sent, unless it has closed the connection."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
 
     def read_all(self) -> bytes:
-        """Whatever comes until the server closes the connection."""
+        """Returns everything that arrives until the server closes the connection."""
         received = b""
         with suppress(ConnectionResetError):
             while more := self._read.read1():
@@ -99,14 +99,14 @@ class Connection:
         return received
 
     def has_more(self) -> bool:
-        """Waits for the next byte, or the connection's end."""
+        """Waits for the next byte, or for the connection's end."""
         try:
             return self._read.peek(1) != b""
         except ConnectionError:
             return False
 
     def at_end(self) -> bool:
-        """True if the server closed the connection, with nothing more to read."""
+        """Returns True if the server closed the connection and nothing more can be read."""
         return self.read_all() == b""
 
     def _head(self) -> tuple[int, tuple[tuple[str, str], ...]]:
@@ -156,7 +156,7 @@ class Connection:
 
 def request(method: str, path: str, body: bytes | None = None,
             headers: Mapping[str, str] = {}) -> bytes:
-    """A request, with its Content-Length if it has a body."""
+    """Returns a request, with its Content-Length if it has a body."""
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1",
              *(f"{name}: {value}" for name, value in headers.items())]
     if body is not None:
@@ -165,7 +165,7 @@ def request(method: str, path: str, body: bytes | None = None,
 
 
 def chunked(method: str, path: str, chunks: Iterable[bytes]) -> bytes:
-    """A request with a body in chunks."""
+    """Returns a request with a chunked body."""
     head = request(method, path, headers={
         "Content-Type": "application/json", "Transfer-Encoding": "chunked"})
     return head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"

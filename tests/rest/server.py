@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subjects that serve, and one that runs."""
+"""The subjects that serve, and a running one."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from http1 import Answer, Connection, request
 from subject import ProtocolError, Reply, Subject
 
 CLOSE_S = 15
-"""Seconds for a server to end: 5 s are allowed, and other programs may keep the cores busy."""
+"""Seconds for a server to end: 5 s are allowed, but other programs may keep the cores busy."""
 
 
 def rest_subjects() -> list[Declared]:
@@ -23,8 +23,8 @@ def rest_subjects() -> list[Declared]:
 
 
 def is_built(declared: Declared) -> bool:
-    """True if its program exists, and everything that its arguments name of what is built: Java has a path of several
-    directories."""
+    """Returns True if its program exists, and also every built file that its arguments contain: Java has a path of
+    several directories."""
     program, *words = declared.program
     built = [path.removesuffix("/*") for word in words for path in word.split(":")
              if path.startswith("build/")]
@@ -33,8 +33,8 @@ def is_built(declared: Declared) -> bool:
 
 
 def started(declared: Declared) -> Subject:
-    """The subject, which may have as many files and connections open as it sees to itself: from a
-    shell it usually has 1,024."""
+    """Starts the subject with the default limit of open files, which it may raise itself: in a shell the
+    limit is usually 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, soft), hard))
     try:
@@ -65,18 +65,18 @@ class Server:
 
     def ask(self, method: str, path: str, body: bytes | None = None,
             headers: Mapping[str, str] = {}) -> Answer:
-        """Asks over a connection of its own."""
+        """Sends a request over a separate connection."""
         with self.connect() as connection:
             return connection.ask(method, path, body, headers)
 
     def ask_in_vain(self, method: str, path: str) -> Answer | None:
-        """Asks for what is no request to some servers: they close the connection."""
+        """Sends something that some servers do not accept as a request: they close the connection."""
         with self.connect() as connection:
             connection.send(request(method, path))
             return connection.answer(method) if connection.has_more() else None
 
     def open_files(self) -> int:
-        """The number of open files and connections of its process."""
+        """Returns the number of open files and connections of its process."""
         return len(list(Path(f"/proc/{self.subject.pid}/fd").iterdir()))
 
     def is_listening(self) -> bool:
@@ -88,7 +88,7 @@ class Server:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Stops the process, as the lab stops a subject that has no turn."""
+        """Stops the process, as the lab does with a subject whose turn it is not."""
         os.kill(self.subject.pid, signal.SIGSTOP)
         try:
             yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/rest/README.md, path by path: what every server answers."""
+"""experiments/rest/README.md, path by path: the response of every server."""
 
 import json
 import time
@@ -26,7 +26,7 @@ NOT_NAMES = ["x" * 33, "A<B", "a_b", "a+b", "a\\b", "a\nb", "a\0", "é", "日本
 def test_what_open_replies(server: Server) -> None:
     opened = server.opened
     workers = opened.number("workers")
-    assert 0 <= workers <= 8 or workers >= 1024  # a thread for each connection
+    assert 0 <= workers <= 8 or workers >= 1024  # one thread per connection
     assert opened.number("loops") >= 1
 
 
@@ -71,7 +71,7 @@ def test_no_name(server: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["%", "%4", "%zz", "%ff", "%c0%af"])
 def test_a_name_that_is_not_encoded_well(server: Server, name: str) -> None:
-    """Is no name, or no HTTP: then the connection may just be closed."""
+    """This is no name, or not HTTP: in the latter case the connection may just be closed."""
     answer = server.ask_in_vain("GET", f"/api/hello/{name}")
     assert answer is None or answer.status == 400
 
@@ -97,7 +97,7 @@ def test_a_file(server: Server, name: str) -> None:
     "/files/64k.bin%00", "/files/%00", "/files/64k.bin%00.txt", "/files/" + "x" * 300,
     "/files/64k.bin/x", "/files/..;/secret.bin"])
 def test_no_file(server: Server, path: str) -> None:
-    """It is refused, not there, or to be looked for elsewhere; or the connection is closed."""
+    """The response is a rejection, not found, or a redirect; or the connection is closed."""
     answer = server.ask_in_vain("GET", path)
     if answer is not None:
         assert answer.status >= 300
@@ -129,7 +129,8 @@ def test_head_of_an_error(server: Server, path: str, status: int) -> None:
                                   "/api/hello/a/b", "/filesx", "/api/built/x", "/api/echo/x"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 def test_another_path(server: Server, method: str, path: str) -> None:
-    """Is not found; a server that has only files there may say that it only gives them."""
+    """The response is not found; a server that only serves files there may say that it does not support the
+    method."""
     status = server.ask(method, path, b"{}" if method == "POST" else None).status
     assert status == 404 or method != "GET" and status == 405
 
@@ -174,7 +175,7 @@ def test_a_document_in_chunks(server: Server, size: int) -> None:
 
 
 def sized(size: int) -> bytes:
-    """The document with a remark of such a length that it takes this many bytes."""
+    """Returns the document with a remark of the length that makes it this many bytes long."""
     document = json.loads(ORDER)
     document["remark"] = ""
     document["remark"] = "x" * (size - 1 - len(json.dumps(document)))
@@ -190,13 +191,14 @@ def test_a_document_of_64_kib(server: Server) -> None:
 
 
 def test_a_document_that_is_larger(server: Server) -> None:
-    """May be refused, and the connection closed; it is not answered as if it were another."""
+    """A document that is too large may be rejected, and the connection closed; it must not be answered like
+    another document."""
     document = sized(2 * BODY_MAX)
     with server.connect() as connection:
         try:
             answer = connection.ask("POST", "/api/echo", document)
         except ConnectionError:
-            pass  # it was closed before the whole document was sent
+            pass  # the connection was closed before the whole document was sent
         else:
             assert answer.status in (200, 400, 413)
             if answer.status == 200:
@@ -215,7 +217,8 @@ def test_no_document(server: Server, body: bytes) -> None:
 
 
 def test_a_client_that_waits_to_be_told_to_go_on(server: Server) -> None:
-    """RFC 9110, 10.1.1: it need not be told, but then it is answered once it has sent the body."""
+    """RFC 9110, 10.1.1: the server need not send 100 Continue, but then it must respond once the body was
+    sent."""
     with server.connect() as connection:
         connection.send(b"POST /api/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                         b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(ORDER))

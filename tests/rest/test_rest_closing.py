@@ -62,7 +62,7 @@ def test_a_request_that_is_under_way_is_answered(server: Server) -> None:
     message = request("POST", "/api/echo", ORDER)
     with server.connect() as connection:
         connection.send(message[:-100])
-        time.sleep(0.2)  # it has arrived
+        time.sleep(0.2)  # the request has arrived
         closer = threading.Thread(target=close, args=(server,))
         closer.start()
         time.sleep(0.3)
@@ -83,8 +83,8 @@ def test_who_never_ends_a_request_is_not_waited_for(server: Server) -> None:
 
 
 def test_no_answer_is_cut_off_under_load(server: Server) -> None:
-    """A connection may be closed instead of an answer, but not within one; and who asks for more may
-    be told that it ends."""
+    """The server may close a connection instead of responding, but not within a response; a client that sends
+    more requests may be told that the connection is closing."""
     answered, cut_off = [], []
 
     def ask_on() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How connections are kept, closed, and read from."""
+"""How connections are kept open, closed, and read."""
 
 import resource
 import time
@@ -114,7 +114,7 @@ def test_a_document_in_pieces(server: Server, message: bytes) -> None:
 def test_a_request_that_ends_with_the_next_ones_beginning(server: Server) -> None:
     stream = b"".join(map(built, range(50)))
     with server.connect() as connection:
-        for at in range(0, len(stream), 100):  # a request is not as long as that
+        for at in range(0, len(stream), 100):  # a request is shorter than that
             connection.send(stream[at:at + 100])
             time.sleep(0.001)
         assert [connection.answer().json()["number"] for _ in range(50)] == list(range(50))
@@ -126,7 +126,7 @@ def test_a_request_that_ends_with_the_next_ones_beginning(server: Server) -> Non
     b"GET /api HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"])
 def test_nonsense(server: Server, nonsense: bytes) -> None:
-    """Is refused, or the connection closed, and others are served."""
+    """Nonsense is rejected, or the connection is closed; other clients are served."""
     with server.connect() as second, server.connect() as connection:
         assert second.ask("GET", "/api").status == 200
         connection.send(nonsense)
@@ -137,7 +137,8 @@ def test_nonsense(server: Server, nonsense: bytes) -> None:
 
 
 def test_clients_that_go_away(server: Server) -> None:
-    """Leave nothing open behind: neither their connections nor the files that they asked for."""
+    """Clients that disconnect leave nothing open: neither their connections nor the files that they
+    requested."""
     assert server.ask("GET", "/files/64k.bin").status == 200
     before = server.open_files()
     message = request("POST", "/api/echo", ORDER)
@@ -168,7 +169,7 @@ def test_1024_connections(server: Server) -> None:
 
 
 def test_a_frozen_server_is_waited_for(server: Server) -> None:
-    """The lab stops a server that has no turn; those who come then wait, a thousand at least."""
+    """The lab stops a server whose turn it is not; clients that connect then wait, a thousand at least."""
     with ExitStack() as stack:
         old = stack.enter_context(server.connect())
         assert old.ask("GET", "/api").status == 200
@@ -182,8 +183,8 @@ def test_a_frozen_server_is_waited_for(server: Server) -> None:
 
 
 def test_connections_are_kept_for_a_minute(files: Path) -> None:
-    """Tests all subjects at once, since it takes so long; they are frozen, as benchlab does it, so that all their
-    timers are due when they wake."""
+    """Tests all subjects at the same time, because it takes long; they are frozen, as benchlab does it, so that
+    all their timers are due when they continue."""
     built = [declared for declared in rest_subjects() if is_built(declared)]
     with ExitStack() as stack:
         connections = {}
@@ -202,7 +203,7 @@ def test_connections_are_kept_for_a_minute(files: Path) -> None:
 
 
 def serves(connection: Connection) -> bool:
-    """True if it is still open, and answered at today's time."""
+    """Returns True if the connection is still open, and the response has the current time."""
     try:
         date = connection.ask("GET", "/api").header("date")
     except (AssertionError, ConnectionError):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`experiments/reverse-proxy/generate`: which paths Apache may serve itself, archives and words that must be refused, and
-applications whose configuration it writes, verifies, and says how to start."""
+"""`experiments/reverse-proxy/generate`: which paths Apache may serve itself, archives and arguments that must
+be rejected, and applications whose configuration it writes and verifies, and whose start it describes."""
 
 import http.client
 import os
@@ -22,7 +22,7 @@ import pytest
 from experiments import ROOT
 
 EXPERIMENT = ROOT / "experiments/reverse-proxy"
-# Last: the tests have a module `subject` of their own.
+# Appended at the end, because the tests have their own module `subject`.
 sys.path += [str(EXPERIMENT), str(ROOT / "kits/python/src")]
 
 import stack  # noqa: E402
@@ -58,7 +58,7 @@ FILES = {"css/a.css": "a{}", "css/deep/b.css": "b{}", "img/logo.svg": "<svg/>", 
 
 @pytest.mark.parametrize(("mappings", "static"), [
     ([mapping("/api")], ["/css", "/img", "/index.html", "/pages/a.css"]),
-    # The default servlet is what serves files.
+    # The default servlet serves files.
     ([mapping("/")], ["/css", "/img", "/index.html", "/pages/a.css"]),
     ([mapping("/css/deep/*")], ["/css/a.css", "/img", "/index.html", "/pages/a.css"]),
     ([mapping("/css/made.css")], ["/css/a.css", "/css/deep/b.css", "/img", "/index.html", "/pages/a.css"]),
@@ -72,12 +72,12 @@ def test_what_apache_may_serve(tmp_path: Path, mappings: list[str], static: list
     [application] = explode(archive(tmp_path / "shop##2.war", FILES | web), tmp_path / "app")
     assert application.context == "/shop"
     assert list(application.static) == static
-    # The single files of a folder are known as such.
+    # The single files of a directory are recognized as files.
     assert all((path in application.files) == (application.folder / path[1:]).is_file() for path in static)
 
 
 def test_no_file_of_another_application_is_served(tmp_path: Path) -> None:
-    """A folder of one is not the proxy's if another application is in it, or answers there."""
+    """The proxy does not serve an application's directory if another application is in it, or responds there."""
     page = {"WEB-INF/web.xml": "<web-app/>"}
     wars = {"ROOT.war": {"a/x.css": "x", "b/x.css": "x", "c/x.css": "x"}, "a#deep.war": {"cart.jsp": "source"}, "b.war": {"y.css": "y"}}
     names = {name: archive(tmp_path / name, files | page).read_bytes() for name, files in wars.items()}
@@ -168,7 +168,7 @@ def generate(*words: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def open_folder() -> Iterator[Path]:
-    """A folder that every user may enter, unlike those of pytest."""
+    """Creates a directory that every user may enter, unlike those of pytest."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         Path(name).chmod(0o755)
         yield Path(name)
@@ -218,7 +218,7 @@ def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path, op
     completed = generate(war, "--output", open_folder / "missing")
     assert completed.returncode == 1
     assert "/shop does not start in a private Tomcat" in completed.stderr and "example.Missing" in completed.stderr
-    # What could not be verified is not left to be used.
+    # A configuration that could not be verified is removed.
     assert f"Nothing is left in {open_folder / 'missing'}" in completed.stderr and not (open_folder / "missing").exists()
 
 
@@ -263,7 +263,7 @@ with verify.Daemons(tells=False) as daemons:
 
 @with_servers
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
-    """In a process of its own: that of the servers ends its group."""
+    """Runs in a separate process, because the one that ends the servers ends its process group."""
     shutil.copytree(ROOT / "build/reverse-proxy/app", tmp_path / "app/ROOT")
     (tmp_path / "app/ROOT/pages").mkdir()
     (tmp_path / "app/ROOT/pages/sum.jsp").write_text("<%= 6 * 7 %>")
@@ -285,16 +285,16 @@ WELCOME = {
                                   ).replace("benchlab.reverseproxy.Greeting", "org.apache.catalina.servlets.DefaultServlet"),
     "gone.html": "<p>It is gone.", "help/start.html": "<p>Help", "help/deep/a.css": "a{}", "help/a.js.map": "{}",
     "help/.git/config": "secret", "help/a.css~": "old", "help/dump.sql": "dump",
-    # A page makes that the folder's files are listed singly.
+    # If a directory contains a page, its files are listed one by one.
     "static/app.3f2a9c1d4e5b.js": 40 * "var a;", "static/plain.js": "var b;", "static/page.jsp": "<%= 6 * 7 %>",
     "static/with space-1.2.js": "var c;",
-    # Not run by the verification, which would fail; and no class, but a folder.
+    # The verification does not request halt.jsp, which would stop the server; applet.class is a directory.
     "static/halt.jsp": "<% Runtime.getRuntime().halt(1); %>", "static/applet.class/a.css": "a{}",
 }
 
 
 class Running:
-    """The servers that `generate` configured, started as it says."""
+    """The servers that `generate` configured, started with its commands."""
 
     def __init__(self, place: Path) -> None:
         self.folder = place / "site"
@@ -362,7 +362,7 @@ def test_versioned_files_that_are_listed_singly_expire_late(running: Running) ->
     rules = {path: running.ask(f"/one/static/{path}")[1]["Cache-Control"] for path in
              ("app.3f2a9c1d4e5b.js", "plain.js", "page.jsp", "with%20space-1.2.js")}
     assert rules == {"app.3f2a9c1d4e5b.js": "public, max-age=31536000, immutable", "plain.js": "no-cache",
-                     # These two come from the application, whose own rules are left as they are.
+                     # These two come from the application, whose own rules are not changed.
                      "page.jsp": None, "with%20space-1.2.js": None}
 
 
@@ -389,7 +389,7 @@ def test_what_is_never_meant_is_refused(running: Running) -> None:
 def test_what_an_administrator_looks_for(running: Running) -> None:
     status, headers, _ = running.ask("/one/help/a.js.map")
     assert status == 200 and headers["Content-Type"] is None
-    # A year of it with a certificate that no browser knows would lock all out.
+    # A year of HSTS with a certificate that no browser trusts would lock all visitors out.
     assert headers["Strict-Transport-Security"] is None
     status, headers, _ = running.ask("/one/any?x=y", is_plain=True)
     assert (status, headers["Location"]) == (301, f"https://localhost:{running.port}/one/any?x=y")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of experiments/reverse-proxy: what stands in front answers as the application server alone does, and all is gone
-in the end."""
+"""Stacks of experiments/reverse-proxy: the server in front responds like the application server alone, and
+nothing remains at the end."""
 
 import gzip
 import ssl
@@ -17,7 +17,8 @@ from subject import Subject
 APPLICATION = ROOT / "build/reverse-proxy/app"
 
 TESTED = ("tomcat", "apache-jk", "nginx-tls", "ada-nginx")
-"""One of each: alone, by AJP, by HTTP with TLS, and the server in Ada. Each of the rest differs in one line."""
+"""One of each kind: alone, over AJP, over HTTP with TLS, and the server in Ada. Each of the others differs in
+one line."""
 
 
 def stacks() -> list[Declared]:
@@ -25,7 +26,7 @@ def stacks() -> list[Declared]:
 
 
 class Stack:
-    """A subject that serves."""
+    """A subject that is serving."""
 
     def __init__(self, declared: Declared) -> None:
         self.name = declared.name
@@ -88,7 +89,7 @@ def test_what_is_refused(running: Stack) -> None:
 
 
 def test_it_tells_and_leaves_nothing(running: Stack) -> None:
-    """The last of the tests of a stack."""
+    """This must be the last test of a stack."""
     folder = Path(f"/proc/{running.pids[-1]}/cwd").readlink()
     closed = running.subject.ask_for("closed", "close").arguments
     assert float(closed["ready"]) > 0 and float(closed["configuration"]) > 5

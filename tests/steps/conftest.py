@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A checkout of its own, so that no step that runs now is disturbed."""
+"""A separate checkout, so that no running step is affected."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ sys.path.append(str(TESTS))
 
 @pytest.fixture
 def step(tmp_path: Path) -> Path:
-    """The program in a checkout that holds nothing else."""
+    """Returns the path of step.py in a checkout that contains nothing else."""
     (tmp_path / "build/tests/logs").mkdir(parents=True)
     (tmp_path / "tests").mkdir()
     for name in ("step.py", "unchanged.py"):

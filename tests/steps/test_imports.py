@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Circles of imports among the files of a crate are found, and nothing else is taken for one."""
+"""Circles of imports among the files of a crate are found, and nothing else is reported."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links between Markdown pages that lead nowhere are found, and nothing else is reported."""
+"""Broken links between Markdown pages are found, and nothing else is reported."""
 
 from pathlib import Path
 

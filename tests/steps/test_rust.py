@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The output of tests/rust.py on programs that hold tests: they pass, fail, or end without a result."""
+"""The output of tests/rust.py for test programs that pass, fail, or end without a result."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ exit 101
 
 
 def run_tests(folder: Path, **programs: str) -> subprocess.CompletedProcess[str]:
-    """With these scripts as the programs that were built."""
+    """Runs tests/rust.py with these scripts as the test programs."""
     messages = [{"reason": "build-script-executed"}]
     for name, script in programs.items():
         program = folder / name

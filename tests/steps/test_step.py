@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How steps of `make test` begin and end, what is shown of them, and that nothing of them stays."""
+"""How steps of `make test` begin and end, what they print, and that no process of theirs remains."""
 
 import re
 import signal
@@ -23,7 +23,7 @@ def log(step: Path, name: str) -> Path:
 
 
 def all_of(step: Path, **scripts: str) -> list[str]:
-    """The words that run all of these steps at once; what has no script does not begin."""
+    """Returns the command that runs all of these steps concurrently; a step without a script does not begin."""
     rules = {name: f"{name}:\n\t@{step} {name} sh -c '{script}'\n" for name, script in scripts.items() if script}
     makefile = step.parent / "Makefile"
     makefile.write_text("".join(rules.values()).replace("$", "$$"))
@@ -43,13 +43,13 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def written(file: Path) -> int:
-    """The number in a file, when it is there."""
+    """Returns the number in a file, when the file exists."""
     until(lambda: file.exists() and file.read_text().endswith("\n"))
     return int(file.read_text())
 
 
 def is_running(pid: int) -> bool:
-    """A zombie has ended."""
+    """Returns True unless the process has ended; a zombie has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -81,7 +81,7 @@ def test_no_step_can_ask_for_input(step: Path) -> None:
 
 
 def test_what_steps_print_at_the_same_time_stays_together(step: Path) -> None:
-    """More than a pipe holds."""
+    """The output is longer than a pipe's buffer."""
     names = ["one", "two", "three"]
     completed = run_all(step, **{name: f'seq --format="{name} %g" 20000' for name in names})
     for name in names:

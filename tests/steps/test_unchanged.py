@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A step that passed is left out while nothing that it reads has changed, and only then."""
+"""A step that passed is skipped while none of its inputs has changed, and only then."""
 
 import os
 import subprocess
@@ -9,7 +9,8 @@ import pytest
 
 
 class Checkout:
-    """With a step that reads all but the folder `other`, notes that it ran, and passes unless a file `wrong` is there."""
+    """A checkout with a step that reads all but the directory `other`, records that it ran, and passes unless
+    a file `wrong` exists."""
 
     def __init__(self, step: Path) -> None:
         self.step, self.folder = step, step.parents[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs, the pages of `benchlab serve` over them, and a browser that notes what it loads and complains of."""
+"""Runs, the pages of `benchlab serve` over them, and a browser that records what it loads and its errors."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ import pytest
 from local_pages import BrowserLog, Served, compare, serve
 from playwright.sync_api import Browser, Page, sync_playwright
 
-# What a browser needs that runs as root and asks nobody for anything.
+# The options of a browser that runs as root and without user interaction.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
 
@@ -38,7 +38,8 @@ def browser_log() -> BrowserLog:
 
 @pytest.fixture
 def page(browser: Browser, served: Served, browser_log: BrowserLog) -> Iterator[Page]:
-    """A page without a past. Afterwards it must have loaded all from here, and complained of nothing."""
+    """Returns a page without a history. Afterwards it must have loaded everything from this server, without
+    errors."""
     with browser.new_context() as context:
         page = context.new_page()
         page.set_default_timeout(60_000)

@@ -11,7 +11,7 @@ LAB = Path(__file__).resolve().parents[2] / "target/debug/benchlab"
 
 @dataclass
 class Served:
-    """A folder of runs and its pages."""
+    """A directory of runs and its pages."""
 
     runs: Path
     url: str

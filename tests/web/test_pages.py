@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of `benchlab serve` in a browser: what they show, what they do, how they are used."""
+"""The pages of `benchlab serve` in a browser: their content, their actions, and their usability."""
 
 import re
 import sqlite3
@@ -19,7 +19,7 @@ def test_from_the_list_to_a_report_and_back(page: Page, served: Served) -> None:
     page.goto(served.url)
     runs = page.locator("ul.runs > li")
     expect(runs).to_have_count(3)
-    # The script fills in the answers that the page did not wait for.
+    # The script fills in the answers for which the page did not wait.
     expect(page.locator(".pending")).to_have_count(0)
     expect(runs.first.locator(".finding")).to_contain_text(re.compile("A|B"))
     runs.first.locator("h2 a").click()
@@ -58,7 +58,7 @@ def test_a_report_leads_to_its_history_and_its_exports(page: Page, served: Serve
 
 
 def test_a_change_is_marked_in_the_history(page: Page, served: Served, tmp_path) -> None:
-    # As if from the sixth of ten runs on the second command took three times as long.
+    # Simulates that from the sixth of ten runs on the second command took three times as long.
     names = served.names()
     paths = []
     for i in range(10):
