@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large attacks are, and what must be left when a server has withstood one."""
+"""The size of attacks, and the resources that a server may still use after it has withstood one."""
 
 import argparse
 import os
@@ -12,23 +12,24 @@ from servers import Server
 from test_connections import must_fall_to
 
 SPARE_BYTES = 500_000
-"""By which memory may vary with the threads that serve and the requests that wait: less than 5,000 clients of 220 bytes each."""
+"""Allowed variation of memory with the serving threads and the waiting requests: less than 5,000 clients of
+220 bytes each."""
 
 
 @dataclass(frozen=True)
 class Size:
     slow: int
-    """Clients that send a byte at a time."""
+    """Clients that send one byte at a time."""
     leaving: int
-    """Clients that leave at any point."""
+    """Clients that disconnect at any point."""
     readers: int
     """Clients that read a large file slowly."""
     resets: int
-    """Clients that reset in the middle of a file."""
+    """Clients that reset the connection in the middle of a file."""
     streamed: int
-    """Bytes of content that is too large for memory."""
+    """Bytes of content that does not fit into memory."""
     random_s: float
-    """For so long random requests are compared with Go's answers."""
+    """Seconds for which random requests are compared with Go's responses."""
 
 
 SHORT = Size(slow=60, leaving=300, readers=12, resets=60, streamed=200_000_000, random_s=5)
@@ -39,10 +40,10 @@ def full(random_s: float) -> Size:
 
 
 def seconds(text: str) -> float:
-    """Seconds in a time such as 90s, 30m or 1h."""
+    """Returns the seconds in a time such as 90s, 30m or 1h."""
     found = re.fullmatch(r"(\d+)([smh])", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 90s, 30m or 1h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 90s, 30m or 1h")
     return int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
@@ -58,7 +59,7 @@ class Resources:
 def resources_of(server: Server) -> Resources:
     process = Path(f"/proc/{server.subject.pid}")
     status = (process / "status").read_text()
-    # Without the pages of its file, which the system drops and reads again
+    # Without pages of files, which the system discards and reads again.
     memory = sum(int(re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)[1]) for name in ("RssAnon", "VmSwap"))
     return Resources(server.open_files, len(os.listdir(process / "task")), 1024 * memory)
 
@@ -73,7 +74,7 @@ def must_hold_no_more(server: Server, before: Resources) -> None:
 
 
 def must_withstand(server: Server, attack: Callable[[], None]) -> None:
-    """Runs the attack twice: the server must hold no more after the second one than after the first."""
+    """Runs the attack twice: the server must not use more after the second one than after the first."""
     for _ in range(50):
         server.must_serve()
     files = server.open_files

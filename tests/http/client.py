@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An HTTP/1.1 client that sends what it is told, byte by byte, and reads answers with h11. It holds every
-answer to what the RFCs ask of all answers."""
+"""An HTTP/1.1 client that sends exactly the given bytes, and reads responses with h11. It checks for every
+response what the RFCs require of all responses."""
 
 import json
 import re
@@ -16,11 +16,11 @@ from typing import Any
 import h11
 
 TIMEOUT_S = 5
-"""Within this time a server answers, or it never will."""
+"""The time within which a server must respond."""
 
 CLOCK_S = 2
-"""So much may Date lie before the request or behind the answer by this machine's clock, which is the server's too: its seconds
-are whole, and a server may write it once a second."""
+"""The time by which Date may precede the request or follow the response on the clock of this machine, which
+is also the server's: it has whole seconds, and a server may update it once per second."""
 
 _DATE = re.compile(
     rb"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} "
@@ -28,7 +28,7 @@ _DATE = re.compile(
 
 
 class NoAnswer(AssertionError):
-    """The server closed the connection before the end of an answer."""
+    """The server closed the connection before the end of a response."""
 
 
 class Reset(NoAnswer):
@@ -36,32 +36,32 @@ class Reset(NoAnswer):
 
 
 class Malformed(AssertionError):
-    """The answer is not as the RFCs have it."""
+    """The response violates the RFCs."""
 
 
 @dataclass
 class Answer:
     status: int
     headers: list[tuple[bytes, bytes]]
-    """Names in lower case."""
+    """Names are in lower case."""
     body: bytes
     interim: list[int] = field(default_factory=list)
-    """The status of each 1xx before it."""
+    """The status of each 1xx response before this one."""
 
     def all(self, name: str) -> list[str]:
         return [value.decode("latin-1") for key, value in self.headers if key == name.lower().encode()]
 
     def get(self, name: str) -> str | None:
-        """The values of a field, as one."""
+        """Returns the values of a field, combined."""
         return ", ".join(self.all(name)) if self.all(name) else None
 
     def words(self, name: str) -> set[str]:
-        """The elements of a field that is a list, in lower case."""
+        """Returns the elements of a field that is a list, in lower case."""
         return {word.strip().lower() for word in (self.get(name) or "").split(",")} - {""}
 
     @property
     def closes(self) -> bool:
-        """True if the connection ends with it."""
+        """Returns True if the connection ends after this response."""
         return "close" in self.words("Connection")
 
     @property
@@ -72,11 +72,12 @@ class Answer:
 
 
 class Connection:
-    """One TCP connection."""
+    """A TCP connection."""
 
     def __init__(self, address: tuple[str, int], timeout_s: float = TIMEOUT_S,
                  receive_buffer: int | None = None, forgiving: bool = False) -> None:
-        """A forgiving one lets errors have no Date: many servers leave it out where they could not read the request."""
+        """A forgiving connection accepts errors without Date: many servers omit it when they could not read the
+        request."""
         self.socket = socket.socket()
         self.socket.settimeout(timeout_s)
         if receive_buffer is not None:
@@ -96,7 +97,8 @@ class Connection:
         self.socket.close()
 
     def send(self, data: bytes) -> "Connection":
-        """A server that has answered and closed need not take it all: what it answered tells."""
+        """A server that has responded and closed the connection need not accept all data: its response is
+        checked instead."""
         if self._answered:
             self._requested_at, self._answered = time.time(), False
         try:
@@ -106,43 +108,43 @@ class Connection:
         return self
 
     def send_in_pieces(self, pieces: Iterable[bytes], pause_s: float = 0.001) -> "Connection":
-        """Each after a pause in which the server reads what came before."""
+        """Sends each piece after a pause in which the server reads the previous one."""
         for piece in pieces:
             self.send(piece)
             time.sleep(pause_s)
         return self
 
     def end_sending(self) -> None:
-        """The server sees the end of the client's bytes; the client can read on."""
+        """Ends the client's direction of the connection; the client can still read."""
         try:
             self.socket.shutdown(socket.SHUT_WR)
-        except OSError:  # the server was faster, and has reset it: reading tells
+        except OSError:  # the server has already reset the connection, which reading will show
             pass
 
     def reset(self) -> None:
-        """Goes away as a client does that crashes."""
+        """Disconnects like a client that crashes."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
     def interim(self) -> int:
-        """Reads one 1xx answer, and no more; returns its status."""
+        """Reads exactly one 1xx response; returns its status."""
         while b"\r\n\r\n" not in self._unread:
             if not (read := self._receive()):
                 raise NoAnswer(f"closed after {self._unread!r}")
             self._unread += read
         head, _, self._unread = self._unread.partition(b"\r\n\r\n")
         if not (status := re.match(rb"HTTP/1\.1 (1\d\d) [^\r\n]*(\r\n|$)", head)):
-            raise Malformed(f"no interim answer: {head!r}")
+            raise Malformed(f"not an interim response: {head!r}")
         return int(status[1])
 
     def is_interim(self) -> bool:
-        """True if the next response is a 1xx."""
+        """Returns True if the next response is a 1xx."""
         while len(self._unread) < len("HTTP/1.1 1") and (read := self._receive()):
             self._unread += read
         return self._unread.startswith(b"HTTP/1.1 1")
 
     def answer(self, method: str = "GET", version: str = "1.1") -> Answer:
-        """Reads the answer to a request of this method and version, and no byte more."""
+        """Reads the response to a request with this method and version, and no further bytes."""
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)
         parser.send(h11.Request(method=method, target="/", headers=[("Host", "any")]))
         parser.send(h11.EndOfMessage())
@@ -184,27 +186,27 @@ class Connection:
         return answer
 
     def must_end(self) -> None:
-        """The server closes the connection, without a further byte and without a reset."""
+        """Checks that the server closes the connection, without a further byte and without a reset."""
         unread = self._unread
         while not self._at_end:
             unread += self._receive()
         assert not unread, f"more came before the end: {unread[:500]!r}"
 
     def is_open(self, within_s: float = 0.1) -> bool:
-        """True if the server neither sends nor closes within this time."""
+        """Returns True if the server neither sends nor closes within this time."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         return not self._unread and not poll.poll(within_s * 1000)
 
     def everything(self) -> bytes:
-        """All bytes until the server closes."""
+        """Returns all bytes until the server closes the connection."""
         while not self._at_end:
             self._unread += self._receive()
         everything, self._unread = self._unread, b""
         return everything
 
     def _receive(self) -> bytes:
-        """Nothing at the end."""
+        """Returns nothing at the end."""
         if self._at_end:
             return b""
         try:
@@ -219,7 +221,7 @@ class Connection:
 
 
 def _hold(answer: Answer, http_version: bytes, read: bytes, method: str, version: str) -> None:
-    """Checks what RFC 9110 and 9112 demand of every answer."""
+    """Checks what RFC 9110 and 9112 require of every response."""
     must = _Must(answer)
     head = _final_head(read)
     must(http_version == b"1.1" or version == "1.0", "9110 2.5: the version of an answer is that of its sender")
@@ -261,7 +263,7 @@ class _Must:
 
 
 def _final_head(read: bytes) -> bytes:
-    """The head of the first answer that is no 1xx, without its empty line."""
+    """Returns the head of the first response that is not a 1xx, without its empty line."""
     while re.match(rb"HTTP/1\.1 1\d\d", read):
         read = read.partition(b"\r\n\r\n")[2]
     return read.partition(b"\r\n\r\n")[0]
@@ -269,7 +271,7 @@ def _final_head(read: bytes) -> bytes:
 
 def request(method: str = "GET", target: str = "/api", *headers: str, body: bytes | None = None,
             version: str = "1.1") -> bytes:
-    """A well-formed request, with the length of its body."""
+    """Returns a well-formed request, with the length of its body."""
     lines = [f"{method} {target} HTTP/{version}", "Host: localhost", *headers]
     if body is not None:
         lines.append(f"Content-Length: {len(body)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests: a server that runs."""
+"""Fixtures of the tests: a running server."""
 
 import resource
 from collections.abc import Callable, Iterator
@@ -14,36 +14,36 @@ from servers import Server, Target
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack-for", type=attack.seconds, metavar="TIME",
-                     help="attacks at full size, and random requests beside Go's net/http for so long, such as 30m")
+                     help="runs attacks at full size, and compares random requests with Go's net/http for this time, such as 30m")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "files: needs the folder that is served")
-    config.addinivalue_line("markers", "promised: what the RFCs leave to a server, and the library in appserver/ada promises")
+    config.addinivalue_line("markers", "files: needs the served directory")
+    config.addinivalue_line("markers", "promised: what the RFCs leave to servers, and the library in appserver/ada guarantees")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every test is for each server."""
+    """Runs every test for each server."""
     if "target" in metafunc.fixturenames:
         metafunc.parametrize("target", servers.targets(), ids=str, scope="session")
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that is served at /files."""
+    """Creates the directory that is served at /files."""
     return servers.make_files(tmp_path_factory.mktemp("a folder with blanks & more %"))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def open_files() -> None:
-    """Raises the limit of open files to the most, for the tests and the subjects that they start."""
+    """Raises the limit of open files to its maximum, for the tests and the subjects that they start."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[dict[Target, Server]]:
-    """Servers that were started for many tests."""
+    """Servers that many tests share."""
     started: dict[Target, Server] = {}
     yield started
     for server in started.values():
@@ -52,14 +52,14 @@ def running() -> Iterator[dict[Target, Server]]:
 
 @pytest.fixture(scope="session")
 def size(pytestconfig: pytest.Config) -> attack.Size:
-    """The size of attacks: they take seconds, unless --attack-for says otherwise."""
+    """Returns the size of attacks: they take seconds, unless --attack-for is given."""
     random_s = pytestconfig.getoption("--attack-for")
     return attack.SHORT if random_s is None else attack.full(random_s)
 
 
 @pytest.fixture(autouse=True)
 def possible(request: pytest.FixtureRequest) -> None:
-    """Skips what cannot be asked of the target, where a test has one."""
+    """Skips a test that does not apply to its target, if it has one."""
     if "target" not in request.fixturenames:
         return
     target = request.getfixturevalue("target")
@@ -71,7 +71,7 @@ def possible(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 def server(target: Target, folder: Path, running: dict[Target, Server]) -> Server:
-    """The running server; one that has ended is started again."""
+    """Returns the running server; a server that has ended is started again."""
     if target not in running or not running[target].is_usable:
         if target in running:
             running.pop(target).close()
@@ -81,7 +81,7 @@ def server(target: Target, folder: Path, running: dict[Target, Server]) -> Serve
 
 @pytest.fixture
 def start(target: Target, folder: Path) -> Iterator[Callable[..., Server]]:
-    """Starts a server of the test's own, with further arguments of `open`."""
+    """Returns a function that starts a separate server for a test, with further arguments of `open`."""
     if target.declared is None:
         pytest.skip("a server at a URL cannot be started anew")
     started: list[Server] = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One request in a table of requests, what it may be answered with, and whether a second one behind it is kept apart from it."""
+"""A row in a table of requests: the request, its possible responses, and whether a following request is kept
+apart from it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,25 +14,27 @@ OK = frozenset({200})
 BAD = frozenset({400})
 
 SECOND = request("GET", "/api/hello/Second", "Connection: close")
-"""Follows each request on its connection. It is answered after the request, or never: by no means in its place."""
+"""Follows each request on its connection. It is answered after the request, or never, but not instead of it."""
 
 
 @dataclass(frozen=True)
 class Exchange:
     name: str
     rfc: str
-    """The section that asks for it: of RFC 9110 (semantics), 9112 (messages), 3986 (URIs), or `experiment`."""
+    """The section that requires it: of RFC 9110 (semantics), 9112 (messages), 3986 (URIs), or `experiment`."""
     request: bytes
     promised: frozenset[int]
-    """The status that it is answered with by the library in appserver/ada."""
+    """The status with which the library in appserver/ada responds."""
     allowed: frozenset[int] = frozenset()
-    """Others that the RFCs let a server answer with."""
+    """Other statuses that the RFCs allow."""
     json: Any = None
-    """The JSON of a 200."""
+    """The JSON content of a 200."""
     closes: bool = False
-    """The connection must end: where the next request begins is not known, or another could see it elsewhere."""
+    """The connection must end: the beginning of the next request is unknown, or another program could see it
+    elsewhere."""
     only_library: bool = False
-    """Only the library in appserver/ada is held to it: another server may wait for the rest of what it takes for a large body."""
+    """Required only of the library in appserver/ada: another server may wait for the rest of what it
+    considers a large body."""
     method: str = "GET"
     version: str = "1.1"
 
@@ -60,13 +63,13 @@ class Exchange:
         except NoAnswer:
             if server.promises or first.status < 400:
                 raise
-            return  # it closes after an error, and does not say so
+            return  # the server closes after an error without announcing it
         assert answer.status == 200 and answer.json == {"greeting": "Hello Second!"}, (
             f"{self.rfc}: the second request is answered with {answer}")
 
 
 def table(*exchanges: Exchange) -> pytest.MarkDecorator:
-    """Makes a test of each."""
+    """Creates a test for each exchange."""
     names = [exchange.name for exchange in exchanges]
     assert len(set(names)) == len(names), "two have the same name"
     return pytest.mark.parametrize("exchange", exchanges, ids=names)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers that are tested: subjects of the experiment `rest`, started as the lab starts them, or whatever serves the
-same at a URL."""
+"""The tested servers: subjects of the experiment `rest`, started as the lab starts them, or a server with the
+same content at a URL."""
 
 import os
 import socket
@@ -14,7 +14,8 @@ from experiments import ROOT, Declared, declared_subjects
 from subject import Subject
 
 PROFILES = ("ada-embedded", "ada-server", "ada-rest")
-"""The profiles of the HTTP server in appserver/ada. Where the RFCs leave a choice, these keep what their library promises."""
+"""The profiles of the HTTP server in appserver/ada. Where the RFCs leave a choice, these do what their
+library guarantees."""
 
 FILES = {
     "64k.bin": bytes(range(256)) * 256,
@@ -45,7 +46,7 @@ class Target:
 
 
 def targets() -> list[Target]:
-    """The three profiles, or what BENCHLAB_TEST_SERVERS names: subjects and URLs, separated by commas."""
+    """Returns the three profiles, or the subjects and URLs in BENCHLAB_TEST_SERVERS, separated by commas."""
     subjects = {subject.name: Target(subject.name, subject)
                 for subject in declared_subjects() if subject.experiment == "rest"}
     selection = os.environ.get("BENCHLAB_TEST_SERVERS")
@@ -53,7 +54,7 @@ def targets() -> list[Target]:
         return [subjects[name] for name in PROFILES if name in subjects]
     names = selection.split(",")
     if unknown := [name for name in names if "://" not in name and name not in subjects]:
-        raise LookupError(f"BENCHLAB_TEST_SERVERS: no URL, and no subject of the experiment rest: {', '.join(unknown)}")
+        raise LookupError(f"BENCHLAB_TEST_SERVERS: neither a URL nor a subject of the experiment rest: {', '.join(unknown)}")
     return [Target(name) if "://" in name else subjects[name] for name in names]
 
 
@@ -71,7 +72,7 @@ class Server:
         return Connection(self.address, forgiving=not self.promises, **settings)
 
     def get(self, path: str = "/api", *headers: str, method: str = "GET") -> Answer:
-        """Asks over a connection of its own."""
+        """Sends a request over a separate connection."""
         with self.connect() as connection:
             return connection.send(request(method, path, *headers)).answer(method)
 
@@ -96,7 +97,7 @@ class Server:
 
 
 def start(target: Target, folder: Path | None, *arguments: str, prefix: Sequence[str] = ()) -> Server:
-    """With further arguments of `open`, and a command that starts the subject in its own way."""
+    """Starts a server, with further arguments of `open`, and a command that executes the subject."""
     if target.declared is None:
         return Server(target, target.name)
     program = target.declared.program
@@ -113,13 +114,13 @@ def start(target: Target, folder: Path | None, *arguments: str, prefix: Sequence
 
 
 def open_case(subject: Subject, folder: Path, *arguments: str) -> str:
-    """The URL of what it serves then."""
+    """Opens the case and returns the URL that it serves."""
     words = ["open", "case=serve", "workers=8", f"files={quote(str(folder), safe='/-._~:,+')}", "seed=7", *arguments]
     return subject.ask_for("opened", " ".join(words)).arguments["url"]
 
 
 def make_files(folder: Path) -> Path:
-    """The folder that is served; what is beside it is not."""
+    """Creates the served directory; the directory around it is not served."""
     served = folder / "files"
     served.mkdir()
     for name, content in FILES.items():
@@ -133,6 +134,6 @@ def make_files(folder: Path) -> Path:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 on which nobody listens now."""
+    """Returns a port of 127.0.0.1 on which no process listens now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]

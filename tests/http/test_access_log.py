@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The access log of the servers in appserver/ada: its formats, its escapes, and that it loses lines and never waits."""
+"""The access log of the servers in appserver/ada: its formats and escapes, and that it drops lines instead of waiting.
+"""
 
 import json
 import os
@@ -23,7 +24,7 @@ Run = Callable[[str], Program]
 
 @pytest.fixture(params=["server", "embedded"])
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
-    """Starts a program that writes its log to `log`."""
+    """Returns a function that starts a program with its log in the file `log`."""
     started: list[Program] = []
 
     def start(form: str) -> Program:
@@ -37,7 +38,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
 
 
 def lost(program: Program) -> int:
-    """How many lines were, at the end of the program."""
+    """Returns the number of lost lines, at the end of the program."""
     program.process.stdin.close()
     count = int(program.process.stdout.read())
     assert program.process.wait(timeout=30) == 0
@@ -45,7 +46,7 @@ def lost(program: Program) -> int:
 
 
 def lines(program: Program, tmp_path: Path) -> list[str]:
-    """All that it has written, of which none may be lost."""
+    """Returns all lines that the program has written; none may be lost."""
     assert lost(program) == 0
     text = (tmp_path / "log").read_bytes().decode("ascii")
     assert text.endswith("\n")
@@ -98,7 +99,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["common", "combined", "json"])
 def test_nothing_breaks_out_of_a_line(run: Run, tmp_path: Path, form: str) -> None:
-    """All bytes that a server takes in a query and in fields, and more of them than a line has room for."""
+    """All bytes that a server accepts in a query and in fields, and more of them than fit into a line."""
     program = run(form)
     logged_bytes = bytes(byte for byte in range(256) if byte >= 32 and byte != 127 or byte == 9)
     queries = [bytes(byte for byte in logged_bytes if byte not in b"\t #"), b'" 200 5 "'.replace(b" ", b"\x85"),
@@ -127,7 +128,7 @@ def test_a_cut_text_says_so(run: Run, tmp_path: Path) -> None:
 
 
 def test_lines_of_many_workers(run: Run, tmp_path: Path) -> None:
-    """Each answer has a whole line, or is counted as lost."""
+    """Each response has a whole line, or is counted as lost."""
     program = run("combined")
 
     def ask(number: int) -> None:
@@ -146,7 +147,8 @@ def test_lines_of_many_workers(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_file_that_takes_nothing(run: Run, tmp_path: Path) -> None:
-    """A pipe that nobody reads: all are answered, what has no room is counted, and what had room is there."""
+    """A pipe without a reader: all requests are answered, lines that do not fit are counted, and lines that
+    fit are there."""
     os.mkfifo(tmp_path / "log")
     reader = os.open(tmp_path / "log", os.O_RDONLY | os.O_NONBLOCK)
     program = run("combined")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks: slow clients, clients that leave, slow readers, resets, and a system or a server that has nothing left. A server serves
-on, and has no descriptor, thread or memory more at the end than at the beginning.
+"""Attacks: slow clients, clients that disconnect, slow readers, resets, and a system or a server without free
+resources. The server continues to serve, and has no more descriptors, threads or memory at the end than at the
+beginning.
 
-They last seconds; with --attack-for they have full size. test_beside_go.py is a part of them."""
+They take seconds; with --attack-for they have full size. test_beside_go.py is part of them."""
 
 import os
 import random
@@ -23,14 +24,14 @@ from test_bodies import CHUNKED, END, ORDER, chunks, post
 from test_http_fuzz import SEED
 
 TIMEOUT_S = 60
-"""With a server that others keep from its work."""
+"""For a server that is delayed by other clients."""
 
 BIG = bytes(range(251)) * 33_000
-"""8 MB, of which no two pages are alike."""
+"""8 MB, in which no two pages are equal."""
 
 
 class Reader:
-    """Takes the content of an answer bit by bit, and then what is behind it."""
+    """Reads the content of a response piece by piece, and then what follows it."""
 
     def __init__(self, connection: Connection) -> None:
         self.socket = connection.socket
@@ -38,7 +39,7 @@ class Reader:
         self.count = 0
 
     def take(self, expected: bytes) -> bool:
-        """False at the end."""
+        """Reads the next piece; returns False at the end."""
         piece = received = self.socket.recv(1 << 18)
         if b"\r\n\r\n" not in self.head:
             content_at = len(self.head)
@@ -53,8 +54,8 @@ class Reader:
 
 
 def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tuple[bytes, ...]) -> None:
-    """Each takes what has come for it, until its end: nobody takes nothing for as long as the others need. What is behind begins
-    with one of these."""
+    """Each connection reads what has arrived for it, until its end, so none pauses while others need their
+    turn. What follows the content begins with one of these."""
     readers = [Reader(connection) for connection in connections]
     with selectors.DefaultSelector() as selector:
         for reader in readers:
@@ -73,7 +74,7 @@ def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tu
 
 @pytest.fixture
 def attacked(start: Callable[..., Server], target: Target, folder: Path) -> Callable[..., Server]:
-    """Starts a server of the test's own, with a large file."""
+    """Returns a function that starts a separate server for a test, with a large file."""
     if not target.promises:
         pytest.skip("what another server keeps is its own affair")
     (folder / "big.bin").write_bytes(BIG)
@@ -81,10 +82,10 @@ def attacked(start: Callable[..., Server], target: Target, folder: Path) -> Call
 
 
 def test_slow_clients(attacked: Callable[..., Server], size: Size) -> None:
-    """Each sends a byte at a time, and all are answered."""
+    """Each client sends one byte at a time, and all are answered."""
     server = attacked()
     sent = [request(), post(CHUNKED, body=chunks(ORDER[:30], ORDER[30:]) + END), request("POST", "/api/echo", body=ORDER)]
-    # The device has 448 KiB for requests that are not whole, and refuses who comes then
+    # The embedded server has 448 KiB for incomplete requests, and rejects further clients.
     room = 300 if server.target.name == "ada-embedded" else size.slow
 
     def attack() -> None:
@@ -106,7 +107,7 @@ def test_slow_clients(attacked: Callable[..., Server], size: Size) -> None:
 
 
 def test_clients_that_leave(attacked: Callable[..., Server], size: Size) -> None:
-    """At once, in the middle of what they send, before they read; with an end or a reset."""
+    """Clients disconnect immediately, while they send, or before they read; with an end or a reset."""
     server = attacked()
     dice = random.Random(SEED)
 
@@ -123,7 +124,8 @@ def test_clients_that_leave(attacked: Callable[..., Server], size: Size) -> None
 
 
 def test_slow_readers(attacked: Callable[..., Server], size: Size) -> None:
-    """They take a large file bit by bit, with the next request sent already, and get all of it."""
+    """Clients read a large file piece by piece, after they have already sent the next request, and get the
+    whole file."""
     server = attacked()
 
     def attack() -> None:
@@ -152,7 +154,7 @@ def test_resets_in_the_middle_of_a_file(attacked: Callable[..., Server], size: S
 
 
 def test_no_descriptors(attacked: Callable[..., Server]) -> None:
-    """A server that may have 40 open files lets the others wait, and does not spin meanwhile."""
+    """A server that may have 40 open files lets the other clients wait, without using CPU time."""
     server = attacked(prefix=("prlimit", "--nofile=40:40"))
 
     def attack() -> None:
@@ -170,7 +172,7 @@ def test_no_descriptors(attacked: Callable[..., Server]) -> None:
 
 
 def test_no_threads(attacked: Callable[..., Server], target: Target) -> None:
-    """A server that cannot have its threads says so, and ends what it began."""
+    """A server that cannot start its threads reports this, and stops what it started."""
     if target.name == "ada-embedded":
         pytest.skip("it has one thread")
     with pytest.raises(ProtocolError, match="error"):
@@ -178,12 +180,12 @@ def test_no_threads(attacked: Callable[..., Server], target: Target) -> None:
 
 
 def unfinished(body: int) -> bytes:
-    """A request whose content has this many bytes so far."""
+    """Returns a request whose content has this many bytes so far."""
     return request("POST", "/api/echo", "Content-Length: 65000") + b" " * body
 
 
 def fill(server: Server) -> list[Connection]:
-    """Clients that wait in the middle of their content, as many as there is memory for."""
+    """Returns clients that wait in the middle of their content, as many as fit into memory."""
     sent: list[Connection] = []
     while all(connection.is_open(0) for connection in sent):
         sent.append(server.connect().send(unfinished(60_000)))
@@ -197,8 +199,9 @@ def fill(server: Server) -> list[Connection]:
 
 
 def test_no_waiting_memory(attacked: Callable[..., Server]) -> None:
-    """When all memory for what waits is used up, who needs more gets it, and the client that has most for the longest time gets
-    503. When its users have left, as much is there as at first."""
+    """When all memory for waiting requests is used, a client that needs more gets it, and the client with the
+    most memory for the longest time gets 503. After these clients have left, as much memory is free as at
+    first."""
     server = attacked(prefix=("taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))))  # one loop, one pool
     rooms = []
 
@@ -223,7 +226,7 @@ EVERYTHING = [request(), request("GET", "/api/built?number=17"), request("GET", 
 
 
 def test_no_memory(attacked: Callable[..., Server]) -> None:
-    """A server that the system gives not a page more answers everything as before."""
+    """A server that gets no more memory from the system answers everything as before."""
     server = attacked()
 
     def statuses() -> list[int]:
@@ -246,7 +249,7 @@ def test_no_memory(attacked: Callable[..., Server]) -> None:
 
 
 def test_stopped_and_continued(attacked: Callable[..., Server]) -> None:
-    """By signals, under load, again and again."""
+    """Repeatedly stopped and continued by signals, under load."""
     server = attacked()
 
     def attack() -> None:

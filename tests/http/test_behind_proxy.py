@@ -26,20 +26,20 @@ WITHIN_S = 30
 
 
 def certify(folder: Path) -> None:
-    """Writes a key, and a certificate of its own for it."""
+    """Writes a key and a self-signed certificate for it."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=shop.example",
                     "-addext", "subjectAltName=DNS:shop.example", "-keyout", folder / "key", "-out", folder / "certificate"],
                    check=True, capture_output=True)
 
 
 def documented() -> list[str]:
-    """The configurations of nginx in HTTP.md."""
+    """Returns the configurations of nginx in HTTP.md."""
     page = (ROOT / "appserver/ada/HTTP.md").read_text()
     return re.findall(r"^```nginx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 class Proxy:
-    """nginx in front of a program's port, with a certificate of its own."""
+    """nginx in front of a program's port, with a self-signed certificate."""
 
     def __init__(self, folder: Path, behind: int, configuration_text: str, modules: str = "") -> None:
         self.port = free_port()
@@ -70,7 +70,7 @@ class Proxy:
             return client.connect_ex(("127.0.0.1", self.port)) == 0
 
     def ask(self, path: str, *options: str) -> tuple[str, bytes]:
-        """The version and status, and the content."""
+        """Returns the version and status, and the content."""
         reply = subprocess.run(
             ["curl", "-s", "--http2", "--cacert", self.folder / "certificate",
              "--resolve", f"shop.example:{self.port}:127.0.0.1", "-o", self.folder / "answer",
@@ -113,11 +113,11 @@ def test_a_stream(proxy: Proxy) -> None:
 # -- WebSocket (RFC 6455) ----------------------------------------------------------------------------
 
 TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
-"""Whole frames of these kinds (5.2)."""
+"""The first byte of whole frames of these kinds (5.2)."""
 
 
 class Hearer:
-    """A client that hears what is told in a room."""
+    """A client that receives the messages of a room."""
 
     def __init__(self, proxy: Proxy, room: str) -> None:
         context = ssl.create_default_context(cafile=proxy.folder / "certificate")
@@ -140,7 +140,7 @@ class Hearer:
         return kind, self.received.read(size)
 
     def send(self, kind: int, content: bytes) -> None:
-        """Masked, as clients do (5.3)."""
+        """Sends a masked frame, as clients do (5.3)."""
         mask = os.urandom(4)
         self.socket.sendall(bytes([kind, 0x80 | len(content)]) + mask
                             + bytes(byte ^ mask[at % 4] for at, byte in enumerate(content)))

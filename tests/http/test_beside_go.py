@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests at random, and damaged ones, answered by the profiles and by Go's net/http: the same class of status, the same content,
-and nothing more held at the end than at the beginning. --attack-for says for how long, BENCHLAB_FUZZ_SEED where it begins."""
+"""Random requests and damaged ones, answered by the profiles and by Go's net/http: the same class of status, the same
+content, and no more resources in use at the end than at the beginning. --attack-for sets the duration,
+BENCHLAB_FUZZ_SEED the seed."""
 
 import json
 import random
@@ -24,7 +25,7 @@ PATHS = ["/api", "/api/built?number=17", "/api/built?number=x", "/api/built?numb
          "/api/hello/A%3CB", "/api/hello/A.B", "/files/64k.bin", "/files/one.bin", "/files/empty.bin", "/files/none", "/nothing", "/a|b",
          "http://localhost/api", "/files/a%20name.bin", "/files/100%25.bin"]
 REFUSALS = (400, 414, 417, 431, 501, 505)
-"""Statuses that refuse a message itself."""
+"""Statuses that reject a message itself."""
 
 FIELDS = ["Accept: */*", "Accept: application/json", "X: y", "X:", "X: \t a b \t", "Cookie: a=b; c=d", "User-Agent: " + "u" * 500,
           "Accept-Encoding: identity", "Connection: keep-alive", "Range: bytes=0-0", "Range: bytes=5-", "Range: bytes=-3",
@@ -36,7 +37,7 @@ BODIES = (ORDER, ORDER[:-1], b"", b"[", b"{}x")
 
 
 def well_formed(dice: random.Random) -> bytes:
-    """Requests for which the RFCs leave servers no choice."""
+    """Returns requests for which the RFCs leave servers no choice."""
     fields = list({field.split(":")[0]: field.encode("latin-1") for field in dice.sample(FIELDS, dice.randrange(4))}.values())
     if dice.random() < 0.3:
         body = dice.choice(BODIES)
@@ -45,14 +46,14 @@ def well_formed(dice: random.Random) -> bytes:
             return post(CHUNKED, *fields, body=chunks(*[piece for piece in (body[:cut], body[cut:]) if piece]) + END)
         return post(b"Content-Length: %d" % len(body), *fields, body=body)
     method, path = dice.choice(("GET", "GET", "HEAD")), dice.choice(PATHS)
-    if method == "HEAD" or "empty" in path:  # Go takes ranges of HEAD (not so RFC 9110 14.2), and none of an empty file
+    if method == "HEAD" or "empty" in path:  # unlike RFC 9110 14.2, Go accepts ranges of HEAD, but none of an empty file
         fields = [field for field in fields if not field.startswith(b"Range")]
     lines = [f"{method} {path} HTTP/1.1".encode("latin-1"), b"Host: localhost", *fields]
     return b"\r\n".join([*lines, b"", b""])
 
 
 def first_answer(server: Server, sent: bytes) -> Answer | None:
-    """None if the server closes without one, as it does to what is not a whole request."""
+    """Returns None if the server closes the connection without a response, as after an incomplete request."""
     method = sent.split(b" ", 1)[0].decode("latin-1")
     with server.connect() as connection:
         connection.send(sent)
@@ -64,11 +65,11 @@ def first_answer(server: Server, sent: bytes) -> Answer | None:
         except Malformed:
             if server.promises:
                 raise
-            return None  # Go answers 1.0 with 1.0
+            return None  # Go responds to 1.0 with 1.0
 
 
 def content(answer: Answer) -> object:
-    """JSON by its value: how it is written is a server's affair."""
+    """Returns the content, and for JSON its value, because servers may format it differently."""
     if answer.status == 200 and (answer.get("Content-Type") or "").startswith("application/json") and answer.body:
         return json.loads(answer.body)
     return answer.body if answer.status in (200, 206) else b""
@@ -81,7 +82,8 @@ def must_be_the_same(name: str, answer: Answer | None, go_answer: Answer | None,
 
 
 def must_be_refused_too(name: str, answer: Answer | None, go_answer: Answer | None, sent: bytes) -> None:
-    """Go must not refuse the message. If both serve it alike, the content is the same, but for XML, which Go does not write."""
+    """Go must not reject the message. If both respond with the same status, the content is the same, except
+    for XML, which Go does not write."""
     if answer is None or go_answer is None or answer.status >= 300:
         return
     assert go_answer.status not in REFUSALS, f"{name}: {answer.status}, Go {go_answer.status}: {sent!r}"
@@ -90,13 +92,13 @@ def must_be_refused_too(name: str, answer: Answer | None, go_answer: Answer | No
 
 
 def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: float) -> int:
-    """The number of compared requests."""
+    """Returns the number of compared requests."""
     ends = time.monotonic() + for_s
     count = 0
     while time.monotonic() < ends:
         sent = well_formed(dice)
         damaged = mutated(sent, dice)
-        # Go takes no empty line before a request, as servers should (RFC 9112, 2.2)
+        # Unlike RFC 9112 2.2, Go does not accept an empty line before a request.
         go_answer, go_answer_to_damaged = first_answer(oracle, sent), first_answer(oracle, re.sub(rb"^(\r\n)+", b"", damaged))
         must_hold = must_be_the_same if is_well_formed(damaged, FIELD_LINES, set(BODIES)) else must_be_refused_too
         for server in profiles:
@@ -127,7 +129,7 @@ def profiles(folder: Path) -> Iterator[list[Server]]:
 
 
 def test_beside_go(profiles: list[Server], oracle: Server, size: Size) -> None:
-    """All of what is well-formed; and what is damaged is never taken here if Go refuses it."""
+    """All well-formed requests agree; a damaged request is never accepted here if Go rejects it."""
     dice = random.Random(SEED)
     compared = compare(profiles, oracle, dice, size.random_s / 4)
     before = [resources_of(server) for server in profiles]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies with a length and in chunks: what is echoed is what was sent, and where a body ends is never in doubt."""
+"""Bodies with a length and in chunks: the echo equals what was sent, and the end of a body is never ambiguous."""
 
 import json
 from collections.abc import Iterator
@@ -16,16 +16,16 @@ ORDER = (_ORDER_FILE if _ORDER_FILE.exists() else ROOT / "experiments" / "rest" 
 DOCUMENT = json.loads(ORDER)
 TOO_LARGE = frozenset({413})
 MOST = 65_536
-"""Bytes that the experiment wants to be taken."""
+"""Bytes that the experiment requires to be accepted."""
 
 
 def post(*fields: bytes, body: bytes = ORDER, version: bytes = b"1.1", target: bytes = b"/api/echo") -> bytes:
-    """A request with a body; its fields need not describe the body truthfully."""
+    """Returns a request with a body; its fields need not describe the body correctly."""
     return b"\r\n".join([b"POST " + target + b" HTTP/" + version, b"Host: localhost", *fields, b"", b""]) + body
 
 
 def chunks(*parts: bytes) -> bytes:
-    """All but the last chunk."""
+    """Returns all chunks except the last one."""
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
 
 
@@ -144,8 +144,8 @@ SMALL = b'{"a":1}'
     b"POST /api HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7;a=b\r\n{\"a\":1}\r\n00\r\nX: y\r\n\r\n",
     b"POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 7\r\n\r\n{\"a\":1}"], ids=["chunks", "length"])
 def test_split_anywhere(server: Server, sent: bytes) -> None:
-    """A request in two pieces, for every place between two bytes. The path has another method: that the body is read to its end
-    shows in what is answered next."""
+    """A request in two pieces, for every position between two bytes. The path only has another method: the
+    next response shows that the body was read to its end."""
     with server.connect() as connection:
         for pieces in splits(sent):
             answer = connection.send_in_pieces(pieces).answer("POST")
@@ -166,7 +166,7 @@ def test_a_byte_at_a_time(server: Server, body: bytes) -> None:
 
 
 def filled(length: int) -> bytes:
-    """The order as a document of this length."""
+    """Returns the order as a document of this length."""
     return ORDER.rstrip()[:-1] + b" " * (length - len(ORDER.rstrip())) + b"}"
 
 
@@ -185,7 +185,7 @@ def test_the_largest_body_is_taken(server: Server, chunked: bool) -> None:
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunks"])
 @pytest.mark.parametrize("length", [MOST * 4, 3_000_000])
 def test_a_body_that_is_too_large(server: Server, length: int, chunked: bool) -> None:
-    """RFC 9110 15.5.14. The answer arrives, however much the client still sends."""
+    """RFC 9110 15.5.14. The response arrives, no matter how much the client still sends."""
     body = filled(length)
     with server.connect() as connection:
         answer = connection.send(
@@ -199,7 +199,7 @@ def test_a_body_that_is_too_large(server: Server, length: int, chunked: bool) ->
 
 @pytest.mark.promised
 def test_a_length_that_is_too_large_is_refused_at_once(server: Server) -> None:
-    """Without waiting for the body."""
+    """The server does not wait for the body."""
     with server.connect() as connection:
         connection.send(post(b"Content-Length: 100000000", body=b""))
         assert connection.answer("POST").status == 413
@@ -209,7 +209,7 @@ def test_a_length_that_is_too_large_is_refused_at_once(server: Server) -> None:
                                   post(CHUNKED, body=chunks(ORDER) + b"0\r\n"), post(CHUNKED, body=chunks(ORDER)[:-10])],
                          ids=["length", "no last chunk", "no empty line", "part of a chunk"])
 def test_a_body_that_ends_early_is_not_complete(server: Server, sent: bytes) -> None:
-    """RFC 9112 8: it is not answered as if it were whole."""
+    """RFC 9112 8: it is not answered as if it were complete."""
     with server.connect() as connection:
         connection.send(sent).end_sending()
         try:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gzip for text in the servers of appserver/ada, as a filter: for whom, of what, and what the fields say then."""
+"""gzip for text in the servers of appserver/ada, as a filter: for which clients and content, and the resulting
+fields."""
 
 import gzip
 import time
@@ -72,7 +73,8 @@ def test_what_is_to_be_left_as_it_is(program: Program, query: str) -> None:
 
 
 def test_tags_and_vary(program: Program) -> None:
-    """Other bytes than those of a strong tag; a weak one stays, and so does a Vary that says it."""
+    """The coded content has other bytes than those of a strong tag, so the tag becomes weak; a weak one is
+    kept, and so is a Vary that already contains the field."""
     for tag, expected in (('%22a%22', 'W/"a"'), ('W/%22a%22', 'W/"a"')):
         answer = program.get(f"/text?size=5000&ETag={tag}&Cache-Control=no-cache", GZIP)
         assert is_coded(answer) and answer.get("ETag") == expected
@@ -91,7 +93,8 @@ def test_head_is_as_get(program: Program) -> None:
 
 
 def test_many_at_a_time(program: Program) -> None:
-    """There are two compressors: who finds none gets the text as it is, and nobody another one's."""
+    """There are two compressors: a client that finds none free gets plain text, and no client gets another's
+    content."""
     def ask(number: int) -> bool:
         length = 2_000 + number % 97 * 100
         with program.connect() as connection:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections that are kept, closed, half closed and reset, with many requests at once; RFC 9112 9."""
+"""Connections that are kept open, closed, half-closed and reset, with many requests on one; RFC 9112 9."""
 
 import re
 import time
@@ -53,7 +53,7 @@ def test_another_option_closes_nothing(server: Server, option: str) -> None:
 
 
 def test_upgrade_is_not_heeded(server: Server) -> None:
-    """RFC 9110 7.8: what the server does not know is ignored."""
+    """RFC 9110 7.8: an unknown protocol is ignored."""
     with server.connect() as connection:
         sent = request("GET", "/api", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
         assert connection.send(sent).answer().json == HELLO
@@ -68,7 +68,7 @@ def test_http_1_0_is_closed(server: Server) -> None:
 
 @pytest.mark.parametrize("option", ["keep-alive", "Keep-Alive"])
 def test_http_1_0_is_kept_if_it_asks(server: Server, option: str) -> None:
-    """The answer says so, or the client would wait for the end (RFC 9112 9.3 and C.2.2)."""
+    """The response says keep-alive; otherwise the client would wait for the end (RFC 9112 9.3 and C.2.2)."""
     with server.connect() as connection:
         for _ in range(2):
             answer = connection.send(request("GET", "/api", f"Connection: {option}", version="1.0")).answer(version="1.0")
@@ -111,7 +111,7 @@ def test_all_kinds_are_pipelined(server: Server) -> None:
                                    b"GET /api HTTP/1.1\r\nHost : x\r\n\r\n"],
                          ids=["no Host", "nonsense", "version", "blank"])
 def test_an_error_in_the_middle(server: Server, wrong: bytes) -> None:
-    """The requests before are answered, and nothing after."""
+    """The requests before the error are answered, and none after it."""
     with server.connect() as connection:
         connection.send(hello("one") + hello("two") + wrong + hello("late"))
         assert connection.answer().json == {"greeting": "Hello one!"}
@@ -130,7 +130,7 @@ def test_a_close_in_the_middle(server: Server) -> None:
 
 
 def test_pipelined_in_pieces(server: Server) -> None:
-    """Each piece ends somewhere in a request."""
+    """Each piece ends at some position in a request."""
     names = [f"N{i}" for i in range(60)]
     sent = b"".join(map(hello, names))
     with server.connect() as connection:
@@ -155,7 +155,7 @@ def test_a_half_closed_connection_is_answered(server: Server) -> None:
 @pytest.mark.parametrize("sent", [b"", b"\r\n", b"G", b"GET /api HTTP/1.1\r\n", request()[:-1]],
                          ids=["nothing", "an empty line", "a letter", "a line", "almost all"])
 def test_a_connection_half_closed_within_a_request(server: Server, sent: bytes) -> None:
-    """It is closed, with 400 or without an answer."""
+    """The connection is closed, with 400 or without a response."""
     with server.connect() as connection:
         connection.send(sent).end_sending()
         assert re.match(rb"HTTP/1\.1 4\d\d |$", connection.everything())
@@ -170,7 +170,7 @@ STAGES = {"connected": b"", "in the line": b"GET /a", "in the header": b"GET /ap
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_clients_that_reset(server: Server, stage: str) -> None:
-    """The server lives on, and keeps nothing of them."""
+    """The server continues, and keeps no resources of these clients."""
     with server.connect() as second:
         second.send(request()).answer()
         before = server.open_files if server.subject else 0
@@ -184,7 +184,7 @@ def test_clients_that_reset(server: Server, stage: str) -> None:
 
 
 def must_fall_to(server: Server, open_files: int) -> None:
-    """Connections that clients have left are closed before long."""
+    """Checks that connections of clients that disconnected are closed soon."""
     deadline = time.monotonic() + 5
     while server.open_files > open_files:
         assert time.monotonic() < deadline, f"{server.open_files} open files, {open_files} before"
@@ -193,8 +193,8 @@ def must_fall_to(server: Server, open_files: int) -> None:
 
 @pytest.mark.files
 def test_a_client_that_does_not_read(server: Server) -> None:
-    """The server stops reading from it, serves the others, and remembers where it was."""
-    times = 400  # 26 MB, more than the kernel takes for it
+    """The server stops reading from this client, serves the others, and continues at the same position."""
+    times = 400  # 26 MB, more than the kernel buffers
     with server.connect(receive_buffer=4096) as connection:
         memory = resident(server)
         connection.send(request("GET", "/files/64k.bin") * times)
@@ -209,7 +209,7 @@ def test_a_client_that_does_not_read(server: Server) -> None:
 
 
 def resident(server: Server) -> int:
-    """In bytes."""
+    """Returns the resident memory in bytes."""
     if server.subject is None:
         return 0
     status = Path(f"/proc/{server.subject.pid}/status").read_text()
@@ -243,8 +243,8 @@ def test_many_connections_one_after_the_other(server: Server) -> None:
 
 
 def test_date_advances(server: Server) -> None:
-    """Also on a connection that was idle, and for a server that was: RFC 9110 6.6.1. That it is now, and an IMF-fixdate, every
-    answer in these tests is held to."""
+    """Date also advances on a connection or a server that was idle: RFC 9110 6.6.1. For every response in
+    these tests the client checks that Date is current and an IMF-fixdate."""
     with server.connect() as connection:
         first = connection.send(request()).answer().get("Date")
         time.sleep(1.1)
@@ -255,7 +255,7 @@ def test_date_advances(server: Server) -> None:
 
 
 def test_connections_are_apart(server: Server) -> None:
-    """Pieces of requests over many connections, in turns."""
+    """Pieces of requests are sent over many connections, in turns."""
     connections = [server.connect() for _ in range(20)]
     sent = [hello(f"N{i}") for i in range(len(connections))]
     for at in range(0, max(map(len, sent)), 7):
@@ -267,7 +267,7 @@ def test_connections_are_apart(server: Server) -> None:
 
 
 def test_an_open_connection_costs_no_other(server: Server) -> None:
-    """A request that is never ended keeps nobody from being served."""
+    """A request that never ends does not prevent other clients from being served."""
     waiting: list[Connection] = [server.connect().send(request()[:-i - 1]) for i in range(30)]
     for _ in range(20):
         server.must_serve()

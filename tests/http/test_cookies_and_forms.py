@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cookies and forms of the library in appserver/ada, beside Python's own readers of them."""
+"""Cookies and forms of the library in appserver/ada, compared with Python's own parsers."""
 
 import random
 import re
@@ -18,7 +18,7 @@ Pairs = list[tuple[bytes, bytes]]
 
 
 def pairs(text: bytes) -> Pairs:
-    """The pairs in an answer of /cookies or /form."""
+    """Returns the pairs in a response of /cookies or /form."""
     lines = [line.split(b"=") for line in text.splitlines()]
     return [(bytes.fromhex(name.decode()), bytes.fromhex(value.decode())) for name, value in lines]
 
@@ -47,7 +47,7 @@ def form(program: Program, body: bytes, *headers: str) -> tuple[int, Pairs]:
     ([b'a=b"c; d=e'], [(b"d", b"e")]),
     ([b"a=\\; b=\xff; c=\xc3\xa9; d=x"], [(b"d", b"x")]), ([b"a=b,c d"], [(b"a", b"b,c d")])])
 def test_cookies_of_a_request(program: Program, sent: list[bytes], expected: Pairs) -> None:
-    """RFC 6265 4.2.1; a pair that is none is passed over, and the others count."""
+    """RFC 6265 4.2.1; an invalid pair is skipped, and the others are used."""
     assert cookies(program, *sent) == expected
 
 
@@ -57,7 +57,7 @@ def test_so_many_cookies(program: Program) -> None:
 
 
 def test_cookies_are_fuzzed(program: Program) -> None:
-    """Against a reader that splits, trims and asks regular expressions."""
+    """Compares with a parser that splits, trims and uses regular expressions."""
     dice = random.Random(SEED)
     pieces = [b"a", b"b", b"=", b";", b"; ", b'"', b" ", b"\t", b",", b"\\", b"\xff", b"\xc3\xa9", b"%20",
               b"()", b"__Host-", b"a=b"]
@@ -89,7 +89,7 @@ def test_a_cookie_is_set(program: Program) -> None:
 @pytest.mark.parametrize("name, value", [("a b", "x"), ("", "x"), ("a=b", "x"), ("a", "x;Domain=evil"),
                                          ("a", "x\r\nY: z"), ("a", 'x"'), ("a", "x y"), ("a", "é"), ("a", "x" * 4097)])
 def test_a_cookie_that_is_none(program: Program, name: str, value: str) -> None:
-    """A precondition: what a client sends does not get into the header."""
+    """A precondition: input of a client does not get into the header."""
     answer = program.get(f"/set-cookie?name={quote(name)}&value={quote(value)}")
     assert answer.status == 500 and not answer.all("Set-Cookie")
 
@@ -112,7 +112,7 @@ def test_no_form(program: Program, headers: tuple[str, ...]) -> None:
 
 
 def test_the_limits_of_a_form(program: Program) -> None:
-    """1,000 decoded bytes and 20 fields, as the handler has chosen."""
+    """1,000 decoded bytes and 20 fields are the handler's limits."""
     assert form(program, b"a=" + b"x" * 999)[0] == 200 and form(program, b"a=" + b"x" * 1000) == (413, [])
     assert form(program, b"a=" + b"%41" * 999)[0] == 200 and form(program, b"x" * 1001)[0] == 413
     assert len(form(program, b"&".join([b"a"] * 20))[1]) == 20 and form(program, b"&".join([b"a"] * 21)) == (413, [])
@@ -120,7 +120,7 @@ def test_the_limits_of_a_form(program: Program) -> None:
 
 
 def test_forms_are_fuzzed(program: Program) -> None:
-    """Malformed forms are read as Python reads them, and so are forms that Python writes."""
+    """Malformed forms are parsed as by Python, and so are forms that Python writes."""
     dice = random.Random(SEED)
     pieces = [b"a", b"b", b"=", b"&", b"+", b"%", b"%4", b"%41", b"%00", b"%fF", b"\xff", b";", b" ", b"\r\n", b"%%41",
               b"a=b&"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile clients, all of one address, that hold what a server in appserver/ada has: connections that are idle, requests that do
-not end, answers that are not taken. A client that behaves well, of the same address, is served all the while; and one that is
-slow, as in a mobile network, gets what it asks for and sends what it has."""
+"""Hostile clients with one address that use up the resources of a server in appserver/ada: with idle connections,
+requests that do not end, or responses that are not read. A well-behaved client with the same address is still served;
+and a slow one, as in a mobile network, can finish its downloads and uploads."""
 
 import re
 import selectors
@@ -21,10 +21,10 @@ from test_services import Program
 
 HOSTILE = 500
 CONNECTIONS = 64
-"""The number of connections that crowded_server has room for."""
+"""The maximum number of connections of crowded_server."""
 
 WITHIN_S = 3
-"""The promise is a second; this is on a machine that is busy."""
+"""The guarantee is one second; this is for a busy machine."""
 
 FILE_SIZE = 2**23
 MOBILE_RATE = 8_000
@@ -35,10 +35,11 @@ Crowd = list[socket.socket]
 
 
 class Hostile:
-    """Clients that come one after the other, and stay as long as they may."""
+    """Clients that connect one after another, and stay as long as they may."""
 
     def __init__(self, address: Address, sent: bytes, then: bytes = b"", is_slow_reader: bool = False) -> None:
-        """Each sends something, and a byte of the rest every second. A slow reader takes at most 100 bytes every second."""
+        """Each sends some data at first, and one byte of the rest every second. A slow reader reads at most
+        100 bytes per second."""
         self._address, self._sent, self._then, self._is_slow_reader = address, sent, then, is_slow_reader
         self._stops = threading.Event()
         self._clients: Crowd = []
@@ -67,7 +68,7 @@ class Hostile:
         try:
             client.send(self._sent)
         except OSError:
-            pass  # it was closed already
+            pass  # the connection was already closed
         return client
 
     def _dribble(self) -> None:
@@ -78,7 +79,7 @@ class Hostile:
                 try:
                     client.recv(100) if self._is_slow_reader else client.send(self._then[at:at + 1])
                 except OSError:
-                    pass  # it was closed, or there is nothing
+                    pass  # the connection was closed, or nothing has arrived
 
 
 HEADER = b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 15000\r\n\r\n"
@@ -95,14 +96,14 @@ CROWDS = {
 
 @pytest.fixture(params=["embedded", "server"])
 def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
-    """One with 64 connections, and defaults else."""
+    """Starts a program with 64 connections, and otherwise with its default settings."""
     program = Program("crowded_server", request.param, str(tmp_path / "file.bin"))
     yield program
     program.close()
 
 
 def must_be_quick(address: Address, path: str = "/fixed", echo: str = "/echo", content: bytes = b"x" * 4000) -> None:
-    """A request, and one whose content comes in two packets, on connections of their own."""
+    """Sends a request, and one whose content arrives in two packets, on separate connections."""
     begun = time.monotonic()
     with Connection(address, timeout_s=20) as connection:
         assert connection.send(request("GET", path)).answer().status == 200
@@ -125,7 +126,7 @@ def test_a_crowd_of_one_address(program: Program, crowd: str) -> None:
 
 @contextmanager
 def in_background(act: Callable[[], None]) -> Iterator[None]:
-    """Does something meanwhile; an exception of it is one of this."""
+    """Runs a function concurrently; an exception in it is raised here."""
     errors: list[BaseException] = []
 
     def run() -> None:
@@ -154,7 +155,7 @@ def upload_slowly(address: Address) -> None:
 
 
 def download_slowly(address: Address) -> None:
-    """At the rate of a mobile network for some seconds, then the rest."""
+    """Downloads at the rate of a mobile network for some seconds, and then the rest."""
     with Connection(address, timeout_s=30, receive_buffer=4096) as connection:
         connection.send(LARGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
         received = 0
@@ -181,7 +182,7 @@ def test_slow_but_honest_in_a_crowd(program: Program, crowd: str) -> None:
 @pytest.mark.files
 @pytest.mark.parametrize("crowd", ["idle", "slow headers", "slow posts", "slow readers"])
 def test_a_crowd_with_defaults(server: Server, crowd: str) -> None:
-    """The subjects of the lab, as they are."""
+    """The subjects of the lab with their default settings."""
     if not server.promises:
         pytest.skip("what another server does is its own affair")
     form = dict(CROWDS[crowd])
@@ -194,7 +195,8 @@ def test_a_crowd_with_defaults(server: Server, crowd: str) -> None:
 
 
 class Asker:
-    """Asks one request after the other, as fast as they are answered; over a new connection after an answer that ends one."""
+    """Sends one request after another, as fast as they are answered; after a response that ends the
+    connection it opens a new one."""
 
     def __init__(self, address: Address, selector: selectors.BaseSelector) -> None:
         self._address, self._selector = address, selector
@@ -219,8 +221,9 @@ class Asker:
 
 
 def test_clients_take_turns_when_all_are_busy(program: Program) -> None:
-    """Twice as many clients as there is room for, all with one request after the other: nobody is kept waiting, as answers say
-    that the connection ends while others wait, and none is closed without that."""
+    """Twice as many clients as connections, all sending one request after another: no client waits for long,
+    because responses end their connection while others wait, and no connection is closed without such a
+    response."""
     with selectors.DefaultSelector() as selector:
         askers = [Asker(program.addresses[0], selector) for _ in range(128)]
         stops = time.monotonic() + 3
@@ -234,7 +237,8 @@ def test_clients_take_turns_when_all_are_busy(program: Program) -> None:
 
 @pytest.mark.parametrize("sent", [b"", HEADER + b"x" * 14_000], ids=["idle", "slow posts"])
 def test_who_has_most_makes_room_first(program: Program, sent: bytes) -> None:
-    """Clients of another address keep their connections, although they are idle, or wait with a request, for longer."""
+    """Clients with another address keep their connections, although these are idle, or have an incomplete request, for
+    longer."""
     begun = request("POST", "/echo", body=b"x" * 100)
     others = [socket.create_connection(program.addresses[0], 20, source_address=("127.0.0.2", 0)) for _ in range(12)]
     for other in others[::2]:
@@ -250,7 +254,8 @@ def test_who_has_most_makes_room_first(program: Program, sent: bytes) -> None:
 
 
 def test_a_full_server_keeps_its_clients(program: Program) -> None:
-    """As long as nobody else waits: a client that one loop of the server gives to another costs nobody a connection."""
+    """As long as no other client waits, a client that one loop of the server passes to another costs nobody a
+    connection."""
     with ExitStack() as stack:
         clients = [stack.enter_context(program.connect()) for _ in range(CONNECTIONS)]
         for _ in range(2):
@@ -275,7 +280,7 @@ def test_the_last_answer_is_whole(program: Program) -> None:
 
 
 def test_keep_alive_is_on(program: Program) -> None:
-    """The system asks clients that are silent whether they are still there (timer 2 in proc(5), /proc/net/tcp)."""
+    """The system probes idle clients (timer 2 in proc(5), /proc/net/tcp)."""
     port = program.addresses[0][1]
     with program.connect() as connection:
         assert connection.send(request("GET", "/fixed")).answer().status == 200

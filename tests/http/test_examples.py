@@ -25,7 +25,7 @@ MODULES = ("authz_core", "headers", "mpm_event", "proxy", "proxy_http", "socache
 
 
 class Example:
-    """It prints its URL, and ends when its input does."""
+    """An example's process: it prints its URL, and ends when its input ends."""
 
     def __init__(self, name: str, *arguments: object) -> None:
         if not (PROGRAMS / name).exists():
@@ -117,7 +117,7 @@ def test_upload(run: Callable[..., Example], tmp_path: Path) -> None:
 
 @pytest.fixture
 def apache(run: Callable[..., Example], tmp_path: Path) -> Iterator[tuple[int, Example]]:
-    """In front of an example: its port, and the example."""
+    """Runs Apache in front of an example; returns its port and the example."""
     behind, port = run("behind_proxy"), free_port()
     certify(tmp_path)
     page = (ROOT / "appserver/ada/HTTP.md").read_text()
@@ -149,7 +149,7 @@ def curl(folder: Path, port: int, path: str, *options: str) -> list[str]:
 
 
 def connections_to(port: int) -> set[str]:
-    """The other ends of those that are established (proc(5): remote address in hexadecimal, state 1)."""
+    """Returns the remote ends of established connections (proc(5): remote address in hexadecimal, state 1)."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return {row[1] for row in rows if row[2].endswith(f":{port:04X}") and row[3] == "01"}
 

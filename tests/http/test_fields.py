@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Field lines: what is malformed is refused, since another program on the way could read it otherwise."""
+"""Field lines: malformed ones are rejected, because another program on the way could read them differently."""
 
 from exchange import BAD, OK, Exchange, table
 from servers import Server

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files: validators, conditions and ranges (RFC 9110 8.8, 13, 14), and no way out of the folder."""
+"""Files: validators, conditions and ranges (RFC 9110 8.8, 13, 14), and no access outside the directory."""
 
 import os
 import re
@@ -24,7 +24,7 @@ SIZE = len(FILE)
 
 @pytest.fixture
 def full(server: Server) -> Answer:
-    """The file, unconditionally."""
+    """Returns the response with the whole file, without conditions."""
     answer = server.get(PATH)
     assert answer.status == 200 and answer.body == FILE
     return answer
@@ -73,7 +73,7 @@ def test_names(server: Server, path: str, name: str) -> None:
 @pytest.mark.parametrize("path", ["none.bin", "", ".", "folder", "folder/", "one.bin/", "one.bin/x", "pipe", "64K.BIN", "one.bin%20",
                                   "one.bin.", "*", "%2A.bin", "one", "a+name.bin", "x" * 300, "x/" * 500])
 def test_what_is_no_file(server: Server, path: str) -> None:
-    """Nothing of it is shown, and a pipe keeps nobody waiting."""
+    """Nothing of it is sent, and a pipe does not block the server."""
     answer = server.get(f"/files/{path}")
     assert answer.status in (400, 403, 404) or not server.promises and answer.status in (301, 302, 307, 308, 414)
     assert b"64k" not in answer.body
@@ -106,7 +106,7 @@ def test_no_way_out_of_the_folder(server: Server, folder: Path, base: str, way: 
 
 
 def test_names_that_look_like_a_way_out(server: Server) -> None:
-    """A name that begins with a dot, or with two, is a name; a server may keep such files to itself."""
+    """A name that begins with one or two dots is a valid name; a server may hide such files."""
     for name in (".hidden", "..two"):
         answer = server.get(f"/files/{name}")
         assert answer.status in (200, 403, 404) and (answer.status != 200 or answer.body == FILES[name])
@@ -116,7 +116,7 @@ def test_names_that_look_like_a_way_out(server: Server) -> None:
 
 
 def not_modified(answer: Answer, full: Answer) -> bool:
-    """RFC 9110 15.4.5: a 304 has the fields of the 200 that a cache needs."""
+    """RFC 9110 15.4.5: a 304 has those fields of the 200 that a cache needs."""
     assert answer.status in (200, 304)
     if answer.status == 304:
         assert answer.body == b""
@@ -133,7 +133,7 @@ def not_modified(answer: Answer, full: Answer) -> bool:
     ('"other"', False), ('W/"other"', False), ('""', False), ('"a {}"', False), ("other", False), ("", False)])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_if_none_match(server: Server, full: Answer, etag: str, condition: str, matches: bool, method: str) -> None:
-    """RFC 9110 13.1.2: compared weakly."""
+    """RFC 9110 13.1.2: weak comparison."""
     opaque = etag.removeprefix("W/")
     condition = condition.format(opaque if '"a {}"' != condition else opaque.strip('"'))
     with server.connect() as connection:
@@ -146,13 +146,13 @@ def test_if_none_match(server: Server, full: Answer, etag: str, condition: str, 
 
 
 def test_if_none_match_in_two_lines(server: Server, full: Answer, etag: str) -> None:
-    """RFC 9110 5.3: lines of a list are one list."""
+    """RFC 9110 5.3: several lines of a list form one list."""
     assert not_modified(server.get(PATH, 'If-None-Match: "other"', f"If-None-Match: {etag}"), full)
 
 
 @pytest.mark.parametrize("later_s, matches", [(0, True), (1, True), (86_400, True), (-1, False), (-10**8, False)])
 def test_if_modified_since(server: Server, full: Answer, modified: datetime, later_s: int, matches: bool) -> None:
-    """RFC 9110 13.1.3. A server may take only its own Last-Modified for a match."""
+    """RFC 9110 13.1.3. A server may accept only its own Last-Modified as a match."""
     moment = modified + timedelta(seconds=later_s)
     if moment > datetime.now(timezone.utc):
         pytest.skip("the moment lies in the future")
@@ -162,7 +162,8 @@ def test_if_modified_since(server: Server, full: Answer, modified: datetime, lat
 
 @pytest.fixture
 def long_ago(folder: Path) -> Path:
-    """A file whose date can be written in all three forms: RFC 850's year has two digits, and means the one in the past."""
+    """A file whose date can be written in all three formats: RFC 850's year has two digits, and means a year
+    in the past."""
     file = folder / "old.bin"
     file.write_bytes(b"old")
     moment = datetime(2019, 11, 6, 8, 49, 37, tzinfo=timezone.utc).timestamp()
@@ -185,20 +186,20 @@ def test_the_three_forms_of_a_date(server: Server, long_ago: Path, form: str) ->
     "Wed, 06 Nov 99999999 08:49:37 GMT", "Wed, 06 Nov 0000 08:49:37 GMT", "Xyz, 06 Nov 2022 08:49:37 GMT x", "1900000000",
     "Wed, 06 Nov 2019 08:49:37 GMT, Wed, 06 Nov 2019 08:49:37 GMT"])
 def test_a_date_that_is_none_is_ignored(server: Server, long_ago: Path, form: str) -> None:
-    """RFC 9110 13.1.3, for those of the forms that cannot be read; some servers read more than there is."""
+    """RFC 9110 13.1.3, for invalid formats; some servers accept more than they should."""
     answer = server.get("/files/old.bin", f"If-Modified-Since: {form}")
     assert answer.status == 200 and answer.body == b"old" or not server.promises and answer.status in (304, 400)
 
 
 def test_if_none_match_comes_first(server: Server, full: Answer, etag: str, modified: datetime) -> None:
-    """RFC 9110 13.1.3: If-Modified-Since is ignored beside it."""
+    """RFC 9110 13.1.3: If-Modified-Since is ignored if If-None-Match is present."""
     assert not not_modified(server.get(PATH, 'If-None-Match: "other"', f"If-Modified-Since: {date(modified)}"), full)
     earlier = date(modified - timedelta(days=1))
     assert not_modified(server.get(PATH, f"If-None-Match: {etag}", f"If-Modified-Since: {earlier}"), full)
 
 
 def test_if_match(server: Server, etag: str) -> None:
-    """RFC 9110 13.1.1: compared strongly. It need not be heeded by a server that only reads, but ours does."""
+    """RFC 9110 13.1.1: strong comparison. A server that only reads may ignore it, but ours does not."""
     statuses = {condition: server.get(PATH, f"If-Match: {condition}").status
                 for condition in (etag, f'"other", {etag}', "*", '"other"', "W/" + etag.removeprefix("W/"))}
     strong = not etag.startswith("W/")
@@ -222,7 +223,7 @@ def test_conditions_of_what_is_not_there(server: Server) -> None:
 
 
 def test_a_changed_file_has_other_validators(server: Server, folder: Path) -> None:
-    """Also if it is as long as before."""
+    """Even if its length is the same."""
     file = folder / "changing.bin"
     file.write_bytes(b"before")
     os.utime(file, (time.time() - 100, time.time() - 100))
@@ -242,7 +243,7 @@ def test_a_changed_file_has_other_validators(server: Server, folder: Path) -> No
 
 @pytest.fixture
 def ranged(server: Server) -> Callable[..., Answer]:
-    """Asks for a range; a server that has no ranges ignores them, which RFC 9110 14.2 lets it."""
+    """Requests a range; a server without ranges ignores them, as RFC 9110 14.2 allows."""
     if server.get(PATH, "Range: bytes=0-0").status == 200:
         assert not server.promises
         pytest.skip("this server ignores ranges")
@@ -280,7 +281,7 @@ def test_a_range_beyond_the_end(ranged: Callable[..., Answer], server: Server, r
                                     "bytes=1", "bytes 0-99", "byte=0-99", "items=0-99", "bytes=0x0-0x9", "bytes=0 - 9", "bytes:0-99",
                                     "bytes=0-99/65536", "bytes=1.0-2", "bytes=\u00b9-\u00b2"])
 def test_a_range_that_is_none_is_ignored(ranged: Callable[..., Answer], server: Server, ranges: str) -> None:
-    """RFC 9110 14.2: an unknown unit must be ignored; what is malformed may be, or refused."""
+    """RFC 9110 14.2: an unknown unit must be ignored; a malformed range may be ignored or rejected."""
     answer = ranged(ranges)
     if server.promises or answer.status == 200:
         assert answer.status == 200 and answer.body == FILE
@@ -292,7 +293,8 @@ def test_a_range_that_is_none_is_ignored(ranged: Callable[..., Answer], server: 
                                     "bytes=" + ",".join(["0-"] * 500), "bytes=" + ",".join(f"{i}-{i}" for i in range(0, 2000, 2))],
                          ids=lambda ranges: ranges[:20])
 def test_several_ranges(ranged: Callable[..., Answer], ranges: str) -> None:
-    """RFC 9110 14.2, 15.3.7.2: parts, or the whole file, or one range of them; many that overlap are no way to be sent a flood."""
+    """RFC 9110 14.2, 15.3.7.2: the parts, the whole file, or one of the ranges; many overlapping ranges do
+    not multiply the data sent."""
     answer = ranged(ranges)
     assert answer.status in (200, 206, 400, 416)
     assert len(answer.body) < 3 * SIZE
@@ -312,7 +314,7 @@ def test_several_ranges(ranged: Callable[..., Answer], ranges: str) -> None:
 
 
 def test_ranges_are_for_get(ranged: Callable[..., Answer]) -> None:
-    """RFC 9110 14.2: other methods ignore them."""
+    """RFC 9110 14.2: other methods ignore ranges."""
     head = ranged("bytes=0-99", method="HEAD")
     assert head.status in (200, 206)
     assert ranged("bytes=0-99", path="/api").json == {"greeting": "Hello World!"}
@@ -325,7 +327,8 @@ def test_an_empty_file_has_no_range(ranged: Callable[..., Answer], server: Serve
 
 
 def test_if_range(ranged: Callable[..., Answer], server: Server, etag: str, modified: datetime) -> None:
-    """RFC 9110 13.1.5: the range only of what the client has a part of; a weak tag is never enough."""
+    """RFC 9110 13.1.5: the range is sent only of the version that the client has a part of; a weak tag never
+    matches."""
     def statuses(*conditions: str) -> list[int]:
         return [ranged("bytes=0-99", f"If-Range: {condition}").status for condition in conditions]
 

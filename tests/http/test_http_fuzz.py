@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is sent, what comes back are whole answers, and the server lives on. What is sent is the same in every run, unless
-BENCHLAB_FUZZ_SEED and BENCHLAB_FUZZ_CASES say otherwise."""
+"""Whatever is sent, complete responses come back, and the server continues to serve. The same data is sent in every
+run, unless BENCHLAB_FUZZ_SEED or BENCHLAB_FUZZ_CASES is set."""
 
 import os
 import random
@@ -34,7 +34,7 @@ TOKENS = [b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"\0", b" ", b"\t", b":", b",", b"
 
 
 def mutated(data: bytes, dice: random.Random) -> bytes:
-    """The data with one to six changes: of bytes, pieces, tokens and order."""
+    """Returns the data with one to six changes: of bytes, pieces, tokens and order."""
     data = bytearray(data)
     for _ in range(dice.randint(1, 6)):
         at = dice.randrange(len(data) + 1)
@@ -61,7 +61,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
 
 
 def case(dice: random.Random) -> bytes:
-    """The bytes that one connection sends: requests of which most are wrong."""
+    """Returns the bytes that one connection sends: requests of which most are invalid."""
     kind = dice.random()
     if kind < 0.06:
         return dice.randbytes(dice.choice((1, 20, 500, 5000)))
@@ -76,13 +76,14 @@ def case(dice: random.Random) -> bytes:
 
 
 def pieces(data: bytes, dice: random.Random) -> list[bytes]:
-    """All at once, or cut in a few places."""
+    """Returns the data in one piece, or cut in a few places."""
     cuts = sorted(dice.sample(range(len(data) + 1), min(len(data), dice.choice((0, 0, 1, 3)))))
     return [data[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(data)])]
 
 
 def exchange(server: Server, sent: list[bytes], dice: random.Random) -> list[bytes]:
-    """Sends each over a connection of its own, their pieces in turns; what came back on each until its end."""
+    """Sends each over a separate connection, with their pieces in turns; returns what each received until its
+    end."""
     waiting = [pieces(data, dice) for data in sent]
     turns = [i for i, some in enumerate(waiting) for _ in some]
     dice.shuffle(turns)
@@ -95,7 +96,7 @@ def exchange(server: Server, sent: list[bytes], dice: random.Random) -> list[byt
 
 
 def received(server: Server, connection: Connection) -> bytes:
-    """A server that resets what it has refused is told from one that waits for the client to read the answer."""
+    """A reset is only accepted from servers that do not guarantee that the client can read the response."""
     try:
         with connection:
             return connection.everything()
@@ -105,7 +106,8 @@ def received(server: Server, connection: Connection) -> bytes:
 
 
 def must_be_answers(received: bytes, sent: bytes) -> None:
-    """Whole answers, and nothing else. If there is a HEAD in what was sent, it is not known which of them has no body."""
+    """Checks that the data consists of complete responses. If a HEAD was sent, it is unknown which of them
+    has no body."""
     unread = received
     while unread:
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)

@@ -14,7 +14,7 @@ PLAIN = json.dumps(DOCUMENT, separators=(",", ":"))
 
 
 def order(remark: str = '"x"', discount: str = "1.5", id_: str = "4711") -> str:
-    """An order in which these values are written so."""
+    """Returns an order in which these values are written in this way."""
     document = {**DOCUMENT, "remark": "<remark>", "discount": "<discount>", "id": "<id>"}
     return (json.dumps(document).replace('"<remark>"', remark).replace('"<discount>"', discount).replace('"<id>"', id_))
 
@@ -41,7 +41,7 @@ def test_texts(server: Server, written: str, value: str) -> None:
                                      "1.7976931348623157e308", "5e-324", "123456789012345680000", "0.000001", "0e5", "1.0000000000000000000001",
                                      "3.141592653589793238462643383279502884197169399375105820974944592307816406286"])
 def test_numbers(server: Server, written: str) -> None:
-    """RFC 8259 6: what comes back is the same binary64."""
+    """RFC 8259 6: the echoed number is the same binary64."""
     answer = echo(server, order(discount=written))
     assert answer.status == 200 and float(answer.json["discount"]) == float(written)
 
@@ -89,7 +89,7 @@ def test_what_is_not_json(server: Server, text: str) -> None:
 
 @pytest.mark.parametrize("text", [b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\x80", b"\xf8\x88\x80\x80\x80"])
 def test_what_is_not_utf_8(server: Server, text: bytes) -> None:
-    """RFC 8259 8.1. Some replace it by U+FFFD; nobody gives it back."""
+    """RFC 8259 8.1. Some servers replace it by U+FFFD; none echoes it."""
     answer = echo(server, order(remark='"<here>"').encode().replace(b"<here>", text))
     assert answer.status == 400 or not server.promises and answer.status == 200
     answer.body.decode("utf-8")
@@ -101,7 +101,8 @@ def test_what_is_not_utf_8(server: Server, text: bytes) -> None:
     PLAIN[:-1] + ',"id":5}', PLAIN[:-1] + ',"other":{"a":[1,{"b":null}]}}', order(remark="5"), order(remark="null"), "[]", "{}", "5", '"x"', "null",
     PLAIN.replace('"id"', r'"\u0069d"'), PLAIN[:-1] + ',"":1}'], ids=lambda text: ascii(text)[-40:])
 def test_what_may_be_taken(server: Server, text: str) -> None:
-    """RFC 8259 leaves it to the reader, or it is JSON but no order: answered with JSON, or refused."""
+    """RFC 8259 leaves it to the parser, or it is valid JSON but not an order: the response is JSON, or a
+    rejection."""
     answer = echo(server, text)
     assert answer.status in (200, 400)
     if answer.status == 200:
@@ -114,7 +115,7 @@ def test_what_may_be_taken(server: Server, text: str) -> None:
     '"' + r"\u0000" * 10_000 + '"', "[" + "0," * 32_000 + "0]", PLAIN.replace('"tags":["t0"', '"tags":["t0"' + ',""' * 21_000)],
     ids=["open lists", "open objects", "nested lists", "a nested member", "many members", "many items", "backslashes", "escapes", "many numbers", "many tags"])
 def test_documents_that_are_heavy(server: Server, text: str) -> None:
-    """They end nothing, and take no long time."""
+    """They do not crash the server, and take little time."""
     assert len(text) <= MOST
     assert echo(server, text).status in (200, 400, 413)
     server.must_serve()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many connections: idle ones by the thousand, 512 busy ones, and more than there is room for."""
+"""Many connections: thousands of idle ones, 512 busy ones, and more than the server has room for."""
 
 import resource
 import selectors
@@ -14,7 +14,7 @@ from servers import Server
 from test_bodies import DOCUMENT, ORDER
 
 AT_LEAST = 1024
-"""Connections that the experiment wants to be open."""
+"""The number of open connections that the experiment requires."""
 
 
 def hello(name: str) -> bytes:
@@ -31,7 +31,7 @@ def connections(server: Server, count: int) -> Iterator[list[Connection]]:
 
 @pytest.mark.parametrize("count", [1000, 4000])
 def test_idle_connections(server: Server, count: int) -> None:
-    """All are open, none costs the others anything, and each is served when its turn comes."""
+    """All are open, they do not delay the others, and each is served when it sends a request."""
     if count > AT_LEAST and server.target.name not in ("ada-server", "ada-rest"):
         pytest.skip("the experiment asks for 1,024 only")
     with connections(server, count) as idle:
@@ -44,7 +44,7 @@ def test_idle_connections(server: Server, count: int) -> None:
 
 
 def test_512_busy_connections(server: Server) -> None:
-    """Each has a request under way all the time; each gets its own answers, in its own order."""
+    """Each always has a request in progress; each gets its own responses, in its own order."""
     rounds = 12
     with connections(server, 512) as busy, selectors.DefaultSelector() as selector:
         turns = dict.fromkeys(range(len(busy)), 0)
@@ -66,8 +66,8 @@ def test_512_busy_connections(server: Server) -> None:
 
 
 def test_512_bodies_at_once(server: Server) -> None:
-    """In two pieces each, so that all have a body under way. The embedded profile has memory for some of them, and tells the
-    others so."""
+    """Each body is sent in two pieces, so that all are in progress at the same time. The embedded profile has
+    memory for some of them, and rejects the others."""
     sent = request("POST", "/api/echo", body=ORDER)
     with connections(server, 512) as busy:
         for connection in busy:
@@ -85,7 +85,7 @@ def test_512_bodies_at_once(server: Server) -> None:
 
 
 def test_a_thousand_wait_to_be_accepted(server: Server) -> None:
-    """They connect and ask before any answer is read."""
+    """They connect and send requests before any response is read."""
     with connections(server, 1000) as waiting:
         for connection in waiting:
             connection.send(request("GET", "/api", "Connection: close"))
@@ -95,7 +95,7 @@ def test_a_thousand_wait_to_be_accepted(server: Server) -> None:
 
 
 def test_more_than_there_is_room_for(server: Server) -> None:
-    """Those that are too many wait, and are served when others have left."""
+    """Those in excess wait, and are served when others have disconnected."""
     with connections(server, AT_LEAST + 300) as some:
         last = some[-1].send(request())
         if last.is_open(0.3):
@@ -107,8 +107,8 @@ def test_more_than_there_is_room_for(server: Server) -> None:
 
 @pytest.mark.promised
 def test_no_open_files_left(start: Callable[..., Server]) -> None:
-    """Connections that cannot be accepted take the places of idle ones, of which the oldest is closed first, and keep no core
-    busy."""
+    """Connections that cannot be accepted replace idle ones, of which the oldest is closed first, and use no
+    CPU time while they wait."""
     server = start(prefix=["prlimit", "--nofile=120:120"])
     with connections(server, 200) as some:
         assert some[-1].send(request()).answer().status == 200

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The monitor in a server, as appserver/ada/MONITOR.md has it: its figures, read by others' parsers."""
+"""The monitor in a server, as described in appserver/ada/MONITOR.md: its metrics, read by other parsers."""
 
 import json
 import socket
@@ -36,14 +36,15 @@ def shop() -> Iterator[Example]:
 
 
 def figures_of(shop: Example, path: str, *headers: str) -> Answer:
-    """At the port of the monitor."""
+    """Sends a request to the monitor's port."""
     with Connection(("127.0.0.1", shop.figures_port)) as connection:
         return connection.send(request("GET", path, *headers)).answer()
 
 
 @pytest.mark.parametrize("field", ["", "proxy_set_header X-Real-IP $remote_addr;", "proxy_set_header Host $host;"])
 def test_nothing_is_shown_behind_a_proxy(shop: Example, tmp_path: Path, field: str) -> None:
-    """nginx in front of the application, with no more than proxy_pass, which tells nobody that it is a proxy."""
+    """nginx in front of the application with only proxy_pass, so that the application cannot know that there is
+    a proxy."""
     temporary = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     port = free_port()
     (tmp_path / "nginx.conf").write_text(
@@ -69,7 +70,7 @@ def test_json(shop: Example) -> None:
     assert (figures["monitor"], figures["application"], figures["bucket_width"]) == (1, "shop", 1 / 32)
     assert 0 <= figures["now_unix_s"] - figures["started_unix_s"] < 3600
     pages = {page["name"]: page for page in figures["pages"]}
-    # The pool opens its connections in a task of its own
+    # The pool opens its connections in a separate task.
     opening = pages.pop("(no request)")
     assert "INSERT INTO article VALUES (?, ...), (?, ...)" in {query["name"] for query in opening["queries"]}
     assert {name: page["count"] for name, page in pages.items()} == {PAGE: 7, "GET /broken": 1, "(other)": 1}
@@ -120,7 +121,7 @@ def test_page_has_the_figures(shop: Example) -> None:
 
 
 def test_script_of_the_page(shop: Example, tmp_path: Path) -> None:
-    """Node parses it; what it draws is looked at in a browser."""
+    """Node parses it; its drawing is checked in a browser."""
     script = figures_of(shop, "/monitor/page").body.decode().split("<script>")[1].split("</script>")[0]
     (tmp_path / "page.js").write_text(script)
     subprocess.run(["node", "--check", tmp_path / "page.js"], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms with files in the servers of appserver/ada: multipart/form-data as it comes."""
+"""Forms with files in the servers of appserver/ada: multipart/form-data as a stream."""
 
 import random
 import zlib
@@ -47,7 +47,7 @@ def post(content: bytes, *fields: str) -> bytes:
 
 
 def almost(chance: random.Random) -> bytes:
-    """Content that is full of what could be a boundary."""
+    """Returns content that is full of sequences that could begin a boundary."""
     pieces = [b"\r\n", b"\r", b"\n", b"-", b"--", f"--{BOUNDARY[:9]}".encode(), f"\r\n--{BOUNDARY[:-1]}".encode(), b"x", b"\0"]
     return b"".join(chance.choice(pieces) for _ in range(chance.randrange(60)))
 
@@ -101,7 +101,7 @@ def test_another_type(program: Program) -> None:
 
 
 def test_an_error_ends_the_upload(program: Program) -> None:
-    """The rest is not waited for."""
+    """The server does not wait for the rest."""
     with program.connect() as connection:
         connection.send(head("/upload/form", TYPE, "Content-Length: 1000000000") + f"--{BOUNDARY}\r\nnonsense\r\n".encode())
         answer = connection.answer("POST")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rest profile writes documents as JSON or XML, as the client wants; RFC 9110 12."""
+"""The rest profile writes documents as JSON or XML, as the client prefers; RFC 9110 12."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -18,7 +18,7 @@ def negotiates(target: Target) -> None:
 
 
 def form(answer: Answer) -> str:
-    """JSON or XML; what the answer says of itself must be so."""
+    """Returns JSON or XML; the content type of the response must match its content."""
     media_type = answer.get("Content-Type").partition(";")[0]
     if media_type == "application/json":
         assert answer.json["greeting"] == "Hello World!"
@@ -36,7 +36,7 @@ def form(answer: Answer) -> str:
     ("application/xml ; q=1", "XML"), ("application/xml;Q=1.000", "XML"), ("application/*;q=0.5, application/json;q=0.1", "XML"),
     ("text/html, application/json;q=0.1", "JSON"), ("application/xml;q=0.5, */*", "JSON")])
 def test_the_client_chooses(server: Server, accept: str | None, expected: str) -> None:
-    """RFC 9110 12.5.1: the most specific range counts for each form."""
+    """RFC 9110 12.5.1: for each format the most specific range applies."""
     headers = [] if accept is None else [f"Accept: {accept}"]
     answer = server.get("/api", *headers)
     assert answer.status == 200 and form(answer) == expected
@@ -51,7 +51,7 @@ def test_accept_in_two_lines(server: Server) -> None:
 
 @pytest.mark.parametrize("accept", ["text/html", "image/*", "*/*;q=0", "application/json;q=0, application/xml;q=0.000", "application/pdf, text/plain"])
 def test_what_it_does_not_have(server: Server, accept: str) -> None:
-    """RFC 9110 15.5.7; it may also ignore the field."""
+    """RFC 9110 15.5.7; the server may also ignore the field."""
     answer = server.get("/api", f"Accept: {accept}")
     assert answer.status in (200, 406)
     if answer.status == 406:
@@ -75,7 +75,7 @@ def test_an_order_as_xml(server: Server) -> None:
 
 
 def test_markup_is_escaped(server: Server) -> None:
-    """Characters that XML does not have become U+FFFD."""
+    """Characters that XML does not allow are replaced by U+FFFD."""
     answer = server.get("/api/hello/A%22B'C", "Accept: application/xml")
     assert ElementTree.fromstring(answer.body).findtext("greeting") == "Hello A\"B'C!"
     remark = "<&>\"'\u0001\ufffe\U0001f600]]>"

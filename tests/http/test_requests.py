@@ -13,12 +13,12 @@ NO_SUCH_METHOD = frozenset({405, 501})
 
 
 def line(start: bytes, *fields: bytes) -> bytes:
-    """A request with this request line; Host unless there are other fields."""
+    """Returns a request with this request line; it has a Host field unless fields are given."""
     return b"\r\n".join([start, *(fields or [b"Host: localhost"]), b"", b""])
 
 
 def bad(name: str, rfc: str, request: bytes, *allowed: int, **more: object) -> Exchange:
-    """Malformed: refused, and the connection ends."""
+    """A malformed request: it is rejected, and the connection ends."""
     return Exchange(name, rfc, request, BAD, frozenset(allowed), closes=True, **more)
 
 
@@ -219,13 +219,13 @@ def test_allow_says_what_there_is(server: Server, path: str, methods: set[str]) 
 
 
 def test_options_of_the_server(server: Server) -> None:
-    """RFC 9110 9.3.7: OPTIONS with an asterisk asks the server, not a resource."""
+    """RFC 9110 9.3.7: OPTIONS with an asterisk applies to the server, not to a resource."""
     answer = server.get("*", method="OPTIONS")
     assert answer.status in ((200, 204) if server.promises else (200, 204, 400, 404, 405, 501))
 
 
 def test_options_with_a_body(server: Server) -> None:
-    """RFC 9110 9.3.7: a body is no request."""
+    """RFC 9110 9.3.7: a body is not read as a request."""
     with server.connect() as connection:
         connection.send(request("OPTIONS", "/api", "Content-Type: text/plain", body=request("GET", "/api/hello/smuggled")))
         answer = connection.answer("OPTIONS")
@@ -235,7 +235,7 @@ def test_options_with_a_body(server: Server) -> None:
 
 @pytest.mark.parametrize("length", [1000, 4000, 8000])
 def test_a_long_target_is_taken(server: Server, length: int) -> None:
-    """RFC 9112 3: request lines of 8,000 octets at least. The embedded profile's limit is what its maker chose."""
+    """RFC 9112 3: request lines of at least 8,000 octets. The embedded profile's limit is chosen by its user."""
     answer = server.get("/" + "x" * (length - len("GET / HTTP/1.1")))
     assert answer.status == 404 or (answer.status == 414 and server.target.name == "ada-embedded" and length > 1000)
 
@@ -244,7 +244,7 @@ def test_a_long_target_is_taken(server: Server, length: int) -> None:
 @pytest.mark.parametrize("length", [100_000, 1_000_000])
 @pytest.mark.parametrize("ends", [True, False], ids=["complete", "without an end"])
 def test_a_target_that_is_too_long(server: Server, length: int, ends: bool) -> None:
-    """RFC 9110 15.5.15. The answer arrives, however much the client still sends."""
+    """RFC 9110 15.5.15. The response arrives, no matter how much the client still sends."""
     with server.connect() as connection:
         long = request("GET", "/" + "x" * length)
         answer = connection.send(long if ends else long[:length]).answer()
@@ -269,13 +269,14 @@ def test_a_header_that_is_too_large(server: Server, kind: str) -> None:
 
 
 def test_a_header_of_a_browser_is_taken(server: Server) -> None:
-    """Some 3 KB in 30 fields, with cookies."""
+    """About 3 KB in 30 fields, with cookies."""
     fields = [f"X-Field-{i}: {'x' * 50}" for i in range(29)] + [f"Cookie: session={'y' * 800}"]
     assert server.get("/api", *fields).json == HELLO
 
 
 def test_empty_lines_without_an_end(server: Server) -> None:
-    """RFC 9112 2.2 lets a server ignore one; a client that sends nothing else does not keep it busy for ever."""
+    """RFC 9112 2.2 lets a server ignore one empty line; a client that sends nothing else does not keep it busy
+    forever."""
     with server.connect() as connection:
         connection.send(b"\r\n" * 100_000)
         connection.end_sending()

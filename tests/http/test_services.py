@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services' needs of the servers in appserver/ada: the client's address, trusted proxies, a state of their own."""
+"""Services' requirements of the servers in appserver/ada: the client's address, trusted proxies, and their own
+state."""
 
 import socket
 import subprocess
@@ -16,7 +17,7 @@ BUILD = "make -C appserver/ada http_programs"
 
 
 class Program:
-    """One of the tests' programs: it prints its ports, and ends when its input does."""
+    """One of the tests' programs: it prints its ports, and ends when its input ends."""
 
     def __init__(self, name: str, *arguments: str, ports: int = 1) -> None:
         if not (PROGRAMS / name).exists():
@@ -53,7 +54,7 @@ def program(request: pytest.FixtureRequest) -> Iterator[Program]:
 
 
 def ask_from(source: str, address: tuple[str, int], path: str, *headers: str) -> str:
-    """The content of an answer to a client at another of this machine's addresses."""
+    """Returns the content of a response to a client with another of this machine's addresses."""
     with socket.create_connection(address, TIMEOUT_S, source_address=(source, 0)) as client:
         client.sendall(request("GET", path, *headers, "Connection: close"))
         received = b"".join(iter(lambda: client.recv(65536), b""))
@@ -78,14 +79,15 @@ def test_an_address_of_ipv6() -> None:
         with socket.create_connection(("::1", port), TIMEOUT_S) as client:
             client.sendall(request("GET", "/address", "Connection: close"))
             assert b"".join(iter(lambda: client.recv(65536), b"")).endswith(b"\r\n\r\n::1")
-        # The socket of "::" takes clients of IPv4 too: they have their own address, not ::ffff:127.0.0.1
+        # The socket of "::" also accepts clients over IPv4: they have their own address, not
+        # ::ffff:127.0.0.1.
         assert ask_from("127.0.0.1", ("127.0.0.1", port), "/address") == "127.0.0.1"
     finally:
         program.close()
 
 
 def test_each_connection_has_its_own(program: Program) -> None:
-    """They are kept, and asked in turns."""
+    """The connections are kept open, and used in turns."""
     sources = [f"127.0.1.{number}" for number in range(1, 30)]
     clients = [socket.create_connection(program.addresses[0], TIMEOUT_S, source_address=(source, 0))
                for source in sources]
@@ -107,7 +109,7 @@ def test_each_connection_has_its_own(program: Program) -> None:
     ("/forwarded", "Forwarded: for=192.0.2.1;proto=https;host=e.org"),
     ("/x-forwarded", "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: e.org")])
 def test_only_a_trusted_proxy_is_believed(program: Program, path: str, field: str) -> None:
-    """127.0.0.1 is one, 127.0.0.2 is not."""
+    """127.0.0.1 is a trusted proxy, 127.0.0.2 is not."""
     assert ask_from("127.0.0.1", program.addresses[0], path, field) == "192.0.2.1 https e.org"
     assert ask_from("127.0.0.2", program.addresses[0], path, field).startswith("127.0.0.2 http ")
 
@@ -122,7 +124,7 @@ def test_what_a_client_invents_is_to_the_left(program: Program, path: str, appen
 
 
 def test_a_service_has_its_state(program: Program) -> None:
-    """From all workers; two servers of one program have a state each."""
+    """All workers share the state; two servers of one program have separate states."""
     first = int(program.get("/count").body)
     with ThreadPoolExecutor(8) as clients:
         counts = list(clients.map(lambda _: int(program.get("/count").body), range(100)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`close` under load: what was asked before it is answered, connections end cleanly, and the port is free."""
+"""`close` under load: earlier requests are answered, connections end cleanly, and the port is free."""
 
 import os
 import signal
@@ -16,12 +16,12 @@ from client import Connection, NoAnswer, Reset, request
 from servers import Server, open_case
 
 LIMIT_S = 5
-"""The experiment's, for the reply to `close`."""
+"""The experiment's time limit for the reply to `close`."""
 
 
 @dataclass
 class Load:
-    """Clients that ask without a pause, each over a connection of its own or a new one for every request."""
+    """Clients that send requests without a pause, each over one connection or a new one for every request."""
 
     server: Server
     keep_alive: bool
@@ -31,7 +31,7 @@ class Load:
     lost: list[str] = field(default_factory=list)
     """Requests that were sent before the close and not answered."""
     resets: int = 0
-    """Connections that ended in another way than with FIN, whenever their request was sent."""
+    """Connections that ended without FIN, no matter when their request was sent."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> "Load":
@@ -49,7 +49,7 @@ class Load:
         while True:
             try:
                 connection = connection or self.server.connect()
-            except OSError:  # refused: the server listens no more
+            except OSError:  # refused: the server no longer listens
                 return
             i += 1
             name = f"N{number} {i}"
@@ -74,18 +74,18 @@ class Load:
 
 
 def close(server: Server) -> float:
-    """How long it took."""
+    """Closes the server and returns the duration."""
     begun = time.monotonic()
     assert server.subject.ask_for("closed", "close").arguments == {}
     return time.monotonic() - begun
 
 
 def must_be_free(server: Server) -> None:
-    """Nobody listens, and another may."""
+    """Checks that no process listens on the port, and that another process can."""
     with pytest.raises(ConnectionRefusedError):
         server.connect()
     if not server.promises:
-        return  # what is in TIME_WAIT may keep a port, if the server did not ask for it to be reused
+        return  # connections in TIME_WAIT may block the port, if the server did not allow its reuse
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(server.address)
@@ -94,7 +94,8 @@ def must_be_free(server: Server) -> None:
 
 @pytest.mark.parametrize("keep_alive", [True, False], ids=["kept connections", "a connection per request"])
 def test_none_is_lost_under_load(start: Callable[..., Server], folder: Path, keep_alive: bool) -> None:
-    """Clients cannot know when a server closes: what they send at that moment may come too late, but is never half answered."""
+    """Clients cannot know when a server closes: what they send at this moment may be too late, but is never
+    answered in part."""
     server = start()
     for _ in range(2):
         with Load(server, keep_alive, count=24) as load:
@@ -112,8 +113,8 @@ def test_none_is_lost_under_load(start: Callable[..., Server], folder: Path, kee
 
 
 def test_what_was_asked_is_answered(start: Callable[..., Server]) -> None:
-    """Requests that lie in the server's buffers, and on connections that it has not accepted yet. It is stopped meanwhile, so that
-    it finds them and the end at the same time."""
+    """Requests in the server's buffers, and on connections that it has not accepted yet. The server is
+    stopped in the meantime, so that it sees them and the end at the same time."""
     server = start()
     open_connections = [server.connect() for _ in range(50)]
     for connection in open_connections:
@@ -138,7 +139,7 @@ def test_what_was_asked_is_answered(start: Callable[..., Server]) -> None:
 
 
 def test_idle_connections_are_closed(start: Callable[..., Server]) -> None:
-    """At once, and cleanly."""
+    """Immediately, and cleanly."""
     server = start()
     idle = [server.connect() for _ in range(300)]
     for connection in idle[::2]:
@@ -150,11 +151,11 @@ def test_idle_connections_are_closed(start: Callable[..., Server]) -> None:
 
 
 STUCK = [request()[:-1], request("POST", "/api/echo", "Content-Length: 1024") + b"{", request("GET", "/files/64k.bin") * 400]
-"""In the header, in the body, in the answer."""
+"""In the header, in the body, in the response."""
 
 
 def test_clients_that_are_stuck_do_not_hold_it_up(start: Callable[..., Server]) -> None:
-    """Some in each stage."""
+    """Some clients in each stage."""
     server = start()
     stuck: list[Connection] = [server.connect(receive_buffer=4096).send(sent) for sent in STUCK * 10]
     time.sleep(0.2)
@@ -167,7 +168,7 @@ def test_clients_that_are_stuck_do_not_hold_it_up(start: Callable[..., Server]) 
 
 
 def test_a_body_under_way_is_finished(start: Callable[..., Server]) -> None:
-    """The rest of a request that had begun, a moment later: answered whole, or not at all."""
+    """The rest of a request that has begun arrives a moment later: it is answered completely, or not at all."""
     server = start()
     sent = request("POST", "/api/echo", body=b'{"a":1}')
     with server.connect() as connection:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of a byte that arrives alone, after much data and after little: the same. The server's CPU time is compared
-with itself in turns, so that a busy machine slows both."""
+"""The cost of a byte that arrives alone is the same after much data and after little. The server's CPU times are
+measured in turns, so that a busy machine slows both."""
 
 import statistics
 import time
@@ -14,11 +14,11 @@ from test_services import Program
 
 ROUNDS = 15
 BYTES = 60
-"""Bytes of each round."""
+"""Bytes in each round."""
 PAUSE_S = 0.0001
-"""After each byte, so that the server reads it before the next one is there"""
+"""The pause after each byte, so that the server reads it before the next one arrives."""
 MOST = 2
-"""Times as much: it was 4 times when a header of 15,000 bytes was parsed again for each byte."""
+"""The maximum ratio: it was 4 when a header of 15,000 bytes was parsed again for each byte."""
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
 HEADERS = {"server": 15_000, "embedded": 7_000}
@@ -37,12 +37,12 @@ def program(kind: str) -> Iterator[Program]:
 
 
 def cpu_ns(program: Program) -> int:
-    """CPU time of all threads of the program, by the clock of clock_getcpuclockid(3)."""
+    """Returns the CPU time of all threads of the program, from the clock of clock_getcpuclockid(3)."""
     return time.clock_gettime_ns((~program.process.pid << 3) | 2)
 
 
 def cost_ns(program: Program, connection: Connection, piece: bytes) -> float:
-    """CPU time for each byte of the piece, sent alone."""
+    """Returns the CPU time per byte of the piece, when its bytes are sent alone."""
     before = cpu_ns(program)
     for at in range(len(piece)):
         connection.send(piece[at:at + 1])
@@ -51,7 +51,7 @@ def cost_ns(program: Program, connection: Connection, piece: bytes) -> float:
 
 
 def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: bytes = b"") -> float:
-    """The median cost after the first beginning, divided by that after the second."""
+    """Returns the median cost after the first beginning, divided by that after the second."""
     with ExitStack() as stack:
         connections = [stack.enter_context(program.connect()) for _ in beginnings]
         for connection, beginning in zip(connections, beginnings, strict=True):
@@ -64,7 +64,7 @@ def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: byt
 
 
 def padded(text: bytes, size: int) -> bytes:
-    """The request with fields of 500 bytes after its first line."""
+    """Returns the request with fields of 500 bytes after its first line."""
     line = b"X-Padding: " + 487 * b"a" + b"\r\n"
     head, _, rest = text.partition(b"\r\n")
     return head + b"\r\n" + size // len(line) * line + rest

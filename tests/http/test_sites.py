@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of the library in appserver/ada: index files, Cache-Control, and files that were compressed before."""
+"""Directories served by the library in appserver/ada: index files, Cache-Control, and precompressed files."""
 
 import gzip
 import os
@@ -85,7 +85,7 @@ def test_the_client_chooses(site: Program, accepted: str | None, coding: str | N
 
 
 def test_what_there_is(site: Program) -> None:
-    """A coding that has no file, or a folder or a link in its place, is passed over."""
+    """A coding without a file, or with a directory or a link instead of a file, is skipped."""
     assert site.get("/site/zip.js", "Accept-Encoding: br, gzip;q=0.1").body == CODED["gzip"]
     answer = site.get("/site/plain.txt", "Accept-Encoding: br, gzip")
     assert answer.body == b"plain" and answer.get("Content-Encoding") is None
@@ -97,7 +97,8 @@ def test_what_there_is(site: Program) -> None:
 
 
 def test_each_coding_is_validated_by_itself(site: Program) -> None:
-    """RFC 9110 8.8.3: entity tags differ, even if time and size do not; 304 has what caches need (15.4.5)."""
+    """RFC 9110 8.8.3: entity tags differ, even if time and size are equal; a 304 has what caches need
+    (15.4.5)."""
     tags = {}
     for coding in ("gzip", "br", None):
         headers = [f"Accept-Encoding: {coding}"] if coding else []
@@ -112,7 +113,7 @@ def test_each_coding_is_validated_by_itself(site: Program) -> None:
 
 
 def test_the_field_is_fuzzed(site: Program) -> None:
-    """Whatever is accepted, the content is that of the coding that the answer names."""
+    """Whatever is accepted, the content has the coding that the response names."""
     dice = random.Random(SEED)
     pieces = ["gzip", "br", "identity", "*", ",", ", ", ";", ";q=", "0", "1", "0.5", ".", '"', "\\",
               " ", "\t", "q", "=", "x"]

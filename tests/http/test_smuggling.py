@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests in which two programs can see two different ends: refused, the connection ended, and what is hidden in them never
-answered. RFC 9112 11.2."""
+"""Requests in which two programs can see two different ends: they are rejected, the connection is ended, and
+the requests hidden in them are never answered. RFC 9112 11.2."""
 
 import pytest
 
@@ -58,7 +58,7 @@ CODINGS = {
 
 
 def must_be_refused(server: Server, sent: bytes) -> None:
-    """There must be one answer, 400 or 501, which ends the connection."""
+    """Checks that there is one response, 400 or 501, which ends the connection."""
     with server.connect() as connection:
         answer = connection.send(sent + SECOND).answer("POST")
         assert answer.status in (400, 501), answer
@@ -73,8 +73,8 @@ def post(*lines: bytes, version: bytes = b"1.1") -> bytes:
 @pytest.mark.parametrize("length_first", [True, False], ids=["length first", "coding first"])
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_length_and_a_coding(server: Server, coding: str, length_first: bool) -> None:
-    """The hidden part is a request to a program that takes the coding, and the body to one that takes the length
-    (CL.TE); and a coding that only one of two programs sees is obfuscated (TE.TE)."""
+    """The hidden part is a request for a program that uses the coding, and a body for one that uses the length
+    (CL.TE); an obfuscated coding is seen by only one of two programs (TE.TE)."""
     body = b"0\r\n\r\n" + HIDDEN
     lines = [b"Content-Length: %d" % len(body), CODINGS[coding]]
     must_be_refused(server, post(*(lines if length_first else lines[::-1])) + body)
@@ -82,7 +82,7 @@ def test_a_length_and_a_coding(server: Server, coding: str, length_first: bool) 
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_coding_and_a_short_length(server: Server, coding: str) -> None:
-    """The hidden part is in a chunk to a program that takes the coding, and a request to one that takes the length
+    """The hidden part is in a chunk for a program that uses the coding, and a request for one that uses the length
     (TE.CL)."""
     size = b"%x\r\n" % len(HIDDEN)
     must_be_refused(server, post(b"Content-Length: %d" % len(size), CODINGS[coding]) + size + HIDDEN + b"\r\n0\r\n\r\n")
@@ -92,7 +92,7 @@ def test_a_coding_and_a_short_length(server: Server, coding: str) -> None:
     CODINGS.keys() - {"as it is", "in upper case", "a tab", "no blank", "blanks behind", "a comma behind", "a comma before",
                       "two lines, the first empty"}))
 def test_an_obfuscated_coding_without_a_length(server: Server, coding: str) -> None:
-    """Else the body would be the next request (TE.0)."""
+    """Otherwise the body would be the next request (TE.0)."""
     if "folded" in coding and not server.promises:
         pytest.skip("RFC 9112 5.2 lets a server unfold it")
     must_be_refused(server, post(CODINGS[coding]) + b"0\r\n\r\n" + HIDDEN)
@@ -101,7 +101,7 @@ def test_an_obfuscated_coding_without_a_length(server: Server, coding: str) -> N
 @pytest.mark.parametrize("name", ["Transfer_Encoding", "TransferEncoding", "X-Transfer-Encoding", "Transfer-Encodings",
                                   "Content_Length", "ContentLength", "X-Content-Length"])
 def test_another_field_frames_nothing(server: Server, name: str) -> None:
-    """A name that is only similar is another field."""
+    """A field with a similar name does not frame the body."""
     body = b"0\r\n\r\n" + HIDDEN
     field = f"{name}: {'chunked' if 'oding' in name else 0}".encode()
     with server.connect() as connection:
@@ -145,7 +145,7 @@ def test_a_length_that_is_obfuscated(server: Server, length: str) -> None:
 
 
 CHUNKED_BODIES = {
-    # A line break that only one program takes for one, in an extension or in the data (TERM.EXT, EXT.TERM, TERM.SPILL).
+    # A line break that only one program accepts, in an extension or in the data (TERM.EXT, EXT.TERM, TERM.SPILL).
     "LF ends an extension": b"2;\nxx\r\n%(size)x\r\n0\r\n\r\n%(hidden)s\r\n0\r\n\r\n",
     "LF in an extension": b"2;a\nxx\r\n%(size)x\r\n%(hidden)s\r\n0\r\n\r\n",
     "CR ends an extension": b"2;\rxx\r\n%(size)x\r\n%(hidden)s\r\n0\r\n\r\n",
@@ -177,13 +177,13 @@ def test_chunks_that_are_ambiguous(server: Server, body: str) -> None:
 
 
 def test_a_request_line_in_a_field(server: Server) -> None:
-    """Response splitting has no place to begin: an escape is never a line break in an answer's header."""
+    """Response splitting is impossible: an escape is never a line break in a response's header."""
     for target in ("/api/hello/%0d%0aX-Split:%20yes", "/nothing/%0d%0aX-Split:%20yes", "/files/%0d%0aX-Split:%20yes"):
         assert server.get(target).get("X-Split") is None
 
 
 def test_a_refused_request_is_refused_in_pieces_too(server: Server) -> None:
-    """The same answer when the parser sees it byte by byte."""
+    """The response is the same when the parser sees the request byte by byte."""
     sent = post(b"Content-Length: 5", b"Transfer-Encoding: chunked") + b"0\r\n\r\n"
     with server.connect() as connection:
         for i in range(len(sent)):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No recursion, and no object on the stack that grows with what a client sends: what GCC says of each subprogram of the
-HTTP library (-fcallgraph-info=su,da). Of calls by access values and of dispatching ones it does not say whom they call."""
+"""No recursion, and no object on the stack that grows with a client's data, according to GCC's information on
+each subprogram of the HTTP library (-fcallgraph-info=su,da). It does not contain the targets of calls by
+access values and of dispatching calls."""
 
 import os
 import re
@@ -14,15 +15,16 @@ ROOT = Path(__file__).resolve().parents[2]
 CRATES = ROOT / "appserver" / "ada"
 LIBRARY = CRATES / "http" / "src"
 OUTPUT = ROOT / "build" / "tests" / "stack"
-# Generics are compiled where they are instantiated: those of REST, of JSON.Objects and of Embedded are here.
+# Generics are compiled where they are instantiated: those of REST, of JSON.Objects and of Embedded are
+# instantiated here.
 INSTANCES = [CRATES / "tests" / "http" / "shop.adb", ROOT / "experiments" / "rest" / "ada" / "orders.adb",
              CRATES / "tests" / "http" / "counted_device.adb"]
-# As a user compiles it, but so that each subprogram is there by itself, and calls what its source calls
+# Compiled as by a user, except that each subprogram is separate and calls what its source calls.
 SWITCHES = ["-fcallgraph-info=su,da", "-fno-inline", "-fno-ipa-cp", "-fno-ipa-icf", "-fno-optimize-sibling-calls"]
 NODE = re.compile(r'^node: \{ title: "([^"]*)" label: "([^"]*)"', re.MULTILINE)
 EDGE = re.compile(r'^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', re.MULTILINE)
 
-# Subprograms with objects whose size GCC does not know, how many each has, and why none of them grows without bound
+# Subprograms with objects of unknown size to GCC, their number, and why none of them grows without bound.
 BOUNDED = {
     "images of numbers, literals that are chosen from, octets of an address": {
         "documents.append_xml.2": 1, "http.access_logs.add_field": 2, "http.access_logs.add_request": 3,
@@ -49,7 +51,8 @@ BOUNDED = {
 
 @dataclass
 class Subprogram:
-    """Where it is, what its frame takes, its objects without a static size, and whom it calls."""
+    """A subprogram's place, its frame's size, its objects without a static size, and the subprograms that it
+    calls."""
 
     place: str
     usage: str
@@ -58,15 +61,16 @@ class Subprogram:
 
 
 def short(name: str) -> str:
-    """Those that the linker does not see have their file before the name."""
+    """Returns the name without the file name that precedes it for subprograms that are local to a file."""
     return name.rpartition(":")[2].removeprefix("appserver__").replace("__", ".")
 
 
 def read(graph: Path, found: dict[str, Subprogram], is_library: bool) -> None:
-    """Subprograms that are called and not compiled here have no usage."""
+    """Subprograms that are called but not compiled here have no usage."""
     text = graph.read_text()
     for name, label in NODE.findall(text):
-        # Name, place, "96 bytes (dynamic)", "2 dynamic objects", these; the place is <built-in> of what the compiler adds
+        # Name, place, "96 bytes (dynamic)", "2 dynamic objects", the objects; the place is <built-in> for
+        # what the compiler adds.
         _, place, usage, objects, *_ = label.split("\\n") + [""] * 4
         if usage and (is_library or place.startswith(f"{LIBRARY}/")):
             found[name] = Subprogram(place.removeprefix(f"{LIBRARY}/"), usage, int(objects.split()[0]))
@@ -77,7 +81,7 @@ def read(graph: Path, found: dict[str, Subprogram], is_library: bool) -> None:
 
 @pytest.fixture(scope="module")
 def subprograms() -> dict[str, Subprogram]:
-    """The library's subprograms, by the linker's names."""
+    """Returns the library's subprograms, by the linker's names."""
     for old in OUTPUT.glob("**/*.ci"):
         old.unlink()
     crates = ":".join(str(path.parent) for path in CRATES.glob("*/appserver*.gpr"))
@@ -96,7 +100,8 @@ def subprograms() -> dict[str, Subprogram]:
 
 
 def circles(subprograms: dict[str, Subprogram]) -> list[list[str]]:
-    """Groups that call each other, or one that calls itself (R. Tarjan, SIAM Journal on Computing 1, 1972)."""
+    """Returns the groups that call each other, or one that calls itself (R. Tarjan, SIAM Journal on Computing
+    1, 1972)."""
     numbers: dict[str, int] = {}
     lowest: dict[str, int] = {}
     waiting: list[str] = []

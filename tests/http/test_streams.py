@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Content by streams in the servers of appserver/ada: any length in constant memory, limits, and clients that are slow, break
-off, or send what is no content."""
+"""Streamed content in the servers of appserver/ada: any length in constant memory, limits, and clients that
+are slow, disconnect, or send invalid content."""
 
 import random
 import re
@@ -18,7 +18,7 @@ from test_services import PROGRAMS, Program
 
 PATTERN = bytes(range(251))
 WITHIN_S = 60
-"""For what must come in the end, on a machine that is busy."""
+"""The time for what must happen eventually, on a busy machine."""
 
 
 def start(profile: str, seconds: float) -> Program:
@@ -45,7 +45,7 @@ def impatient(request: pytest.FixtureRequest) -> Iterator[Program]:
 
 @pytest.fixture(autouse=True)
 def all_closed(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whatever happens to a client, what was opened for it is closed."""
+    """Whatever happens to a client, the receivers and sources opened for it are closed."""
     program = request.getfixturevalue("program") if "program" in request.fixturenames else None
     yield
     if program is not None:
@@ -97,7 +97,7 @@ def test_content_of_any_length(program: Program, length: int, form: str) -> None
 
 
 def test_content_that_is_empty(program: Program) -> None:
-    """Without content there is nothing to plan; a chunk that is the last one has none either."""
+    """Without content there is nothing to plan; the last chunk has no content either."""
     with program.connect() as connection:
         assert connection.send(head("/upload/count", "Content-Length: 0")).answer("POST").status == 404
         assert connection.send(head("/upload/count", CHUNKS) + b"0\r\n\r\n").answer("POST").body == counted(b"")
@@ -109,7 +109,7 @@ def test_chunks_of_any_size(program: Program, size: int) -> None:
     with program.connect() as connection:
         for extension, trailer in ((b"", b""), (b" ;a=b", b"X: y\r\n")):
             if extension and size < 100:
-                continue  # more of them than the parser takes
+                continue  # more of them than the parser accepts
             connection.send(head("/upload/count", CHUNKS) + chunked(content, size, extension, trailer))
             assert connection.answer("POST").body == counted(content)
 
@@ -132,7 +132,7 @@ def test_split_at_each_byte(program: Program, form: str) -> None:
 
 
 def test_a_path_that_is_encoded(program: Program) -> None:
-    """It is made plain for the plan, and the header is parsed again behind the content."""
+    """The path is decoded for the plan, and the header is parsed again after the content."""
     for target in ("/%75ploa%64/count", "http://h/%75pload/c%6funt?%41=b"):
         with program.connect() as connection:
             sent = head(target, "Content-Length: 100000", "X: y") + some(100_000)
@@ -153,14 +153,14 @@ def test_many_behind_one_another(program: Program) -> None:
 
 
 def resident(program: Program, field: str) -> int:
-    """VmHWM or VmRSS, in bytes."""
+    """Returns VmHWM or VmRSS, in bytes."""
     status = Path(f"/proc/{program.process.pid}/status").read_text()
     return int(re.search(rf"{field}:\s+(\d+) kB", status)[1]) * 1024
 
 
 @pytest.mark.parametrize("form", ["length", "chunks"])
 def test_much_in_constant_memory(program: Program, form: str, size: Size) -> None:
-    """Whatever its content needs is there after the first megabytes."""
+    """All memory that content needs is allocated after the first megabytes."""
     piece = some(10**6)
     sent = piece if form == "length" else b"%x\r\n%b\r\n" % (len(piece), piece)
     check, least = 0, 0
@@ -235,7 +235,7 @@ def test_a_client_that_waits_to_be_told(program: Program) -> None:
 
 
 def test_enough_is_enough(program: Program) -> None:
-    """The answer comes although more is on its way."""
+    """The response arrives although more data is on its way."""
     with program.connect() as connection:
         connection.send(head("/upload/enough", "Content-Length: 1000000000") + b"x" * 10)
         answer = connection.answer("POST")
@@ -262,7 +262,7 @@ def test_chunks_that_are_none(program: Program, damage: bytes) -> None:
 
 
 def test_uploads_at_a_time(program: Program) -> None:
-    """Those of all workers and more, none of which ends; others are served."""
+    """More uploads than workers, none of which ends; other clients are served."""
     clients = [program.connect() for _ in range(17)]
     try:
         for client in clients[:16]:
@@ -290,7 +290,8 @@ def test_a_client_that_goes(program: Program, cut: int) -> None:
 
 @pytest.mark.parametrize("profile", ["server", "embedded"])
 def test_a_server_that_stops(profile: str) -> None:
-    """Uploads that go on end with it, if they are quick; clients that are not lose their connection."""
+    """Uploads in progress end with the server, if they are quick; clients that are not quick lose their
+    connection."""
     another = start(profile, 60)
     try:
         with another.connect() as quick, another.connect() as slow:
@@ -309,7 +310,7 @@ def test_a_server_that_stops(profile: str) -> None:
 
 
 def test_content_that_dribbles(impatient: Program) -> None:
-    """Less than the least rate: 408. It holds nobody up meanwhile."""
+    """Below the minimum rate the response is 408. Other clients are not delayed."""
     with impatient.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
         connection.send(head("/upload/count", "Content-Length: 1000000"))
@@ -344,7 +345,7 @@ def test_content_that_stops_after_much(impatient: Program, in_one_packet: bool) 
 
 
 def test_content_that_lasts_longer_than_the_limit(impatient: Program) -> None:
-    """It is fast enough, and the time that the receiver needs is the server's."""
+    """The content is fast enough, and the receiver's time does not count for the client."""
     with impatient.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
         connection.send(head("/upload/slow", "Content-Length: 8000000"))
@@ -356,7 +357,8 @@ def test_content_that_lasts_longer_than_the_limit(impatient: Program) -> None:
 
 
 def test_damaged_uploads(program: Program) -> None:
-    """Cut and changed anywhere: an answer or an end, and the server serves on."""
+    """Uploads that are cut and changed anywhere: there is a response or an end, and the server continues to
+    serve."""
     chance = random.Random(20261123)
     for _ in range(300):
         content = some(chance.randrange(1, 3_000))
@@ -416,7 +418,8 @@ def test_what_a_source_gives_beyond_its_length_is_not_sent(program: Program) -> 
 
 
 def test_an_old_client(program: Program) -> None:
-    """The end of the connection is that of the answer, even if the client wants to keep it."""
+    """The end of the connection is the end of the response, even if the client wants to keep the connection
+    open."""
     with program.connect() as connection:
         answer = connection.send(request("GET", "/stream?size=100000", "Connection: keep-alive", version="1.0")).answer(
             version="1.0")
@@ -441,7 +444,7 @@ def test_head_of_a_stream(program: Program) -> None:
 @pytest.mark.parametrize("query", ["size=100000&raise=50000&piece=1000", "size=5&raise=0", "size=1000&counted=1001",
                                    "size=300000&raise=200000&counted=300000", "size=0&counted=1"])
 def test_an_answer_that_fails_is_cut_off(program: Program, query: str) -> None:
-    """The client cannot take it for a whole one, be it an old one."""
+    """The client, even an old one, can see that the response is incomplete."""
     for version in ("1.1", "1.0"):
         with program.connect() as connection, pytest.raises(NoAnswer):
             connection.send(request("GET", f"/stream?{query}", version=version)).answer(version=version)
@@ -467,7 +470,8 @@ def test_a_client_that_goes_before_the_end(program: Program) -> None:
 
 
 def test_clients_that_do_not_read(program: Program) -> None:
-    """As many as there are sources: others are served meanwhile, and these when they read."""
+    """As many clients as there are sources: other clients are served in the meantime, and these when they
+    read."""
     clients = [Connection(program.addresses[0], receive_buffer=4_096) for _ in range(16)]
     try:
         for client in clients:
@@ -483,7 +487,8 @@ def test_clients_that_do_not_read(program: Program) -> None:
 
 
 def test_an_answer_that_is_read_slowly(impatient: Program) -> None:
-    """Less than the least rate ends the connection; a client that reads faster has its answer, however long that takes."""
+    """A rate below the minimum ends the connection; a client that reads faster gets its whole response,
+    however long it takes."""
     with Connection(impatient.addresses[0], receive_buffer=4_096) as slow:
         slow.send(request("GET", "/stream?size=100000000"))
         wait_until(lambda: impatient.get("/open").body == b"1", "it is not open")
@@ -499,7 +504,7 @@ def test_an_answer_that_is_read_slowly(impatient: Program) -> None:
 
 
 def test_the_example() -> None:
-    """That of HTTP.md, which takes receivers and sources from the heap."""
+    """The example in HTTP.md, which allocates receivers and sources on the heap."""
     process = subprocess.Popen([PROGRAMS / "upload_server", "0"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         host, port = process.stdout.readline().strip().removeprefix("http://").split(":")

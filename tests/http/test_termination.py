@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example of appserver/ada/HTTP.md that ends when it gets SIGTERM, and opens its log anew when it gets SIGHUP."""
+"""The example in appserver/ada/HTTP.md that ends on SIGTERM, and reopens its log on SIGHUP."""
 
 import signal
 import subprocess
@@ -35,7 +35,8 @@ def test_it_ends(process: subprocess.Popen[str]) -> None:
 
 
 def test_what_was_sent_is_answered(process: subprocess.Popen[str]) -> None:
-    """On connections that are kept, and on new ones; then it ends by itself."""
+    """Requests on connections that are kept open, and on new ones, are answered; then the program ends by
+    itself."""
     place = address(process)
     connections = [Connection(place) for _ in range(50)]
     for connection in connections[:25]:
@@ -69,7 +70,7 @@ def wait_until(condition: Callable[[], bool], event: str) -> None:
 
 
 def test_its_log_is_opened_anew(tmp_path: Path) -> None:
-    """As logrotate has it: another name, a signal; no line is lost, and none is cut."""
+    """As with logrotate: the log is renamed and a signal is sent; no line is lost or cut."""
     log, expected = tmp_path / "log", 0
     with subprocess.Popen([PROGRAMS / "graceful_server", "0", log], stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -88,7 +89,7 @@ def test_its_log_is_opened_anew(tmp_path: Path) -> None:
                     wait_until(log.exists, "there is no new file")
                     ask()
                 wait_until(lambda: str(expected - 1) in log.read_text(), "the new file is not written to")
-                # As long as there can be no new file, lines go to the one that is open
+                # As long as no new file can be created, lines are written to the open one.
                 log.rename(tmp_path / "log.5")
                 log.mkdir()
                 process.send_signal(signal.SIGHUP)

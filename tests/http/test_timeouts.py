@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that are too slow are let go, and slow ones that are not too slow are served. The limits are arguments of `open`."""
+"""Clients that are too slow are disconnected, and slow ones within the limits are served. The limits are
+arguments of `open`."""
 
 import os
 import signal
@@ -16,21 +17,22 @@ from test_bodies import DOCUMENT, ORDER
 
 LIMIT_S = 1
 SLACK_S = 3
-"""How much later it may be noticed."""
+"""The delay after which the server may notice it."""
 WITHIN_S = 30
-"""For what must come in the end, on a machine that is busy."""
+"""The time for what must happen eventually, on a busy machine."""
 
 
 @pytest.fixture
 def impatient(target: Target, start: Callable[..., Server]) -> Server:
-    """A server with short limits."""
+    """Starts a server with short limits."""
     if not target.promises:
         pytest.skip("its limits are not settable")
     return start(*(f"{name}_timeout={LIMIT_S}" for name in ("head", "body", "idle", "send")))
 
 
 def must_be_let_go(connection: Connection, since: float, answered: bool = True) -> None:
-    """Closed in time and cleanly, with 408 if a request was under way (or without an answer)."""
+    """Checks that the connection is closed in time and cleanly, with 408 if a request was in progress (or
+    without a response)."""
     try:
         answer = connection.answer()
         assert answered and answer.status == 408 and answer.closes
@@ -41,8 +43,8 @@ def must_be_let_go(connection: Connection, since: float, answered: bool = True) 
 
 
 def test_slow_clients(impatient: Server) -> None:
-    """All at once, as their limits run at the same time: some are idle after a request or before one, others stay in a request
-    line, in a header, in a body, in a chunk, or do not take what they asked for. A byte now and then does not make a limit longer."""
+    """All at the same time: some are idle after a request or before one, others stop in a request line, in a
+    header, in a body, in a chunk, or do not read their response. A byte now and then does not extend a limit."""
     open_files = impatient.open_files
     greedy = impatient.connect(receive_buffer=4096).send(request("GET", "/files/64k.bin") * 400)
     begun = time.monotonic()
@@ -75,7 +77,8 @@ def test_slow_clients(impatient: Server) -> None:
 @pytest.mark.files
 @pytest.mark.parametrize("asked", [request("GET", "/files/64k.bin") * 400, request("GET", "/api") * 200_000], ids=["files", "texts"])
 def test_a_reader_that_dribbles(impatient: Server, asked: bytes) -> None:
-    """It takes bytes all the time, but less than the least rate: it loses the connection, and with it the file that it holds."""
+    """It reads all the time, but below the minimum rate: it loses the connection, and the server closes the
+    file."""
     open_files = impatient.open_files
     with socket.socket() as client:
         client.settimeout(SLACK_S)
@@ -99,7 +102,7 @@ def test_a_reader_that_dribbles(impatient: Server, asked: bytes) -> None:
 
 
 def test_slow_but_not_too_slow(impatient: Server) -> None:
-    """In time for each of the limits, though not for one over all."""
+    """In time for each of the limits, although not for all of them together."""
     sent = request("POST", "/api/echo", body=ORDER)
     with impatient.connect() as connection:
         for begin, end in ((0, 20), (20, -500), (-500, None)):
@@ -109,7 +112,7 @@ def test_slow_but_not_too_slow(impatient: Server) -> None:
 
 
 def test_a_stopped_server_lets_nobody_go(target: Target, start: Callable[..., Server]) -> None:
-    """The lab stops a server while others have their turn: that is not its clients' fault."""
+    """The lab stops a server while others have their turn: its clients must not be disconnected for this."""
     if not target.promises:
         pytest.skip("its limits are not settable")
     server = start("head_timeout=3", "idle_timeout=3")

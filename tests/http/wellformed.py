@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that leave a server no choice: those that are well-formed by RFC 9110, 9112 and 3986, and whose response the
-experiment defines. Written from the RFCs, without a parser of HTTP."""
+"""Requests that leave a server no choice: those that are well-formed according to RFC 9110, 9112 and 3986, and whose
+response the experiment defines. Derived from the RFCs, without an HTTP parser."""
 
 import re
 
 MAX_BYTES, MAX_FIELDS = 8000, 60
-"""The most bytes of a header: less than the limits of all servers."""
+"""The limits of a header: less than the limits of all servers."""
 
 REQUEST_LINE = re.compile(
     rb"(?P<method>GET|HEAD|POST) (?P<path>/[A-Za-z0-9._~!$&'()*+,=:@/-]*)(\?[A-Za-z0-9._~!$&'()*,=:@/?-]*)? HTTP/1\.1")
@@ -16,14 +16,15 @@ CHUNKS = re.compile(rb"(?:[1-9a-fA-F][0-9a-fA-F]{0,3}\r\n)")
 
 SIGNIFICANT = {b"range", b"expect", b"connection", b"accept", b"accept-encoding", b"upgrade", b"te", b"trailer", b"keep-alive",
                b"proxy-connection", b"content-encoding", b"http2-settings"}
-"""Fields, besides those that begin with If-, of which another value may mean another answer."""
+"""Fields, in addition to those that begin with If-, whose value may change the response."""
 
 CLEANED = re.compile(rb"//|/\.|^/files$|^/files/folder|/index\.html$|[^/]{200}")
 """Paths that servers may redirect, and names that they may hide or that no file can have."""
 
 
 def is_well_formed(sent: bytes, known_fields: set[bytes], known_bodies: set[bytes]) -> bool:
-    """known_fields: lines of significant fields, of which the answer is known; known_bodies: contents of which it is."""
+    """known_fields: lines of significant fields whose response is known; known_bodies: contents whose
+    response is known."""
     head, end, body = sent.partition(b"\r\n\r\n")
     line, *fields = head.split(b"\r\n")
     request_line, parsed = REQUEST_LINE.fullmatch(line), [FIELD.fullmatch(field) for field in fields]
@@ -42,14 +43,14 @@ def is_well_formed(sent: bytes, known_fields: set[bytes], known_bodies: set[byte
         return False
     if request_line["method"] == b"POST":
         return content_of(body, values) in known_bodies
-    # Go takes ranges of HEAD (not so RFC 9110 14.2), and none of an empty file
+    # Unlike RFC 9110 14.2, Go accepts ranges of HEAD, and none of an empty file.
     if b"range" in values and (request_line["method"] == b"HEAD" or b"empty" in request_line["path"]):
         return False
     return not body and values.keys().isdisjoint({b"content-length", b"transfer-encoding"})
 
 
 def content_of(body: bytes, values: dict[bytes, list[bytes]]) -> bytes | None:
-    """The content of the request, which `body` ends; None if its framing is ambiguous or absent."""
+    """Returns the content of the request, which `body` ends, or None if its framing is ambiguous or absent."""
     lengths, codings = values.get(b"content-length", []), values.get(b"transfer-encoding", [])
     if len(lengths) == 1 and not codings and LENGTH.fullmatch(lengths[0]) and int(lengths[0]) == len(body):
         return body
