@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the cases share on every database: their parameters, their inputs, and the numbers that a
+ * The common part of the cases on every database: their parameters, their inputs, and the numbers that a
  * row's values are folded to. */
 #ifndef QUESTION_H
 #define QUESTION_H

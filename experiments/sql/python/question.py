@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cases share on every database: their parameters, their inputs, and the number that a row of test_mixed
-is folded to."""
+"""The common part of the cases on every database: their parameters, their inputs, and the number that a row
+of test_mixed is folded to."""
 
 from datetime import datetime, timedelta
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the programs of the three targets share: the inputs of their cases, the folding of a row of `test_mixed`,
-//! tasks that perform operations concurrently, and the connection to each target.
+//! The common part of the programs of the three targets: the inputs of their cases, the folding of a row of
+//! `test_mixed`, tasks that perform operations concurrently, and the connection to each target.
 //!
 //! The experiment of pooled connections uses the connection to each target too.
 
