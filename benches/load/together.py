@@ -71,13 +71,13 @@ class Cost:
     """CPU time that agents used under full load, and the responses in this time."""
 
     agents_s: float
-    besides_s: float
+    coordination_s: float
     """CPU time of the coordinator, and of the agents' threads that generate no load."""
     answered_per_s: float
 
     @property
     def part(self) -> float:
-        return self.besides_s / self.agents_s
+        return self.coordination_s / self.agents_s
 
 
 def servers(args: argparse.Namespace, able: float) -> list[Known]:
@@ -145,8 +145,8 @@ def cost(agents: Agents, args: argparse.Namespace, folder: Path) -> Cost:
     (threads, lab_s, answered, began), (later, lab_later_s, answered_later, ended) = looks
     each = [used(before, after) for before, after in zip(threads, later)]
     total = sum(map(sum, each))
-    besides = total - sum(map(max, each)) + lab_later_s - lab_s
-    return Cost(total, besides, (answered_later - answered) / (ended - began))
+    coordination_s = total - sum(map(max, each)) + lab_later_s - lab_s
+    return Cost(total, coordination_s, (answered_later - answered) / (ended - began))
 
 
 def measure(args: argparse.Namespace, known: list[Known]) -> tuple[dict, dict]:

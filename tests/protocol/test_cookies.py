@@ -147,7 +147,7 @@ def test_a_hundred_bytes_are_a_hundred_bytes(declared: Declared, subject: Subjec
     # The field's name, what follows it and the end of its line are 10 bytes; no separator follows the last
     # cookie.
     assert [size - sizes[0] for size in sizes[1:]] == [100 * n + 8 for n in (1, 10, 40)]
-    assert sizes[0] == 397, "what a browser sends besides, as README.md says"
+    assert sizes[0] == 397, "the bytes of the rest of a browser's request, as in README.md"
 
 
 @http1

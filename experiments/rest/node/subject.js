@@ -11,7 +11,7 @@ import { api } from './api.js';
 
 // The timeout for an idle connection and for a request's headers. It is much longer than the time for which
 // benchlab stops a server; Node.js's defaults are 5 s and 60 s. A whole request may take as long.
-const PATIENCE_MS = 300_000;
+const TIMEOUT_MS = 300_000;
 
 // The maximum number of connections that wait to be accepted; Node.js's default is 511.
 const BACKLOG = 1024;
@@ -24,7 +24,7 @@ const SWEEP_MS = 50;
 /** @type {import('benchlab-kit').Case} */
 async function open(opening) {
   const answer = api(opening.text('files'));
-  const server = createServer({ keepAliveTimeout: PATIENCE_MS, headersTimeout: PATIENCE_MS });
+  const server = createServer({ keepAliveTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS });
   server.on('request', (request, response) => {
     if (!server.listening) response.setHeader('Connection', 'close'); // the server is closing
     answer(request, response);

@@ -74,7 +74,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
     let mixed = pattern.len() > 1;
     Ok(opening.serve(|operations| {
         let background = background.filter(|_| operations >= FEWEST);
-        beside(background, &folder, held, || {
+        with_background(background, &folder, held, || {
             foreground.at_the_rate(operations)
         })
         .map(|(mut work, done)| {
@@ -96,7 +96,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
 }
 
 /// Runs the work during the background, and records the state of the machine.
-fn beside(
+fn with_background(
     kind: Option<background::Kind>,
     folder: &Path,
     held: Held,
