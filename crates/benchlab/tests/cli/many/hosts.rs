@@ -266,7 +266,7 @@ fn a_host_that_does_other_work_measures_nothing() {
     }
     outcome.expect(0).says(&[
         "the host gen2 was lost: its results differ from those of other hosts: check=6",
-        "where they have check=5",
+        "instead of check=5",
         "is measured elsewhere",
     ]);
     let run = project.load();
