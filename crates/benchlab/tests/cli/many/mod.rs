@@ -233,9 +233,9 @@ fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
         .expect(1)
         .says(&["3 connections are too few for 4 agents", "--connections"]);
     for (on, message) in [
-        ("somewhere", "WHERE is local:4"),
+        ("somewhere", "WHERE must be local:4"),
         ("local:0", "from 1 to"),
-        ("ssh:-x", "no name of a host"),
+        ("ssh:-x", "is not a valid host name"),
     ] {
         place.load(&[&url, "--on", on]).expect(2).says(&[message]);
     }
