@@ -100,6 +100,6 @@ fn a_server_that_is_not_there_is_told_before_the_load() {
     place
         .load(&[&url, "--server-host", "local:2"])
         .expect(2)
-        .says(&["names one machine"]);
+        .says(&["one machine"]);
     assert!(place.0.files().is_empty());
 }
