@@ -42,7 +42,7 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--method", "HEAD", "--expect-json", "a=1"], "send GET"),
         (
             &["--fail-if", "p98>1ms"],
-            "`p98` is not known; known are p50",
+            "unknown name `p98`; known names: p50",
         ),
         (
             &["--sweep", "rate=1,2"],
