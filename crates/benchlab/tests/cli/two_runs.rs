@@ -82,11 +82,11 @@ fn what_cannot_be_compared_is_an_error_with_what_to_do() {
         .says(&["missing.lab: there is no such file"]);
     diff(&project, &[&first, &first], &[])
         .expect(2)
-        .says(&["both files hold the same run"]);
+        .says(&["both files contain the same run"]);
     let other = "UPDATE meta SET value = replace(value, '\"experiment\":\"t\"', \
                  '\"experiment\":\"u\"') WHERE key = 'plan'";
     change(&second, other);
     diff(&project, &[&first, &second], &[])
         .expect(2)
-        .says(&["these are runs of two experiments, t and u"]);
+        .says(&["the runs are of different experiments, t and u"]);
 }

@@ -96,14 +96,14 @@ fn settings(sides: &Sides) -> Option<Caveat> {
 fn measuring(sides: &Sides) -> Option<Caveat> {
     // These facts do not affect the measurements of a block.
     const HARMLESS: [&str; 9] = [
-        "length of a visit",
+        "visit length",
         "server",
-        "time for measuring",
-        "most blocks",
-        "looks after blocks",
+        "measuring time",
+        "maximum blocks",
+        "interim analyses after blocks",
         "level",
         "margin",
-        "wanted precision",
+        "requested precision",
         "baseline",
     ];
     let mut found = differing::measuring(sides.0[0].run, sides.0[1].run);

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The order is: host and benchlab version, targets, method, course.
 pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
     let mut found = host(first, second);
-    let lab = |run: &Run| vec![("lab version".to_string(), run.lab_version.clone())];
+    let lab = |run: &Run| vec![("benchlab version".to_string(), run.lab_version.clone())];
     found.extend(unequal(lab(first), lab(second)));
     found.extend(on_targets);
     found.extend(measuring(first, second));
@@ -86,15 +86,15 @@ fn putting_on(load: &LoadSpec) -> Facts {
     [
         ("server", origins.join(", ")),
         ("protocol", protocol.to_string()),
-        ("connections kept", yes_or_no(load.keep_alive)),
+        ("keep-alive connections", yes_or_no(load.keep_alive)),
         (
-            "requests at once on a connection",
+            "pipelined requests per connection",
             load.pipeline.to_string(),
         ),
-        ("threads of the generator", load.threads.to_string()),
+        ("load generator threads", load.threads.to_string()),
         ("timeout", seconds(load.timeout_ns)),
-        ("an answer counts if", load.expected.join(" and ")),
-        ("length of a visit", seconds(load.stretch_ns)),
+        ("expected responses", load.expected.join(" and ")),
+        ("visit length", seconds(load.stretch_ns)),
     ]
     .map(|(name, value)| (name.to_string(), value))
     .into()
@@ -116,7 +116,7 @@ fn programs(side: &RunSide, other: &RunSide) -> Facts {
         add("program", hash.map(|hash| hash.chars().take(12).collect()));
         add("command", command.map(|c| c.line.clone()));
         add("revision", command.and_then(|c| c.revision.clone()));
-        add("folder", command.and_then(|c| c.folder.clone()));
+        add("directory", command.and_then(|c| c.folder.clone()));
         add("driver", filled(&subject.driver));
         add("statements", filled(&subject.statements));
         add("arguments", arguments(subject));
@@ -190,20 +190,20 @@ fn measure(plan: &Plan) -> Facts {
     let looks: Vec<String> = m.looks.iter().map(u32::to_string).collect();
     let mut facts: Facts = [
         ("pairs of passes", m.pairs.to_string()),
-        ("length of a turn", seconds(m.turn_ns)),
-        ("length of a point's part", limit(m.block_ns)),
-        ("time for measuring", limit(m.budget_ns)),
-        ("most blocks", m.max_blocks.to_string()),
+        ("turn length", seconds(m.turn_ns)),
+        ("block length", limit(m.block_ns)),
+        ("measuring time", limit(m.budget_ns)),
+        ("maximum blocks", m.max_blocks.to_string()),
         ("disturbed blocks redone", format!("up to {} times", m.redo)),
-        ("looks after blocks", looks.join(", ")),
+        ("interim analyses after blocks", looks.join(", ")),
         ("level", percent(1.0 - m.alpha)),
         ("margin", percent(m.margin)),
         (
-            "wanted precision",
+            "requested precision",
             m.precision.map_or("none".into(), percent),
         ),
         ("time limit", seconds(m.time_limit_ns)),
-        ("most warm-up batches", m.max_warmup.to_string()),
+        ("maximum warm-up batches", m.max_warmup.to_string()),
     ]
     .map(|(name, value)| (name.to_string(), value))
     .into();
@@ -217,14 +217,17 @@ fn measure(plan: &Plan) -> Facts {
             .cores
             .map(|cores| format!("{cores:?}").to_lowercase());
         facts.push((
-            "same output demanded".into(),
+            "same output required".into(),
             yes_or_no(commands.same_output),
         ));
         facts.push((
             "failures ignored".into(),
             yes_or_no(commands.ignore_failure),
         ));
-        facts.push(("cores".into(), cores.unwrap_or("found by the pilot".into())));
+        facts.push((
+            "cores".into(),
+            cores.unwrap_or("detected by the pilot".into()),
+        ));
     }
     facts.extend(plan.load().into_iter().flat_map(putting_on));
     facts
@@ -242,7 +245,7 @@ fn course(run: &Run) -> Facts {
             run.complete_blocks().count().to_string(),
         ),
         (
-            "blocks redone because disturbed".to_string(),
+            "number of redone blocks".to_string(),
             disturbed.count().to_string(),
         ),
         ("end".to_string(), ending(run.ending).to_string()),
@@ -262,18 +265,18 @@ fn course(run: &Run) -> Facts {
     } else {
         failed.join(", ")
     };
-    facts.push(("failed somewhere".to_string(), failed));
+    facts.push(("failed subjects".to_string(), failed));
     facts
 }
 
 fn ending(ending: Option<Ending>) -> &'static str {
     match ending {
-        Some(Ending::Decided) => "everything was decided",
+        Some(Ending::Decided) => "all comparisons resolved",
         Some(Ending::Precise) => "precise enough",
-        Some(Ending::Budget) => "time used up",
+        Some(Ending::Budget) => "time budget used up",
         Some(Ending::Blocks) => "all blocks done",
         Some(Ending::Failed) => "nothing left to compare",
-        Some(Ending::Interrupted) => "stopped by hand",
-        None => "not ended",
+        Some(Ending::Interrupted) => "stopped by the user",
+        None => "not finished",
     }
 }

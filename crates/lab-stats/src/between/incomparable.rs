@@ -11,29 +11,28 @@ use lab_model::{Plan, Run};
 pub enum Incomparable {
     /// One of the runs contains only imported values.
     #[error(
-        "{0} holds imported figures alone, which have no intervals: nothing can be concluded from \
-         them. `benchlab report RUN --with {0}` shows them beside a run"
+        "{0} contains only imported values, which have no intervals and cannot be compared; use \
+         `benchlab report RUN --with {0}` to show them next to a run"
     )]
     Imported(String),
     /// The plan of one of the runs is inconsistent.
-    #[error("{0} has a plan that contradicts itself: nothing can be concluded from it")]
+    #[error("{0} has an inconsistent plan and cannot be compared")]
     Unsound(String),
     /// One of the runs has no complete block.
-    #[error("{0} has no complete block: `benchlab resume` goes on with it")]
+    #[error("{0} has no complete block; use `benchlab resume` to continue it")]
     NoBlocks(String),
     /// Both files contain the same run.
-    #[error("both files hold the same run, {0}: name two runs")]
+    #[error("both files contain the same run, {0}; specify two different runs")]
     Same(String),
     /// The runs are of different experiments.
     #[error(
-        "these are runs of two experiments, {0} and {1}: two runs can be compared if they are of \
-         one experiment"
+        "the runs are of different experiments, {0} and {1}; specify two runs of the same experiment"
     )]
     Experiments(String, String),
     /// The subjects had different work.
     #[error(
         "the runs did not do the same work: {what} is {first} in the first and {second} in the \
-         second. Run one of them again with the other's"
+         second run; repeat one of them with the same work"
     )]
     Work {
         /// The fact that differs.
@@ -45,8 +44,8 @@ pub enum Incomparable {
     },
     /// No subject was measured at a common point in both runs.
     #[error(
-        "the runs have no subject at a point in common: choose the same with --subjects, --cases \
-         and --set"
+        "the runs have no subject and point in common; select the same ones with --subjects, \
+         --cases and --set"
     )]
     NothingCommon,
 }
@@ -99,8 +98,8 @@ pub(crate) fn same_work(a: &Plan, b: &Plan) -> Result<(), Incomparable> {
             second,
         }) => Err(Incomparable::Work {
             what,
-            first: first.unwrap_or("not given".into()),
-            second: second.unwrap_or("not given".into()),
+            first: first.unwrap_or("not specified".into()),
+            second: second.unwrap_or("not specified".into()),
         }),
         None => Ok(()),
     }

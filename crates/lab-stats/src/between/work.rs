@@ -47,14 +47,14 @@ fn load_facts(load: &LoadSpec) -> Facts {
     let distinct: BTreeSet<String> = all.collect();
     let distinct: Vec<String> = distinct.into_iter().collect();
     vec![
-        ("what was asked".into(), distinct.join(", ")),
-        ("when".into(), arrivals(&load.arrivals)),
+        ("the request list".into(), distinct.join(", ")),
+        ("the arrival schedule".into(), arrivals(&load.arrivals)),
     ]
 }
 
 fn arrivals(arrivals: &Arrivals) -> String {
     let Arrivals::Open { poisson, stages } = arrivals else {
-        return "as soon as the last one was answered".into();
+        return "as soon as the previous request was answered".into();
     };
     let stage = |stage: &Stage| {
         let Stage { from, to, .. } = stage;
@@ -65,7 +65,7 @@ fn arrivals(arrivals: &Arrivals) -> String {
         (stages, _) => stages.iter().map(stage).collect::<Vec<_>>().join(", "),
     };
     if *poisson {
-        format!("{rates} at random")
+        format!("{rates} at random times")
     } else {
         rates
     }

@@ -127,7 +127,7 @@ fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
         differing,
         [
             ("cpu", None, Some("another")),
-            ("lab version", Some("1"), Some("2")),
+            ("benchlab version", Some("1"), Some("2")),
             ("program of base", Some("old"), Some("new")),
             ("program of control", Some("old"), Some("new")),
             ("journal_mode of s1", Some("wal"), Some("delete")),
@@ -257,13 +257,13 @@ fn runs_that_cannot_be_compared_are_errors() {
         compare(&run, &other, &[]).unwrap_err().to_string()
     };
     let error = other(|run| plan(run).experiment = "rest".into());
-    assert!(error.starts_with("these are runs of two experiments, simulated and rest"));
+    assert!(error.starts_with("the runs are of different experiments, simulated and rest"));
     let error = other(|run| run.content = Content::default());
-    assert!(error.starts_with("2.lab holds imported figures alone"));
+    assert!(error.starts_with("2.lab contains only imported values"));
     let error = other(|run| run.blocks.clear());
     assert!(error.starts_with("2.lab has no complete block"));
     let error = other(|run| plan(run).baseline = 9);
-    assert!(error.starts_with("2.lab has a plan that contradicts itself"));
+    assert!(error.starts_with("2.lab has an inconsistent plan"));
     let with_rows = |seed, rows| {
         let mut run = measured(&[1.2], 6, seed);
         plan(&mut run).targets = vec![Target {
@@ -276,7 +276,7 @@ fn runs_that_cannot_be_compared_are_errors() {
     let error = error.to_string();
     assert!(error.contains("rows on SQLite is 10 in the first and 7 in the second"));
     let error = other(|run| plan(run).cases[0].work = "something else".into());
-    assert!(error.contains("no subject at a point in common"));
+    assert!(error.contains("no subject and point in common"));
     let error = compare(&run, &run.clone(), &[]).unwrap_err();
     assert_eq!(error, Incomparable::Same("1.lab".into()));
 }

@@ -208,12 +208,12 @@ fn loads_that_asked_for_something_else_are_refused() {
     });
     let message = rate.unwrap_err().to_string();
     assert!(
-        message.contains("500/s at random in the second"),
+        message.contains("500/s at random times in the second"),
         "{message}"
     );
     let settings = other(&|load| (load.threads, load.protocol) = (4, Protocol::Http2)).unwrap();
     let differing: Vec<&str> = settings.differences.iter().map(|d| &d.what[..]).collect();
-    assert_eq!(differing, ["protocol", "threads of the generator"]);
+    assert_eq!(differing, ["protocol", "load generator threads"]);
     assert!(
         settings
             .caveats
