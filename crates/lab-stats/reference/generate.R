@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What R says about the estimators of lab-stats, one value or list a line: "name key=value : numbers".
+# Prints R's results for the estimators of lab-stats, one value or list per line: "name key=value : numbers".
 
 line <- function(.name, .numbers, ...) {
   keys <- list(...)
@@ -15,7 +15,7 @@ for (n in c(1, 2, 5, 10, 40, 80, 150, 200))
     line("psignrank", psignrank(t, n), n = n, t = t)
   }
 
-# The normal approximation is used above 200; R has the exact distribution there, too.
+# lab-stats uses the normal approximation above 200. R uses the exact distribution there, too.
 for (n in c(250, 400))
   for (z in c(-3, -2, -1, 0, 1)) {
     t <- floor(n * (n + 1) / 4 + z * sqrt(n * (n + 1) * (2 * n + 1) / 24))
@@ -35,7 +35,7 @@ for (id in seq_along(samples)) {
     rank <- max(qsignrank(alpha / 2, n), 1)
     level <- 1 - 2 * psignrank(rank - 1, n)
     line("wilcox", c(w$estimate, w$conf.int, level, w$p.value), id = id, alpha = alpha)
-    # The order-statistic interval, by the binomial quantile.
+    # The order-statistic interval, from the binomial quantile.
     k <- max(qbinom(alpha / 2, n, 0.5), 1)
     s <- sort(x)
     line("median", c(median(x), s[k], s[n + 1 - k], 1 - 2 * pbinom(k - 1, n, 0.5)),
@@ -60,7 +60,7 @@ for (tail in c(0.2, 0.025, 0.00625, 0.0001)) {
     line("qt", qt(tail, df, lower.tail = FALSE), tail = tail, df = df)
 }
 
-# Degrees of freedom need not be whole.
+# Degrees of freedom may be fractional.
 for (tail in c(0.4, 0.025, 1e-4, 1e-6, 1e-9))
   for (df in c(0.7, 1.37, 2.3, 4.87, 17.5, 63.2, 250, 1e4, 1e6)) {
     t <- qt(tail, df, lower.tail = FALSE)
@@ -68,14 +68,14 @@ for (tail in c(0.4, 0.025, 1e-4, 1e-6, 1e-9))
     line("pt", pt(t / 2, df, lower.tail = FALSE), t = sprintf("%.17g", t / 2), df = df)
   }
 
-# Two lots of values that were not taken in pairs.
+# Two samples of unpaired values.
 for (size in list(c(1, 1), c(2, 5), c(5, 2), c(10, 10), c(6, 40), c(49, 49), c(64, 64), c(8, 300)))
   for (part in c(0, 0.1, 0.3, 0.4, 0.5, 0.9, 1)) {
     t <- floor(part * size[1] * size[2])
     line("pwilcox", pwilcox(t, size[1], size[2]), m = size[1], n = size[2], t = t)
   }
 
-# The normal approximation is used where the exact distribution would take more than 128 bits.
+# The normal approximation is used if the exact distribution would need more than 128 bits.
 for (size in list(c(66, 66), c(40, 120)))
   for (z in c(-3, -2, -1, 0, 1)) {
     t <- floor(prod(size) / 2 + z * sqrt(prod(size) * (sum(size) + 1) / 12))
@@ -103,7 +103,7 @@ for (id in seq_along(lots)) {
 # The Universal Scalability Law, with the relative residuals of the time n / X and both coefficients
 # at least 0. The first throughputs are those of the SPEC SDM91 benchmark, published with N. Gunther's
 # Guerrilla Capacity Planning (2007) and in R's package usl (data set specsdm91); `usl_published` is
-# what that package gives for them, with the residuals of X itself: sigma 0.0277, kappa 0.000104.
+# the result of that package for them, with the residuals of X itself: sigma 0.0277, kappa 0.000104.
 throughputs <- list(
   list(n = c(1, 18, 36, 72, 108, 144, 216), x = c(64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775, 1702.2)),
   list(n = c(1, 2, 4, 8, 16, 32), x = c(1010, 1890, 3300, 4700, 5100, 4100)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Change points by ruptures, one list a line: "name : numbers"."""
+"""Prints change points found by ruptures, one list per line: "name : numbers"."""
 
 import numpy
 import ruptures
@@ -23,7 +23,7 @@ def main() -> None:
     for shape in shapes:
         levels = numpy.concatenate([numpy.full(count, level) for count, level in shape])
         values = levels + random.normal(0.0, 0.05, len(levels))
-        # `jump` 1 and `min_size` 1: all divisions are considered, so the result is the optimum.
+        # With `jump` 1 and `min_size` 1, all divisions are considered, so the result is the optimum.
         pelt = ruptures.Pelt(model="l2", min_size=1, jump=1).fit(values)
         for penalty in (0.01, 0.04):
             changes = pelt.predict(pen=penalty * numpy.log(len(values)))[:-1]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load run, and what NumPy and SciPy say about it, one list a line: "name key=value … : numbers".
+"""Prints a load run and the results of NumPy and SciPy for it, one list per line: "name key=value … : numbers".
 
-Two servers in ten blocks with the passes A B B A; the second is slower, and one of its slices has a stall.
+Two servers are measured in ten blocks with the passes A B B A. The second is slower, and one of its slices has a stall.
 """
 
 import itertools
@@ -19,12 +19,12 @@ def line(name: str, numbers, **keys) -> None:
 
 
 def quantile(times, part: float) -> float:
-    """The least time that at least this part does not exceed."""
+    """Returns the smallest time that at least the fraction `part` of the times does not exceed."""
     return numpy.quantile(times, part, method="inverted_cdf")
 
 
 def median_interval(values) -> tuple:
-    """With bounds at the order statistics that the binomial distribution gives."""
+    """Returns the median with bounds at the order statistics given by the binomial distribution."""
     n = len(values)
     rank = int(stats.binom.ppf(ALPHA / 2, n, 0.5))
     while rank > 0 and 2 * stats.binom.cdf(rank - 1, n, 0.5) > ALPHA:
@@ -35,7 +35,7 @@ def median_interval(values) -> tuple:
 
 
 def statistic(values, centre: float, signs):
-    """The statistic of Huber's limited scores about the center: Student's t on the scale of a normal value (Wallace 1959)."""
+    """Returns the statistic of Huber's limited scores about the center: Student's t on a normal scale (Wallace)."""
     away = numpy.asarray(values) - centre
     limit = 2.5 * numpy.median(abs(away))
     scores = numpy.clip(away, -limit, limit)
@@ -46,7 +46,7 @@ def statistic(values, centre: float, signs):
 
 
 def together(comparisons, alpha: float) -> list:
-    """Estimates, intervals and p-values that hold together, by flipping the signs of all blocks in all ways."""
+    """Returns estimates, simultaneous intervals and p-values, by flipping the signs of all blocks in all ways."""
     n = len(comparisons[0])
     signs = numpy.array(list(itertools.product([1, -1], repeat=n)))
     walsh = [[(a + b) / 2 for a, b in itertools.combinations_with_replacement(logs, 2)] for logs in comparisons]
@@ -69,7 +69,7 @@ def together(comparisons, alpha: float) -> list:
 
 
 def log_likelihood_ratio(values) -> float:
-    """-2 ln of the empirical likelihood ratio of a mean of 0."""
+    """Returns -2 ln of the empirical likelihood ratio of a mean of 0."""
     if min(values) >= 0 or max(values) <= 0:
         return numpy.inf
     edge = 1e-12
@@ -83,9 +83,9 @@ def excess(blocks, value: float, part: float):
 
 
 def quantile_interval(blocks, part: float, alpha: float) -> tuple:
-    """The values at which neither empirical likelihood nor Student's t contradicts the part.
+    """Returns the bounds within which empirical likelihood and Student's t do not both reject the fraction.
 
-    Upwards also the part of blocks without a stall, if a tenth of all blocks stall and none of fewer than 29 was seen.
+    The upper bound also allows for stalls: with fewer than 29 blocks, a tenth of all blocks may stall unseen.
     """
     values = numpy.unique(numpy.concatenate(blocks))
     critical = stats.t.ppf(1 - alpha / 2, len(blocks) - 1) ** 2
@@ -148,7 +148,7 @@ def main() -> None:
     for server, blocks in enumerate(servers):
         line("p50", [p50[server], *quantile_interval(blocks, 0.5, ALPHA)], subject=server)
 
-    # Two are compared by blocks, and the p50 by all requests: each has its part of alpha.
+    # Two metrics are compared by blocks, and the p50 by all requests. Each uses its fraction of alpha.
     metrics = {"throughput": lambda b, s: total(b, s, "wall") / total(b, s, "served"),
                "server-cpu": lambda b, s: total(b, s, "server") / total(b, s, "served")}
     logs = [[numpy.log(metric(b, 1) / metric(b, 0)) for b in range(BLOCKS)] for metric in metrics.values()]

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coins() {
+    fn binomial_tails_of_small_counts() {
         assert_eq!(upper_tail(3, 0.5, 0), 1.0);
         assert!((upper_tail(3, 0.5, 3) - 0.125).abs() < 1e-12);
         assert!((upper_tail(10, 0.5, 8) - 56.0 / 1024.0).abs() < 1e-12);
@@ -54,7 +54,7 @@ mod tests {
 
     /// The exact and the approximate computation agree at the boundary between them.
     #[test]
-    fn both_ways_agree() {
+    fn exact_and_approximate_tails_agree() {
         let [exact, normal] = [1000, 1001].map(|all| upper_tail(all, 0.3, 330));
         assert!((exact - normal).abs() < 0.003, "{exact} {normal}");
     }

@@ -605,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn two_comparisons_say_nothing_of_each_other() {
+    fn two_comparisons_do_not_inform_each_other() {
         let two = [0, 1].map(|s| (Scatter::Subject(s), blocks(s, 0.1)));
         let with_pair = [
             two[0],
@@ -622,7 +622,7 @@ mod tests {
     ///
     /// A subject with 30 times the standard deviation gets nearly the interval of its own blocks.
     #[test]
-    fn who_scatters_unlike_the_others_is_not_judged_by_them() {
+    fn subjects_with_a_different_spread_are_not_judged_by_the_others() {
         let mut all: Vec<(Scatter, [f64; 4])> = (1..9)
             .map(|s| (Scatter::Subject(s), blocks(s, 0.1)))
             .collect();

@@ -36,9 +36,9 @@ impl From<TimeBudget> for String {
 /// Estimates the time budget for a run like this one with `replicates` replicates.
 ///
 /// Replicates are blocks, or sets of processes that serve multiple blocks. The estimate is the time
-/// before the first block, plus the time of all blocks per complete replicate for each replicate,
-/// because some blocks are redone. A tenth is added, and the sum is rounded up. Returns `None`
-/// without a complete block, or if the estimate exceeds a day.
+/// before the first block, plus the mean time per replicate for each replicate. This mean includes
+/// redone blocks. A tenth is added, and the sum is rounded up. Returns `None` without a complete
+/// block, or if the estimate exceeds a day.
 pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
     let complete = run.replicate_count();
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();

@@ -179,7 +179,7 @@ mod tests {
     };
 
     #[test]
-    fn where_warming_up_is_dear_a_process_serves_several_blocks() {
+    fn a_process_serves_multiple_blocks_if_warm_up_is_expensive() {
         let unknown = Variances::UNKNOWN;
         let cheap = Design::choose(CHEAP, unknown, 30.0, 0, 12).unwrap();
         assert_eq!((cheap.sets, cheap.blocks), (12, 1));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_process_are_many_only_if_blocks_scatter() {
+    fn processes_serve_many_blocks_only_if_blocks_vary() {
         let steady_processes = Variances {
             process: 0.0,
             block: 1.0,
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn variances_are_those_of_processes_and_blocks() {
+    fn variances_of_processes_and_blocks_are_separated() {
         let set = |level: f64| vec![level - 0.01, level + 0.01];
         let comparison = vec![set(-0.1), set(0.1), set(0.0)];
         let found = Variances::estimate(&[comparison]).unwrap();

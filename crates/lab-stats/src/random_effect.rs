@@ -165,7 +165,7 @@ mod tests {
 
     /// For groups of equal size, the estimate is (mean square between - within) / size.
     #[test]
-    fn groups_of_one_size_are_judged_as_an_analysis_of_variance_does() {
+    fn groups_of_equal_size_match_an_analysis_of_variance() {
         let groups = [
             vec![1.0, 1.2, 0.9, 1.1],
             vec![1.5, 1.4, 1.7, 1.6],
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_has_no_result() {
+    fn degenerate_groups_have_no_result() {
         assert_eq!(between(&[vec![1.0, 2.0]], 0.05), None);
         assert_eq!(between(&[vec![1.0], vec![2.0]], 0.05), None);
         assert_eq!(between(&[vec![1.0, 1.0], vec![2.0, 2.0]], 0.05), None);
@@ -196,7 +196,7 @@ mod tests {
     /// Intervals of groups of different sizes contain the true value about as often as their level
     /// says, and false positives are no more frequent.
     #[test]
-    fn simulated_intervals_hold() {
+    fn simulated_intervals_are_valid() {
         let mut random = SplitMix64::new(26);
         let mut uniform = move || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
         let mut normal = move || (0..12).map(|_| uniform()).sum::<f64>() - 6.0;

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_still_falls_is_not_steady() {
+    fn a_server_that_still_gets_cheaper_is_not_steady() {
         let (batches, ages) = rounds(120, |n| 15_000.0 + 60_000.0 / (1.0 + n / 40_000.0));
         let found = steady_rounds(&batches, &ages).unwrap();
         assert!(!found.reached, "{found:?}");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_never_changes_is_steady_from_the_first_request() {
+    fn a_server_that_never_changes_is_steady_from_the_first_request() {
         let (batches, ages) = rounds(40, |_| 6_000.0);
         let found = steady_rounds(&batches, &ages).unwrap();
         assert!(found.reached && found.age.requests == 0, "{found:?}");

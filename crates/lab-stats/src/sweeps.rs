@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fits each subject's fixed cost per operation and marginal cost per unit of the swept parameter.
 //!
-//! The line goes through the medians of the sweep's points.
+//! The line is fitted to the medians of the sweep's points.
 
 use crate::analysis::Fit;
 use crate::table::{BatchFigures, BatchTable};

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_are_alike_have_no_marks() {
+    fn equal_agents_have_no_marks() {
         let run = run(20, [1_000_000, 1_010_000, 990_000]);
         assert_eq!(marks(&run), vec![vec![]; 3]);
         let first = &agents(&run, 0.05)[0];
@@ -325,14 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_on_a_longer_path_is_named_once_there_are_slices_enough() {
+    fn agents_on_a_longer_path_are_marked_once_there_are_enough_slices() {
         let far = [1_000_000, 2_000_000, 1_000_000];
         assert_eq!(marks(&run(20, far))[1], [AgentTrouble::Path]);
         assert_eq!(marks(&run(3, far)), vec![vec![]; 3]);
     }
 
     #[test]
-    fn an_agent_whose_requests_fail_is_named_unless_it_is_chance() {
+    fn agents_with_failing_requests_are_marked_unless_it_is_chance() {
         let mut run = run(4, [1_000_000; 3]);
         for block in &mut run.blocks {
             let parts = block.slices[0].agents.iter_mut();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_lost_agents_left_the_account_is_made() {
+    fn requests_left_by_lost_agents_are_counted() {
         let mut run = run(4, [1_000_000; 3]);
         for block in &mut run.blocks {
             let slice = &mut block.slices[0];
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_late_lost_or_the_limit_is_named() {
+    fn late_lost_and_saturated_agents_are_marked() {
         let mut run = run(20, [1_000_000; 3]);
         run.agents[0].lost = Some("killed".into());
         run.agents[1].clock = ClockOffset {
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_left_out_is_not_judged() {
+    fn agents_that_were_left_out_are_not_judged() {
         let mut run = run(20, [1_000_000, 9_000_000, 1_000_000]);
         run.agents
             .iter_mut()

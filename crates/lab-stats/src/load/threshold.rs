@@ -77,8 +77,7 @@ pub enum UndecidedReason {
     },
     /// The server's process is unknown.
     ServerUnknown,
-    /// At least as many requests failed as lie beyond the percentile, and their response times are
-    /// unknown.
+    /// More requests failed than lie beyond the percentile, and their response times are unknown.
     ErrorsHide {
         /// The number of failed requests.
         failed: u64,

@@ -100,7 +100,7 @@ pub enum WarningFact {
     AgentsLost {
         /// The agents.
         agents: Vec<LostAgent>,
-        /// The load that is missing because all agents were lost.
+        /// The load that is missing because all agents were lost, or `None` if agents are left.
         end: Option<MissingLoad>,
     },
     /// Agents were excluded from all results of the load at the user's request.

@@ -81,7 +81,7 @@ fn a_server_at_the_level_of_its_pilot_is_compared() {
 }
 
 #[test]
-fn one_that_was_still_warming_up_gets_no_verdict_and_says_what_it_needs() {
+fn servers_still_warming_up_get_no_verdict() {
     let run = run_with(1.0);
     let plan = run.plan().unwrap();
     let results = results(&run);
@@ -104,7 +104,7 @@ fn one_that_was_still_warming_up_gets_no_verdict_and_says_what_it_needs() {
 }
 
 #[test]
-fn an_age_that_was_asked_for_is_compared() {
+fn servers_of_a_requested_age_are_compared() {
     let mut run = run_with(1.0);
     run.plan_mut().unwrap().measure.age = Some(10_000);
     let results = results(&run);
@@ -117,13 +117,13 @@ fn an_age_that_was_asked_for_is_compared() {
 }
 
 #[test]
-fn one_whose_pilot_ended_too_early_is_not_compared() {
+fn servers_with_a_short_pilot_are_not_compared() {
     let results = results(&run_with(4.0));
     assert_eq!(state(&results), AgeState::PilotTooShort);
 }
 
 #[test]
-fn one_for_which_there_was_no_time_is_named() {
+fn servers_without_time_for_warm_up_are_named() {
     let mut run = run_with(2.0);
     for block in &mut run.blocks {
         block.processes.retain(|start| start.subject != SERVER);

@@ -35,7 +35,7 @@ fn plan(run: &mut Run) -> &mut Plan {
 }
 
 #[test]
-fn verdicts_are_those_of_the_design_page() {
+fn verdicts_match_the_documentation() {
     let within = |low: f64, high: f64, wide: f64| {
         let interval = Interval {
             estimate: (low * high).sqrt(),
@@ -89,7 +89,7 @@ fn verdicts_are_those_of_the_design_page() {
 }
 
 #[test]
-fn few_blocks_say_what_they_take_for_granted() {
+fn few_blocks_report_their_assumption() {
     let results = results(&measured(&[1.0, 1.5, 1.0, 1.0], 3));
     let found = &results.comparisons[0];
     assert_eq!((found.ratio.level, results.level), (0.95, 0.95));
@@ -116,7 +116,7 @@ fn six_blocks_that_agree_decide() {
 }
 
 #[test]
-fn looks_spend_alpha_and_an_early_end_has_the_rest() {
+fn interim_analyses_spend_alpha_and_an_early_end_uses_the_rest() {
     let mut run = measured(&[1.0], 8);
     let alpha = |run: &Run| spending::alpha(run, run.plan().unwrap());
     run.ending = Some(Ending::Budget);
@@ -135,7 +135,7 @@ fn looks_spend_alpha_and_an_early_end_has_the_rest() {
 }
 
 #[test]
-fn a_run_stops_at_a_look_when_all_is_decided_and_says_the_same_afterwards() {
+fn a_run_stops_at_an_interim_analysis_when_all_is_resolved_and_reports_the_same_results() {
     let mut run = measured(&[1.5, 0.5], 10);
     assert_eq!(stop(&run), Some(Ending::Decided));
     run.ending = Some(Ending::Decided);
@@ -152,7 +152,7 @@ fn a_run_stops_at_a_look_when_all_is_decided_and_says_the_same_afterwards() {
 }
 
 #[test]
-fn a_run_ends_with_its_last_look_its_last_block_or_its_last_pair() {
+fn a_run_ends_with_its_last_interim_analysis_block_or_pair() {
     let mut run = measured(&[1.02], 12);
     plan(&mut run).measure.max_blocks = 12;
     assert_eq!(stop(&run), Some(Ending::Blocks));
@@ -186,7 +186,7 @@ fn the_baseline_alone_is_measured_where_the_others_lack_something_from_the_start
 }
 
 #[test]
-fn a_wanted_precision_takes_the_place_of_a_decision() {
+fn a_requested_precision_replaces_the_resolution_of_comparisons() {
     let mut run = measured(&[1.5], 10);
     plan(&mut run).measure.precision = Some(0.001);
     assert_eq!(stop(&run), None);
@@ -221,7 +221,7 @@ fn a_control_that_differs_raises_the_margin() {
 }
 
 #[test]
-fn whoever_is_ahead_of_the_limit_is_named() {
+fn subjects_ahead_of_the_reference_are_named() {
     // One subject takes half of the baseline's time, one is equivalent, and one takes half as much
     // time again.
     let mut run = measured(&[0.5, 0.99, 1.5], 12);
@@ -237,7 +237,7 @@ fn whoever_is_ahead_of_the_limit_is_named() {
 }
 
 #[test]
-fn what_differs_where_the_limit_is_none_is_told() {
+fn differences_from_a_beaten_reference_are_reported() {
     let mut run = measured(&[0.5, 1.5], 12);
     plan(&mut run).subjects[0].reference = true;
     plan(&mut run).experiment = "sql".into();
@@ -261,7 +261,7 @@ fn what_differs_where_the_limit_is_none_is_told() {
 }
 
 #[test]
-fn a_limit_that_nobody_beats_is_enough() {
+fn a_reference_that_is_not_beaten_causes_no_warning() {
     let mut run = measured(&[0.5, 0.5, 0.9], 12);
     plan(&mut run).subjects[0].reference = true;
     assert_eq!(warnings(&results(&run), "reference-beaten").len(), 1);
@@ -282,7 +282,7 @@ fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {
 }
 
 #[test]
-fn what_failed_is_not_compared_and_has_no_figures() {
+fn failed_subjects_are_not_compared_and_have_no_values() {
     let mut run = measured(&[1.5, 1.0], 12);
     run.failures = vec![failure(1, Some(0), "crash"), failure(99, None, "crash")];
     let results = results(&run);
@@ -317,7 +317,7 @@ fn setting(subject: SubjectId, point: Option<PointId>, key: &str, value: &str) -
 }
 
 #[test]
-fn other_settings_are_refused_with_both_values_named() {
+fn different_settings_are_excluded_with_both_values_named() {
     let mut run = measured(&[1.5, 1.0], 12);
     plan(&mut run).proof.equal = vec!["journal_mode".to_string()];
     plan(&mut run).proof.conditions = vec!["sqlite_version".to_string()];
@@ -375,7 +375,7 @@ fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
 
 /// A pause in one block out of ten makes it take half as much time again.
 #[test]
-fn a_pause_in_some_blocks_is_in_the_mean() {
+fn pauses_in_some_blocks_affect_the_mean() {
     let mut run = measured(&[1.0], 80);
     for block in run.blocks.iter_mut().step_by(10) {
         for sample in block.samples.iter_mut().filter(|s| s.subject == 1) {
@@ -398,7 +398,7 @@ fn a_pause_in_some_blocks_is_in_the_mean() {
 }
 
 #[test]
-fn dependent_blocks_are_merged_or_nothing_is_said() {
+fn dependent_blocks_are_merged_or_inconclusive() {
     let wave = |blocks: u32, length: u32| {
         let mut run = measured(&[1.0], blocks);
         for (i, block) in run.blocks.iter_mut().enumerate() {
@@ -591,7 +591,7 @@ fn class(times: &[f64]) -> (WarmUp, Option<usize>) {
 }
 
 #[test]
-fn warm_up_classes_are_told_apart() {
+fn warm_up_classes_are_distinguished() {
     assert_eq!(class(&batches(&[(100, 1.0)])), (WarmUp::Flat, Some(0)));
     assert_eq!(
         class(&batches(&[(20, 3.0), (80, 1.0)])),
@@ -613,7 +613,7 @@ fn warm_up_classes_are_told_apart() {
 }
 
 #[test]
-fn interrupts_and_a_wandering_machine_are_no_warm_up() {
+fn interrupts_and_a_drifting_machine_are_not_warm_up() {
     let mut spiked = batches(&[(120, 1.0)]);
     for at in [1, 17, 50, 51, 90, 119] {
         spiked[at] *= 5.0;
@@ -632,7 +632,7 @@ fn interrupts_and_a_wandering_machine_are_no_warm_up() {
 }
 
 #[test]
-fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
+fn pilots_without_steady_state_and_unfit_hosts_cause_warnings() {
     let mut run = measured(&[1.0], 12);
     run.pilots = vec![Pilot {
         subject: 1,
@@ -665,7 +665,7 @@ fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
 }
 
 #[test]
-fn imported_figures_have_no_results() {
+fn imported_values_have_no_results() {
     let mut run = measured(&[1.0], 3);
     run.content = Content::default();
     let results = results(&run);

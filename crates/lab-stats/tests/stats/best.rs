@@ -28,7 +28,7 @@ fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
 }
 
 #[test]
-fn the_choice_of_the_best_point_makes_no_winner() {
+fn choosing_the_best_point_creates_no_winner() {
     let noisy = World {
         ratios: vec![1.0; 3],
         process: 0.01,

@@ -63,7 +63,7 @@ fn plan(run: &mut Run) -> &mut Plan {
 }
 
 #[test]
-fn a_changed_subject_is_told_from_a_faster_machine() {
+fn changed_subjects_are_distinguished_from_a_faster_machine() {
     let before = measured(&[1.2, 1.5], 20, 1);
     let mut after = measured(&[1.1, 1.5], 20, 2);
     // The whole machine is twice as fast.
@@ -94,7 +94,7 @@ fn a_changed_subject_is_told_from_a_faster_machine() {
 }
 
 #[test]
-fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
+fn different_baselines_and_hosts_cause_caveats() {
     let mut before = measured(&[1.2], 10, 1);
     let mut after = measured(&[1.2], 10, 2);
     after.host.facts = vec![("cpu".into(), "another".into())];
@@ -137,14 +137,14 @@ fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
 }
 
 #[test]
-fn a_program_that_nobody_changed_and_that_changed_is_marked() {
+fn changed_ratios_of_unchanged_programs_are_marked() {
     let found = compare(&measured(&[1.2], 20, 1), &measured(&[1.4], 20, 2), &[]).unwrap();
     assert_eq!(found.changes[0].verdict, Some(Verdict::Slower));
     assert_eq!(caveats(&found), ["same-program"]);
 }
 
 #[test]
-fn few_blocks_say_what_they_take_for_granted() {
+fn few_blocks_report_their_assumption() {
     let found = compare(&measured(&[1.2], 5, 1), &measured(&[1.4], 20, 2), &[]).unwrap();
     let change = &found.changes[0];
     assert_eq!(change.verdict, Some(Verdict::Slower));
@@ -210,7 +210,7 @@ fn a_command_alone_has_a_time_and_no_change() {
 }
 
 #[test]
-fn what_one_run_lacks_is_said() {
+fn items_missing_from_one_run_are_listed() {
     let before = measured(&[1.2, 1.3], 10, 1);
     let mut after = measured(&[1.2, 1.3], 10, 2);
     plan(&mut after).subjects[2].name = "s3".into();
@@ -285,7 +285,7 @@ fn runs_that_cannot_be_compared_are_errors() {
 ///
 /// Only ratios have a verdict.
 #[test]
-fn what_changed_is_one_list() {
+fn changes_are_in_one_list() {
     let found = compare(&measured(&[1.2], 12, 1), &measured(&[1.2], 12, 2), &[]).unwrap();
     let places: Vec<_> = found
         .changes

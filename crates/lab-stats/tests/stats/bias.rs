@@ -36,7 +36,7 @@ fn bias_of(run: &Run, subject: SubjectId, kind: BiasKind) -> Bias {
 }
 
 #[test]
-fn nothing_stands_out_where_nothing_was_put() {
+fn no_bias_is_reported_without_a_bias() {
     let found = results(&simulated(|_, _| ())).biases;
     let out: Vec<_> = found.iter().filter(|bias| bias.stands_out).collect();
     assert!(out.is_empty(), "{out:?}");
@@ -48,7 +48,7 @@ fn nothing_stands_out_where_nothing_was_put() {
 }
 
 #[test]
-fn carry_over_is_seen() {
+fn carry_over_is_detected() {
     let run = simulated(|samples, _| {
         for i in 1..samples.len() {
             let (before, after) = (samples[i - 1], samples[i]);
@@ -65,7 +65,7 @@ fn carry_over_is_seen() {
 }
 
 #[test]
-fn drift_within_a_block_is_seen() {
+fn drift_within_a_block_is_detected() {
     let run = simulated(|samples, _| {
         let late = samples
             .iter_mut()
@@ -81,7 +81,7 @@ fn drift_within_a_block_is_seen() {
 }
 
 #[test]
-fn a_core_that_is_another_to_one_subject_is_seen() {
+fn core_effects_on_one_subject_are_detected() {
     let run = simulated(|samples, core| {
         let of_subject = samples.iter_mut().filter(|s| core == 1 && s.subject == 1);
         of_subject.for_each(|sample| slower(sample, 1.3));
@@ -95,7 +95,7 @@ fn a_core_that_is_another_to_one_subject_is_seen() {
 }
 
 #[test]
-fn helper_threads_are_seen() {
+fn helper_threads_are_detected() {
     let run = simulated(|samples, _| {
         let of_subject = samples.iter_mut().filter(|s| s.subject == 2);
         of_subject.for_each(|sample| sample.batch.cpu_ns = 3 * sample.batch.wall_ns / 2);

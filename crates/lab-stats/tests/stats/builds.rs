@@ -63,7 +63,7 @@ fn wrong(mut run: Run, builds: bool) -> (bool, bool) {
 }
 
 #[test]
-fn intervals_hold_for_builds_that_differ() {
+fn intervals_are_valid_if_builds_differ() {
     let mut rows = Vec::new();
     let kinds = [
         (4, 24, 0.02),

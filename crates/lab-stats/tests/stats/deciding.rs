@@ -247,7 +247,7 @@ fn forecast(world: &World, plan: &Plan, blocks: u32, runs: u64) -> Tally {
 }
 
 #[test]
-fn so_many_blocks_probably_decide() {
+fn proposed_blocks_probably_resolve_the_comparisons() {
     let run = simulator::run(&CALM, 1, 8);
     let plan = run.plan().unwrap().clone();
     let three = [1.0, 1.04, 1.1];
@@ -354,7 +354,7 @@ fn so_many_blocks_probably_decide() {
 
 /// The bound of the interval lies at the edge of a margin that the control raised.
 #[test]
-fn few_blocks_do_not_say_that_more_would_hardly_decide() {
+fn few_blocks_do_not_predict_that_more_would_hardly_help() {
     let open = Open {
         estimate: 0.0198,
         certainty: Certainty {

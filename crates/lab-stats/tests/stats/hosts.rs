@@ -40,7 +40,7 @@ fn warnings(run: &Run) -> Vec<Value> {
 }
 
 #[test]
-fn a_host_that_is_unlike_the_others_is_told() {
+fn a_host_that_differs_is_reported() {
     let run = measured(&[1.2, 1.2, 1.5], 18);
     let found = effects(&run);
     // One effect over both points, and one at each point.
@@ -106,7 +106,7 @@ fn servers_have_a_ratio_on_each_host() {
 }
 
 #[test]
-fn hosts_that_are_alike_are_not_told_apart() {
+fn equal_hosts_are_not_distinguished() {
     let run = measured(&[1.2, 1.2, 1.2], 18);
     let found = effects(&run);
     assert!(
@@ -203,7 +203,7 @@ fn a_lost_host_is_named_with_its_block() {
 }
 
 #[test]
-fn one_host_is_compared_with_nobody() {
+fn one_host_is_not_compared() {
     assert_eq!(effects(&measured(&[1.2], 8)), []);
     let mut of_one_host = measured(&[1.2], 8);
     of_one_host.agents.clear();

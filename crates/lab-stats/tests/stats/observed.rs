@@ -90,7 +90,7 @@ fn verdicts(results: &Results, subject: SubjectId) -> Vec<Verdict> {
 }
 
 #[test]
-fn an_invented_metric_gets_figures_verdicts_a_control_means_and_effects() {
+fn invented_metrics_get_values_verdicts_a_control_means_and_effects() {
     let run = run(12);
     let results = observed(&run, &observations(&run, 1.0));
     assert_eq!(results.blocks, 12);
@@ -128,7 +128,7 @@ fn an_invented_metric_gets_figures_verdicts_a_control_means_and_effects() {
 }
 
 #[test]
-fn what_limits_it_is_said() {
+fn few_and_missing_blocks_are_reported() {
     let run = run(3);
     let mut observations = observations(&run, 1.0);
     let few = observed(&run, &observations);

@@ -26,7 +26,7 @@ struct TargetKind {
 }
 
 #[test]
-fn so_many_blocks_find_the_difference_as_often_as_is_said() {
+fn forecast_blocks_detect_the_difference_as_often_as_claimed() {
     let noisy = World {
         process: 0.03,
         ..CALM
@@ -103,7 +103,7 @@ fn is_as_said(found: u64, all: u64) -> bool {
 /// The range estimated from a pilot of eight blocks contains the value from a long pilot as often
 /// as its level claims.
 #[test]
-fn the_range_of_a_short_pilot_holds() {
+fn the_range_of_a_short_pilot_is_valid() {
     let kind = TargetKind {
         world: World {
             process: 0.03,
@@ -131,7 +131,7 @@ fn the_range_of_a_short_pilot_holds() {
 }
 
 #[test]
-fn nothing_is_forecast_of_one_block_and_the_time_is_that_of_blocks() {
+fn one_block_gives_no_forecast_and_the_time_is_that_of_blocks() {
     let world = World {
         ratios: vec![1.0],
         ..CALM

@@ -92,7 +92,7 @@ const SETS: [u32; 4] = [2, 3, 4, 6];
 const BLOCKS_OF_EACH: [u32; 3] = [2, 4, 8];
 
 #[test]
-fn intervals_hold_where_a_process_serves_several_blocks() {
+fn intervals_are_valid_if_a_process_serves_multiple_blocks() {
     let (mut rows, mut all, mut missed) = (Vec::new(), 0, 0);
     for sets in SETS {
         for blocks in BLOCKS_OF_EACH {
@@ -129,7 +129,7 @@ fn intervals_hold_where_a_process_serves_several_blocks() {
 /// The blocks of one process are not replicates: if they are treated as such, intervals miss too
 /// often.
 #[test]
-fn blocks_of_one_process_are_no_replicates() {
+fn blocks_of_one_process_are_not_replicates() {
     let missed = misses(20, (3, 4), false);
     assert!(missed > most_by_chance(20, 0.05), "{missed} of 20 runs");
 }

@@ -115,7 +115,7 @@ proptest! {
     /// Over all sign changes of the data, which are equally likely if the center is 0, a p-value is
     /// at most as frequent as it claims.
     #[test]
-    fn p_is_honest_with_ties(values in tied_values(3..10)) {
+    fn p_is_valid_with_ties(values in tied_values(3..10)) {
         let p = |values: &[f64]| signed_rank::centre(values, 0.05).unwrap().p;
         let observed = p(&values);
         let flips = 0..1u32 << values.len();
@@ -299,7 +299,7 @@ fn division_cost(values: &[f64], changes: &[usize], penalty: f64) -> f64 {
 
 /// A run that stops when nothing is known would stop for the wrong reason.
 #[test]
-fn a_run_without_blocks_is_empty_and_goes_on() {
+fn a_run_without_blocks_is_empty_and_continues() {
     let run = two_subjects(&[]);
     let results = results(&run);
     assert_eq!(

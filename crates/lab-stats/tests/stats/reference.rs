@@ -13,7 +13,7 @@ const R: &str = include_str!("../../reference/r.txt");
 const RUPTURES: &str = include_str!("../../reference/ruptures.txt");
 
 #[test]
-fn signed_rank_distribution_is_that_of_r() {
+fn signed_rank_distribution_equals_r() {
     for line in lines(R, "psignrank") {
         let distribution = SignedRank::new(line.key("n") as usize);
         close(
@@ -32,7 +32,7 @@ fn signed_rank_distribution_is_that_of_r() {
 }
 
 #[test]
-fn estimate_interval_and_p_are_those_of_wilcox_test() {
+fn estimate_interval_and_p_equal_wilcox_test() {
     for line in lines(R, "wilcox") {
         let centre = signed_rank::centre(&sample(line.key("id")), line.key("alpha")).unwrap();
         let i = centre.interval;
@@ -45,7 +45,7 @@ fn estimate_interval_and_p_are_those_of_wilcox_test() {
 }
 
 #[test]
-fn rank_sum_distribution_is_that_of_r() {
+fn rank_sum_distribution_equals_r() {
     let at_most = |line: &LinearFit| {
         let distribution = RankSum::new(line.key("m") as usize, line.key("n") as usize);
         distribution.at_most(line.key("t") as u64)
@@ -65,7 +65,7 @@ fn rank_sum_distribution_is_that_of_r() {
 }
 
 #[test]
-fn shift_is_that_of_wilcox_test() {
+fn shift_equals_wilcox_test() {
     for line in lines(R, "wilcox2") {
         let lot = |name| values(name, line.key("id"));
         let found = rank_sum::shift(&lot("first"), &lot("second"), line.key("alpha")).unwrap();
@@ -79,7 +79,7 @@ fn shift_is_that_of_wilcox_test() {
 }
 
 #[test]
-fn scalability_law_is_that_of_nls_and_near_the_published_one() {
+fn scalability_law_equals_nls_and_is_near_the_published_law() {
     for line in lines(R, "usl") {
         let id = line.key("id");
         let law = usl::law(&values("usl_n", id), &values("usl_x", id)).unwrap();
@@ -103,7 +103,7 @@ fn scalability_law_is_that_of_nls_and_near_the_published_one() {
 }
 
 #[test]
-fn median_interval_is_that_of_the_binomial_distribution() {
+fn median_interval_equals_the_binomial_distribution() {
     for line in lines(R, "median") {
         let i = order::median_interval(&sample(line.key("id")), line.key("alpha")).unwrap();
         close(&[i.estimate, i.low, i.high, i.level], &line.numbers, 1e-12);
@@ -119,7 +119,7 @@ fn interquartile_mean_is_the_trimmed_mean() {
 }
 
 #[test]
-fn autocorrelation_is_that_of_acf() {
+fn autocorrelation_equals_acf() {
     for line in lines(R, "acf1") {
         let r = dependence::autocorrelation(&sample(line.key("id"))).unwrap();
         close(&[r], &line.numbers, 1e-12);
@@ -127,7 +127,7 @@ fn autocorrelation_is_that_of_acf() {
 }
 
 #[test]
-fn line_is_that_of_weighted_lm() {
+fn line_equals_weighted_lm() {
     let inputs = lines(R, "fit_x").zip(lines(R, "fit_time"));
     for ((x, time), expected) in inputs.zip(lines(R, "fit")) {
         let line = fit::line(&x.numbers, &time.numbers).unwrap();
@@ -138,7 +138,7 @@ fn line_is_that_of_weighted_lm() {
 }
 
 #[test]
-fn quantiles_are_those_of_r() {
+fn quantiles_equal_r() {
     for line in lines(R, "qnorm") {
         close(
             &[normal::upper_quantile(line.key("tail"))],
@@ -157,7 +157,7 @@ fn quantiles_are_those_of_r() {
 }
 
 #[test]
-fn change_points_are_those_of_ruptures() {
+fn change_points_equal_those_of_ruptures() {
     for (values, changes) in lines(RUPTURES, "values").zip(lines(RUPTURES, "changes")) {
         let found = warmup::change_points(&values.numbers, values.key("penalty"), 1);
         let found: Vec<f64> = found.into_iter().map(|at| at as f64).collect();

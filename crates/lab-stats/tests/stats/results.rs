@@ -212,7 +212,7 @@ fn batches(world: &World, blocks: u32) -> Run {
 }
 
 #[test]
-fn of_batches() {
+fn results_of_batches() {
     let world = World {
         ratios: vec![1.3, 0.98, 1.0],
         sweep: vec![1.0, 10.0, 100.0],
@@ -257,7 +257,7 @@ fn of_batches() {
 }
 
 #[test]
-fn of_whole_commands() {
+fn results_of_whole_commands() {
     let world = World {
         ratios: vec![1.5, 0.9],
         ..CALM
@@ -361,7 +361,7 @@ fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
 }
 
 #[test]
-fn of_several_targets() {
+fn results_of_multiple_targets() {
     let mut run = targets();
     run.host.findings.push(host::HostFinding {
         what: "The governor is powersave".into(),
@@ -411,7 +411,7 @@ fn two_servers() -> Run {
 }
 
 #[test]
-fn of_a_load() {
+fn results_of_a_load() {
     let run = two_servers();
     let plan = run.plan().unwrap();
     let results = results(&run);
@@ -442,7 +442,7 @@ fn of_a_load() {
 }
 
 #[test]
-fn of_servers() {
+fn results_of_servers() {
     let world = served::World::new(&[0.8]);
     let run = world.run(1, 8);
     let plan = run.plan().unwrap();
@@ -468,7 +468,7 @@ fn of_servers() {
 }
 
 #[test]
-fn of_nothing() {
+fn results_without_samples() {
     let mut run = targets();
     run.content = Content::default();
     assert!(results(&run).cells.is_empty());
@@ -478,7 +478,7 @@ fn of_nothing() {
 
 /// Values that a kind lacks are absent, not invented.
 #[test]
-fn every_figure_is_finite_and_every_interval_holds_its_estimate() {
+fn values_are_finite_and_intervals_contain_their_estimates() {
     for run in [
         targets(),
         two_servers(),

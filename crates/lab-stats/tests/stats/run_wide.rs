@@ -274,7 +274,7 @@ impl Truths {
 /// The mean and the median of these blocks differ. The test shows which of the two the intervals
 /// contain.
 #[test]
-fn skewed_blocks_have_two_truths_and_intervals_hold_the_median() {
+fn intervals_of_skewed_blocks_contain_the_median() {
     let mut rows = Vec::new();
     for (points, blocks, for_the_page) in [(1, 4, 2000), (1, 12, 2000), (20, 4, 400), (20, 12, 200)]
     {
@@ -409,7 +409,7 @@ fn one_true_difference_is_found_as_by_bonferroni() {
 /// Three blocks would not suffice if some subjects vary much more than others, like subjects with a
 /// JIT compiler.
 #[test]
-fn quick_runs_decide_what_is_plain() {
+fn quick_runs_resolve_clear_differences() {
     let mut rows = Vec::new();
     for (points, subjects, blocks, scatter, wild) in [
         (1, 2, 3, 0.02, 1.0),

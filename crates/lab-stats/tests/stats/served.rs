@@ -31,7 +31,7 @@ fn near(found: f64, truth: f64) -> bool {
 }
 
 #[test]
-fn costs_memory_and_reconnects_are_what_they_were_made_of() {
+fn costs_memory_and_reconnects_match_the_simulation() {
     let mut world = World::new(&[0.8, 2.0]);
     world.memory = vec![1.0, 1.0, 0.5, 70.0];
     let results = results(&world.run(1, 12));
@@ -106,7 +106,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
 ///
 /// Later blocks do not change it.
 #[test]
-fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
+fn peaks_come_from_the_first_blocks_unless_the_generator_was_the_bottleneck() {
     let mut run = World::new(&[1.0, 1.0]).run(1, 12);
     let plan = run.plan().unwrap().clone();
     let open = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
@@ -204,7 +204,7 @@ fn a_copy_that_differs_raises_the_margin() {
 }
 
 #[test]
-fn a_rate_of_the_generator_is_no_rate_of_the_servers() {
+fn rates_limited_by_the_generator_are_not_compared() {
     // At closed-loop points, the generator is the bottleneck for the baseline and for the third
     // server.
     let limited = |costs: &[f64]| {
@@ -293,7 +293,7 @@ fn one_block_decides_nothing_and_says_so() {
 
 /// Three blocks distinguish twice the cost from the same cost, simultaneously at all points.
 #[test]
-fn three_blocks_decide_what_is_plain() {
+fn three_blocks_resolve_clear_differences() {
     let results = results(&World::new(&[2.0]).run(1, 3));
     let costs = judged(&results).into_iter();
     let costs = costs.filter(|(c, _)| c.key.metric == Metric::SERVER_CPU && c.key.subject == 2);

@@ -78,7 +78,7 @@ fn histories_without_a_change_show_none_and_a_change_is_found() {
 }
 
 #[test]
-fn two_changes_are_found_one_odd_run_is_none_and_few_runs_show_nothing() {
+fn two_changes_are_found_and_outliers_and_few_runs_are_not_changes() {
     let mut random = Random(5);
     let mut values: Vec<f64> = (0..30).map(|_| 0.1 * random.normal()).collect();
     values[10..20].iter_mut().for_each(|v| *v += 1.0);

@@ -198,7 +198,7 @@ fn true_differences_are_found() {
 ///
 /// The values are published, and the test only prevents them from growing.
 #[test]
-fn luck_that_stays_for_long_is_the_limit() {
+fn persistent_process_effects_are_a_limitation() {
     let world = |memory| World {
         ratios: vec![1.0; 3],
         process: 0.03,

@@ -30,7 +30,7 @@ struct World {
 const WITHIN: f64 = 0.3;
 
 #[test]
-fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
+fn intervals_of_percentiles_contain_the_truth_or_are_omitted() {
     let second_of_ten = |slices| World {
         name: "a stall of 1 s in one second of ten",
         slices,

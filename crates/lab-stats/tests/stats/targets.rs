@@ -164,7 +164,7 @@ fn every_target_has_its_own_baseline_and_verdicts() {
 }
 
 #[test]
-fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
+fn subjects_skip_points_with_parameters_that_they_lack() {
     let mut run = run(&TWO_KINDS, 12, 1.0);
     let plan = run.plan_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
@@ -194,7 +194,7 @@ fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
 }
 
 #[test]
-fn what_holds_at_all_points_of_a_subject_is_said_once() {
+fn reasons_that_apply_to_all_points_are_listed_once() {
     let mut run = run(&TWO_KINDS, 8, 1.0);
     let plan = run.plan_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
@@ -233,7 +233,7 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
 }
 
 #[test]
-fn what_client_and_server_did_at_once_is_told_and_waiting_is_not_negative() {
+fn overlap_is_reported_and_waiting_is_not_negative() {
     let mut run = run(&[TargetKind::Mariadb], 8, 1.0);
     for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
         sample.batch.server_cpu_ns = Some(sample.batch.wall_ns * 3 / 4);
@@ -268,7 +268,7 @@ fn a_server_whose_cpu_is_unknown_is_not_split() {
 /// The buckets match the table in docs/protocol.md, and every bucket follows the previous one
 /// without a gap.
 #[test]
-fn buckets_are_those_of_the_protocol() {
+fn buckets_match_the_protocol() {
     let values = [
         (0, 0),
         (63, 63),
@@ -318,7 +318,7 @@ fn latencies_are_quantiles_of_whole_blocks() {
 /// For calls that may fail, ada's slow calls take 48 ns longer in three of eight blocks, 80 ns in
 /// three, and 112 ns in two.
 #[test]
-fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
+fn added_latencies_are_differences_of_blocks() {
     let mut run = run(&[TargetKind::Postgresql], 8, 1.0);
     let (_, results) = results_on(&run, TargetKind::Postgresql);
     let added = results.cells.iter();

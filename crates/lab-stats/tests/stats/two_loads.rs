@@ -88,7 +88,7 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
 
 /// A machine's ID changes whenever it restarts.
 #[test]
-fn one_machine_before_and_after_a_restart_is_one_host() {
+fn a_restarted_machine_is_the_same_host() {
     let after_start = |id: &str, seed| {
         let mut run = loaded("a", seed, 1e6, 20, |_| ());
         let ids = [Host::MACHINE_ID, Host::SERVER_MACHINE_ID];
@@ -102,7 +102,7 @@ fn one_machine_before_and_after_a_restart_is_one_host() {
 
 /// A stall that is absent from nine out of ten blocks is still in the percentile.
 #[test]
-fn a_stall_in_one_block_is_in_the_percentile_of_all() {
+fn stalls_in_one_block_affect_the_percentile() {
     let first = loaded("a", 1, 1e6, 20, |_| ());
     let mut second = loaded("a", 2, 1e6, 20, |_| ());
     for block in [4, 14] {
@@ -118,7 +118,7 @@ fn a_stall_in_one_block_is_in_the_percentile_of_all() {
 
 /// Equal servers are seldom distinguished: the level is simultaneous for all statements.
 #[test]
-fn equal_servers_are_seldom_told_apart() {
+fn equal_servers_are_seldom_distinguished() {
     let (mut false_changes, pairs) = (0, 60);
     for pair in 0..pairs {
         let first = loaded("a", 2 * pair + 1, 1e6, 12, |_| ());
@@ -156,7 +156,7 @@ fn a_late_generator_makes_no_percentile_equivalent() {
 }
 
 #[test]
-fn what_a_run_does_not_have_is_not_compared() {
+fn missing_metrics_are_not_compared() {
     let first = loaded("a", 1, 1e6, 12, |_| ());
     let failing = |s: &mut Slice| {
         s.server_cpu_ns = None;
@@ -182,7 +182,7 @@ fn what_a_run_does_not_have_is_not_compared() {
 }
 
 #[test]
-fn loads_that_asked_for_something_else_are_refused() {
+fn loads_with_different_requests_are_rejected() {
     let first = loaded("a", 1, 1e6, 12, |_| ());
     let other = |change: &dyn Fn(&mut LoadSpec)| {
         let mut second = loaded("a", 2, 1e6, 12, |_| ());
@@ -230,7 +230,7 @@ fn loads_that_asked_for_something_else_are_refused() {
 
 /// The time per request replaces throughput, so that below 1 is better.
 #[test]
-fn what_changed_is_in_the_unit_of_its_metric() {
+fn changes_are_in_the_unit_of_their_metric() {
     let first = loaded("a", 1, 1e6, 12, |_| ());
     let second = loaded("b", 2, 2e6, 12, |_| ());
     let found = compared(&first, &second).unwrap();

@@ -42,7 +42,7 @@ struct Tally {
 }
 
 #[test]
-fn what_did_not_change_is_not_said_to_have() {
+fn unchanged_subjects_are_not_reported_as_changed() {
     let world = |process| World {
         ratios: vec![1.0, 1.03, 1.5],
         process,
@@ -117,7 +117,7 @@ fn true_changes_are_found() {
 /// The reason why the rank-sum interval alone does not suffice: it assumes that both runs have the
 /// same spread.
 #[test]
-fn runs_that_scatter_differently_keep_the_level() {
+fn runs_with_different_spreads_keep_the_level() {
     let level = Level {
         alpha: ALPHA,
         family: 1,

@@ -124,9 +124,9 @@ impl Loaded<'_> {
         Some((agents, &run.agents[first].host))
     }
 
-    /// Returns a warning if the server and the generators fill the cores.
+    /// Returns a warning if the server and the generators fill the cores of one machine.
     ///
-    /// If the server's CPU time is known, it runs on a generator's machine.
+    /// Only points with a known CPU time of the server are considered.
     fn shared_cores(&self) -> Option<Warning> {
         let (agents, host) = self.beside_the_server()?;
         let cores = host.cores()?;
