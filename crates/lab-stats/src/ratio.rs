@@ -136,8 +136,8 @@ pub(crate) fn merged(logs: &[f64], level: Level) -> Merged {
     dependence::merge(&finite, needed.unwrap_or(u32::MAX))
 }
 
-/// Converts the interval of a logarithm at the level of each to the interval of a ratio at the
-/// level of all.
+/// Converts the interval of a log ratio at the level of one comparison to the interval of the ratio
+/// at the level of the family.
 pub(crate) fn exponentiate(log: Interval, level: Level) -> Interval {
     Interval {
         estimate: log.estimate.exp(),

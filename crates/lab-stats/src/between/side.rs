@@ -128,7 +128,7 @@ pub(crate) struct Sides<'a>(pub [RunSide<'a>; 2]);
 impl Sides<'_> {
     /// Returns 1 minus the simultaneous level of the changes that have a verdict.
     ///
-    /// This is the alpha that the interim analyses of both runs have left.
+    /// This is the smaller of the alphas that the interim analyses of the two runs have left.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))
@@ -148,7 +148,7 @@ impl Sides<'_> {
         a.max(b)
     }
 
-    /// Returns the runs' margin with a wider margin in use.
+    /// Combines the runs' requested margin with the margin in use, which may be wider.
     pub fn margins(&self, wide: f64) -> Margin {
         let wanted = self.margin();
         Margin { wide, wanted }

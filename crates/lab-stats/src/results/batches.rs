@@ -22,9 +22,9 @@ static TYPICAL: [Metric; 1] = [Metric::WALL];
 const WALL: fn(&BatchFigures) -> f64 = |visit| visit.mean_wall_ns;
 const CPU: fn(&BatchFigures) -> f64 = |visit| visit.mean_cpu_ns;
 
-/// Returns the results of a run on one target, with the IDs of that part.
+/// Returns the results of a run on one target, with that run's own IDs.
 ///
-/// `share` is its fraction of the run's alpha.
+/// `share` is its fraction of the alpha of the whole run.
 pub(crate) fn results(run: &Run, share: f64) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
