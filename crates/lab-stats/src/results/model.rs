@@ -276,7 +276,7 @@ pub struct Scaling {
     pub subject: SubjectId,
     /// The target.
     pub target: TargetId,
-    /// Index into the plan's cases.
+    /// The index into the plan's cases.
     pub case: usize,
     /// The factors held constant.
     pub factors: Vec<(String, String)>,

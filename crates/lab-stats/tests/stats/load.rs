@@ -98,7 +98,7 @@ fn reference_run() -> Run {
 }
 
 #[test]
-fn levels_and_quantiles_are_those_of_numpy() {
+fn levels_and_quantiles_equal_numpy() {
     let results = results(&reference_run());
     assert_eq!((results.blocks, places(&results).len()), (10, 2));
     for subject in 0..2 {
@@ -135,7 +135,7 @@ fn levels_and_quantiles_are_those_of_numpy() {
 }
 
 #[test]
-fn ratios_are_those_of_scipy() {
+fn ratios_equal_scipy() {
     let results = results(&reference_run());
     for expected in lines(NUMPY, "ratio") {
         let named = expected.word("metric").replace('-', "_");
@@ -167,7 +167,7 @@ fn ratios_are_those_of_scipy() {
 /// The true quantile is that of all arrivals. 1,000 requests per second are due, and in the fourth
 /// of ten seconds, nothing is answered until its end.
 #[test]
-fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
+fn stalls_of_one_second_in_ten_affect_the_percentiles() {
     let mut run = open(run(&["a"], &[64], 1));
     for block in 0..10 {
         let waited = |i: u32| {
@@ -288,7 +288,7 @@ fn a_percentile_needs_a_request_that_exceeds_it() {
 }
 
 #[test]
-fn errors_are_told_and_hide_percentiles() {
+fn errors_are_reported_and_hide_percentiles() {
     let mut run = open(run(&["a", "b"], &[64], 1));
     let mut random = Random(1);
     for _ in 0..10 {
@@ -324,7 +324,7 @@ fn errors_are_told_and_hide_percentiles() {
 }
 
 #[test]
-fn a_server_that_served_nothing_is_refused_not_slow() {
+fn servers_that_served_nothing_are_excluded_not_slow() {
     let mut run = run(&["a", "b"], &[8, 16], 1);
     let mut random = Random(1);
     for block in 0..10 {
@@ -418,7 +418,7 @@ fn a_generator_at_its_limit_is_named() {
 
 /// Most connections are served within a millisecond, but one waits for eight seconds.
 #[test]
-fn connections_that_starve_do_not_stand_for_the_server() {
+fn starved_connections_do_not_represent_the_server() {
     let results = one_cell(false, |slice| {
         slice.drain_ns = 8_000_000_000;
         slice.service = counts((0..2000).map(|i| if i == 0 { 8e9 } else { 1e6 })).into();
@@ -432,7 +432,7 @@ fn connections_that_starve_do_not_stand_for_the_server() {
 }
 
 #[test]
-fn what_the_way_of_loading_leaves_out_is_said() {
+fn load_modes_cause_their_warnings() {
     let closed = one_cell(false, |_| {});
     assert!(warned(&closed, "closed-loop").is_some());
     let behind = one_cell(true, |s| s.offered = 2030);
@@ -563,7 +563,7 @@ fn a_server_that_takes_the_generators_cores_is_named() {
 
 /// The state of a coordinator's machine does not matter if other machines generate the load.
 #[test]
-fn machines_that_are_not_fit_are_those_of_the_load() {
+fn only_unfit_machines_of_the_load_are_reported() {
     let mut run = of_seconds(5);
     let host = |id: &str| Host {
         facts: vec![(Host::MACHINE_ID.into(), id.into())],
@@ -682,7 +682,7 @@ fn slices_that_depend_on_each_other_are_merged() {
 }
 
 #[test]
-fn connections_follow_the_law_that_they_were_made_by() {
+fn connections_follow_the_simulated_law() {
     let connections = [1, 2, 4, 8, 16, 32];
     let mut run = run(&["a"], &connections, 1);
     let mut random = Random(1);
@@ -712,7 +712,7 @@ fn connections_follow_the_law_that_they_were_made_by() {
 }
 
 #[test]
-fn a_plan_that_contradicts_itself_has_no_results() {
+fn inconsistent_plans_have_no_results() {
     let mut run = run(&["a"], &[64], 1);
     assert!(results(&run).cells.is_empty());
     add(&mut run, vec![second(0, 0, counts([1e6; 100]))]);
@@ -776,7 +776,7 @@ proptest! {
 
     /// Any text is either parsed or rejected with a single line that contains the text.
     #[test]
-    fn any_threshold_is_borne(text in "\\PC{0,20}|(p99|errors|max) ?[<>]=? ?[0-9.]{0,5}(ms|%|s)?") {
+    fn arbitrary_thresholds_do_not_panic(text in "\\PC{0,20}|(p99|errors|max) ?[<>]=? ?[0-9.]{0,5}(ms|%|s)?") {
         if let Err(e) = text.parse::<Threshold>() {
             prop_assert_eq!(e.to_string().lines().count(), 1);
         }
@@ -1036,7 +1036,7 @@ fn of_seconds(blocks: u32) -> Run {
 }
 
 #[test]
-fn what_was_due_after_the_loss_of_all_agents_is_told() {
+fn requests_due_after_losing_all_agents_are_reported() {
     let mut run = of_seconds(5);
     let lost = |name: &str, lost: Option<&str>| Agent {
         lost: lost.map(String::from),
@@ -1065,7 +1065,7 @@ fn what_was_due_after_the_loss_of_all_agents_is_told() {
 }
 
 #[test]
-fn of_how_many_blocks_a_servers_figures_are_is_told() {
+fn blocks_with_known_server_usage_are_reported() {
     let mut run = of_seconds(5);
     for block in 0..5 {
         let mut slice = second(0, 0, counts([1e6; 10]));
@@ -1095,7 +1095,7 @@ fn of_how_many_blocks_a_servers_figures_are_is_told() {
 }
 
 #[test]
-fn answers_that_were_timed_by_reading_are_told_if_they_are_many() {
+fn responses_timed_by_reading_are_reported_if_there_are_many() {
     let mut run = of_seconds(1);
     let mut slice = second(0, 0, counts([1e6; 1000]));
     slice.read_times = 10;
