@@ -261,12 +261,12 @@ impl Collector {
             attributes.is_some_and(|attributes| attributes.lifetime_s.is_some())
         };
         if clock.is_assumed && self.observation.cookies.iter().any(has_lifetime) {
-            let note = "No entry of the HAR says when it was recorded: the lifetimes of its cookies are counted from now.";
+            let note = "No entry of the HAR has a time, so the lifetimes of its cookies are counted from now.";
             self.observation.notes.push(note.into());
         }
         if with_cookies == 0 && !entries.is_empty() {
             self.observation.notes.push(
-                "No request in the HAR carries a cookie. Chrome leaves them out unless one allows HAR with sensitive \
+                "No request in the HAR carries a cookie. Chrome leaves them out unless you enable HAR with sensitive \
                  data in the settings of its tools."
                     .into(),
             );
@@ -366,7 +366,7 @@ impl Collector {
     fn assume_requests(&mut self) -> Result<(), InputError> {
         if self.observation.cookies.is_empty() {
             return Err(InputError(
-                "it looks like a jar of curl and holds no cookie".into(),
+                "the file looks like curl's cookie jar, but contains no cookie".into(),
             ));
         }
         let mut hosts: Vec<String> = self
@@ -385,7 +385,7 @@ impl Collector {
         for host in hosts {
             self.add_expected_request(true, &host, "/", RequestKind::Page);
         }
-        let note = "A file of cookies does not tell which requests carry them: one page of each host is assumed.";
+        let note = "A file of cookies contains no requests, so a request for one page of each host is assumed.";
         self.observation.notes.push(note.into());
         Ok(())
     }

@@ -32,58 +32,58 @@ pub const COOKIE: Class = Class {
     name: "cookie",
     none: "There is no cookie.",
     values: &[
-        ("cookie", "its name"),
-        ("owner", "who sets it"),
-        ("tracker", "whether that is a tracker of the list"),
+        ("cookie", "the cookie's name"),
+        ("owner", "the owner of the cookie"),
+        ("tracker", "whether the owner is a tracker in the list"),
         ("bytes", "bytes of name, equals sign and value"),
-        ("domain", "the domain that it is sent to"),
-        ("path", "the path that it is sent below"),
-        ("wide", "whether it is sent to hosts below its domain too"),
-        ("secure", "whether it is sent over TLS only"),
-        ("http_only", "whether scripts do not see it"),
+        ("domain", "the domain that the cookie is sent to"),
+        ("path", "the path below which the cookie is sent"),
+        ("wide", "whether the cookie is sent to subdomains, too"),
+        ("secure", "whether the cookie is sent over TLS only"),
+        ("http_only", "whether the cookie is hidden from scripts"),
         ("same_site", "Strict, Lax, None, or not said"),
-        ("lifetime", "how long it lives"),
-        (
-            "login",
-            "whether its name says that it is a session or a token",
-        ),
+        ("lifetime", "the cookie's lifetime"),
+        ("login", "whether the name indicates a session or a token"),
         (
             "passing",
-            "whether its name says that it is needed only during a login",
+            "whether the name indicates a cookie needed only during a login",
         ),
         (
             "prefix_kept",
-            "whether it keeps what the prefix of its name promises",
+            "whether the cookie meets the requirements of its name prefix",
         ),
         (
             "static_requests",
-            "static files that were asked for with it",
+            "requests for static files that carried the cookie",
         ),
-        ("static_bytes", "its bytes in those requests"),
+        ("static_bytes", "bytes of the cookie in those requests"),
         (
             "copies",
-            "cookies of the same name in one request, itself included",
+            "cookies with the same name in one request, including this one",
         ),
-        ("requests", "requests that carried it"),
+        ("requests", "requests that carried the cookie"),
         (
             "folder",
-            "the path that all pages and API calls that carried it are below",
+            "the path below which all pages and API calls with the cookie are",
         ),
         (
             "outside",
-            "static files beyond that path that were asked for with it",
+            "requests for static files outside of that path that carried the cookie",
         ),
-        ("set_line", "the line that sets it as the rules want it"),
-        ("folder_line", "the same, for that path"),
+        ("set_line", "a Set-Cookie line that meets the rules"),
+        (
+            "folder_line",
+            "a Set-Cookie line that meets the rules, for the path in folder",
+        ),
     ],
 };
 
 /// A host that receives requests with cookies.
 pub const HOST: Class = Class {
     name: "cookie-host",
-    none: "No request with a cookie is known.",
+    none: "No request with a cookie was observed.",
     values: &[
-        ("cookies", "cookies of the largest request"),
+        ("cookies", "number of cookies in the largest request"),
         (
             "cookie_bytes",
             "bytes of the Cookie field of the largest request, in HTTP/1.1",
@@ -92,9 +92,12 @@ pub const HOST: Class = Class {
             "head_bytes",
             "bytes of the head of the largest request, in HTTP/1.1",
         ),
-        ("share", "part of that head that is cookies"),
+        ("share", "fraction of that head that is cookies"),
         ("packet", "bytes that fit one packet"),
-        ("packets", "packets that the largest request takes at least"),
+        (
+            "packets",
+            "minimum number of packets of the largest request",
+        ),
     ],
 };
 
@@ -106,9 +109,9 @@ pub const SITE: Class = Class {
         ("total", "bytes of all cookies"),
         (
             "tracker_share",
-            "part of the largest page's cookies that belongs to trackers",
+            "fraction of the largest page's cookies that belongs to trackers",
         ),
-        ("tracker_bytes", "the same in bytes"),
+        ("tracker_bytes", "bytes of those cookies"),
         ("page_bytes", "bytes of cookies in all requests"),
     ],
 };
@@ -118,8 +121,8 @@ pub const INPUT: Class = Class {
     name: "input",
     none: "There is no cookie.",
     values: &[
-        ("unreadable", "whether something of it could not be read"),
-        ("lacks", "what that is"),
+        ("unreadable", "whether some of the input could not be read"),
+        ("lacks", "what could not be read"),
     ],
 };
 
@@ -325,7 +328,7 @@ fn set_attributes(cookie: &Cookie, thing: &mut Thing) {
             "lifetime",
             "prefix_kept",
         ];
-        let reason = "It was seen in a request only: how it was set is not known.";
+        let reason = "The cookie was observed only in requests, so its attributes are unknown.";
         return thing.set_unknown(&NAMES, reason);
     };
     thing.set("wide", Value::Flag(!attributes.host_only));
@@ -392,7 +395,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
             // The size of the cookies alone is a lower bound.
             None if bytes > PACKET => thing.set("head_bytes", Value::bytes(bytes as u64)),
             None => {
-                let reason = Value::Unknown("The rest of the request is not known.".into());
+                let reason = Value::Unknown("The rest of the request is unknown.".into());
                 thing.set("head_bytes", reason.clone());
                 thing.set("share", reason);
             }
@@ -410,13 +413,13 @@ fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     if observation.skipped > 0 {
         let entries = counted(observation.skipped as u64, "entry");
         gaps.push(format!(
-            "{entries} could not be read, or would be refused by a browser."
+            "{entries} could not be read, or would be rejected by a browser."
         ));
     }
     if gaps.is_empty() && observation.cookies.is_empty() {
         return None;
     }
-    let mut thing = Thing::new("input", "what was read");
+    let mut thing = Thing::new("input", "the input");
     thing.set("unreadable", Value::Flag(!gaps.is_empty()));
     thing.set("lacks", Value::Word(gaps.join(" ")));
     Some(thing)
@@ -544,12 +547,12 @@ fn owner_table(
         format!(" The whole head has {head} bytes.")
     });
     EvidenceTable {
-        title: "Whose bytes a request carries".into(),
+        title: "Cookie bytes in a request, by owner".into(),
         caption: format!(
-            "The Cookie field of the largest {} {request_name}in HTTP/1.1; what lies between two cookies belongs to nobody.{head}",
+            "The Cookie field of the largest {} {request_name}in HTTP/1.1. Separators belong to no owner.{head}",
             largest.map_or("request", |r| r.kind.name())
         ),
-        columns: ["owner", "cookies", "bytes", "share", "of the head"]
+        columns: ["owner", "cookies", "bytes", "fraction", "of the head"]
             .map(String::from)
             .into(),
         rows: if observation.cookies.is_empty() {
@@ -588,15 +591,13 @@ fn cookie_table(
     by_size.sort_by_key(|(_, cookie)| std::cmp::Reverse(cookie.bytes()));
     let more = by_size.len().saturating_sub(SHOWN);
     let more = if more > 0 {
-        format!(" {more} smaller ones are left out.")
+        format!(" {more} smaller cookies are left out.")
     } else {
         String::new()
     };
     EvidenceTable {
         title: "Cookies".into(),
-        caption: format!(
-            "Bytes are those of name, equals sign and value; values are not kept.{more}"
-        ),
+        caption: format!("Bytes include name, equals sign and value; values are not stored.{more}"),
         columns: [
             "name",
             "owner",
@@ -652,8 +653,8 @@ fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     };
     EvidenceTable {
         title: "Domains".into(),
-        caption: "A name that is there twice: a cookie of the same name goes to that domain too, for another path or from a \
-                  domain above it. A value that is there twice is known by its hash."
+        caption: "Same name: cookies whose name is also sent to that domain for another path or from a parent domain. \
+                  Same value: cookies with equal hashes of their values."
             .into(),
         columns: ["domain", "cookies", "bytes", "same name", "same value"]
             .map(String::from)
@@ -665,7 +666,7 @@ fn domain_table(observation: &CookieObservation) -> EvidenceTable {
 /// Formats a cookie's attributes: `Secure HttpOnly SameSite=Lax, 30 days`.
 fn attribute_text(cookie: &Cookie) -> String {
     let Some(attributes) = &cookie.attributes else {
-        return "not seen".into();
+        return "not observed".into();
     };
     let flags = [
         (attributes.secure, "Secure"),
@@ -680,7 +681,7 @@ fn attribute_text(cookie: &Cookie) -> String {
         words.push(attributes.same_site.clone());
     }
     words.push(match attributes.lifetime_s {
-        Some(s) if s <= 0.0 => "ended".into(),
+        Some(s) if s <= 0.0 => "expired".into(),
         Some(s) => Value::ns(s * 1e9).text(),
         None => "session".into(),
     });
@@ -721,7 +722,7 @@ fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
         ]);
     }
     EvidenceTable {
-        title: "Which requests carry them".into(),
+        title: "Requests that carry cookies".into(),
         caption: format!(
             "Bytes are means of a request. HTTP/2: as the first request of its connection, and \
              the same again on it. A day has {rate} requests per \
@@ -753,7 +754,7 @@ fn facts(observation: &CookieObservation, rate: f64) -> Vec<(String, String)> {
         ),
         (
             "values".into(),
-            "not kept: their length, and a hash whose salt is thrown away".into(),
+            "not stored, only their length and a hash whose salt is discarded".into(),
         ),
     ];
     let page = "cookies of a page with its files";
@@ -802,7 +803,7 @@ fn chart(shares: &[Share], page_cost: &str) -> EvidenceBars {
     }
     let total: usize = shares.iter().map(|share| share.bytes).sum();
     EvidenceBars {
-        title: "Bytes of cookies in one request, by owner".into(),
+        title: "Cookie bytes in one request, by owner".into(),
         caption: format!("{total} bytes. A page with its files: {page_cost}."),
         axis: "bytes".into(),
         unit: Unit::Count("bytes".into()),

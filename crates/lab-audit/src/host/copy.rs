@@ -8,8 +8,8 @@ use lab_host::Root;
 /// A copy of a machine's files.
 pub const COPY: Class = Class {
     name: "copy",
-    none: "This machine itself was looked at, not a copy of its files.",
-    values: &[("hollow", "what has nothing in it, and should have")],
+    none: "The audit examined this machine, not a copy of its files.",
+    values: &[("hollow", "files that are empty or missing")],
 };
 
 /// Files and directories that every machine has and that are never empty.
@@ -57,8 +57,8 @@ fn hollow_paths(root: &Root) -> String {
     let disks: Vec<String> = disks.map(|disk| format!("sys/block/{disk}")).collect();
     let defects = [
         path_list(&paths(empty), "empty"),
-        path_list(&paths(missing), "not there"),
-        path_list(&disks, "a link that leads nowhere"),
+        path_list(&paths(missing), "missing"),
+        path_list(&disks, "a dangling link"),
     ];
     let defects: Vec<String> = defects.into_iter().flatten().collect();
     if defects.is_empty() {

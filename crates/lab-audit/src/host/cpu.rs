@@ -29,7 +29,7 @@ impl Probe for Cpu {
         );
         let reading = match watched.clock_read_ns {
             Some(ns) => format!("one reading takes {}", Value::ns(ns).text()),
-            None => "what one reading takes, a copy of files does not show".into(),
+            None => "the time of one reading is not in a copy of files".into(),
         };
         host.set("reading", Value::Word(reading));
         host.set(

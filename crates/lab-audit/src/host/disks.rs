@@ -13,32 +13,32 @@ pub struct Disks;
 
 pub const DISK: Class = Class {
     name: "disk",
-    none: "No disk is seen in /sys/block.",
+    none: "There is no disk in /sys/block.",
     values: &[
-        ("model", "what the maker calls it"),
+        ("model", "model name"),
         ("medium", "nvme, flash, spinning or virtual"),
         ("size", "its size"),
         (
             "rotational",
-            "whether the kernel takes it for one that spins",
+            "whether the kernel considers it a spinning disk",
         ),
         ("scheduler", "I/O scheduler in use"),
-        ("schedulers", "I/O schedulers that there are"),
+        ("schedulers", "available I/O schedulers"),
         ("queue", "requests that the kernel queues"),
-        ("device_queue", "requests that the disk takes at a time"),
+        ("device_queue", "concurrent requests that the disk accepts"),
         ("read_ahead", "how far ahead the kernel reads"),
         ("write_cache", "write back or write through"),
-        ("discard", "whether it can be told what is free"),
-        ("physical_block", "bytes that it writes at once"),
-        ("worn", "part of its endurance that is used"),
-        ("written", "bytes written to it in its life"),
+        ("discard", "whether the disk supports discard"),
+        ("physical_block", "size of a physical block"),
+        ("worn", "fraction of the endurance that is used"),
+        ("written", "bytes written in the disk's lifetime"),
         ("endurance_left", "bytes that can still be written"),
-        ("endurance_by", "how that is known"),
-        ("spare", "part of its spare blocks that is left"),
-        ("failing", "whether it says of itself that it fails"),
+        ("endurance_by", "how the remaining endurance was determined"),
+        ("spare", "fraction of the spare blocks that is left"),
+        ("failing", "whether the disk reports that it is failing"),
         (
             "bad_sectors",
-            "sectors that it took out of use or cannot read",
+            "sectors that were reallocated or cannot be read",
         ),
     ],
 };
@@ -47,16 +47,16 @@ pub const PARTITION: Class = Class {
     name: "partition",
     none: "No disk has partitions.",
     values: &[
-        ("start", "where it begins"),
+        ("start", "start of the partition"),
         ("size", "its size"),
         (
             "misalignment",
-            "bytes between its begin and the block boundary before it",
+            "bytes between the start and the previous block boundary",
         ),
-        ("block", "the blocks that it should begin with one of"),
-        ("at_mib", "whether it begins at a whole MiB"),
-        ("parted_number", "its number"),
-        ("disk", "the disk that it is on"),
+        ("block", "size of the blocks for alignment"),
+        ("at_mib", "whether the start is at a whole MiB"),
+        ("parted_number", "number of the partition"),
+        ("disk", "disk of the partition"),
     ],
 };
 
@@ -169,9 +169,9 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
         Err(reason) => return disk.set_unknown(&NAMES, &format!("{reason}.")),
     };
     let reason = if smart.unnamed {
-        "smartctl does not know this model, so what its attributes mean is not certain; try `update-smart-drivedb`."
+        "smartctl does not know this model, so the meaning of its attributes is uncertain; try `update-smart-drivedb`."
     } else {
-        "No attribute of this model shows it."
+        "This model has no attribute for it."
     };
     let or_unknown = |value: Option<Value>| value.unwrap_or(Value::Unknown(reason.into()));
     disk.set_some("failing", smart.failing.map(Value::Flag));

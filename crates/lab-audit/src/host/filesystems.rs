@@ -13,28 +13,28 @@ pub const FILESYSTEM: Class = Class {
     name: "filesystem",
     none: "No filesystem is on a disk.",
     values: &[
-        ("device", "what it is on"),
-        ("type", "such as ext4"),
+        ("device", "the device"),
+        ("type", "the filesystem type, such as ext4"),
         ("options", "the mount options"),
         (
             "times",
-            "when reading writes the time of reading: noatime, relatime or strictatime",
+            "when reads write the access time: noatime, relatime or strictatime",
         ),
         (
             "discard",
-            "whether each deletion is told to the disk at once",
+            "whether each deletion is immediately passed to the disk",
         ),
-        ("disk_discards", "whether the disk can be told what is free"),
-        ("trim_timer", "whether fstrim runs by a timer"),
+        ("disk_discards", "whether the disk supports discard"),
+        ("trim_timer", "whether a timer runs fstrim"),
         (
             "barriers",
             "whether writes are kept in order through the disk's cache",
         ),
         ("synchronous", "whether each write waits for the disk"),
-        ("size", "its size"),
-        ("free", "what is left of it"),
-        ("used_share", "part of it that is used"),
-        ("files_share", "part of its files that is used"),
+        ("size", "size of the filesystem"),
+        ("free", "free space"),
+        ("used_share", "fraction of the space in use"),
+        ("files_share", "fraction of the inodes in use"),
     ],
 };
 
@@ -159,7 +159,7 @@ fn set_space(space: &Result<String, String>, thing: &mut Thing) {
         })
     });
     let Some(numbers) = row else {
-        return thing.set_unknown(&NAMES, "df does not tell of it.");
+        return thing.set_unknown(&NAMES, "df does not list the filesystem.");
     };
     let used = |size: u64, free: u64| Value::share(1.0 - free as f64 / size as f64);
     if let (Some(size @ 1..), Some(free)) = (numbers[0], numbers[1]) {

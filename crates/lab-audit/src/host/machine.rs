@@ -84,7 +84,7 @@ impl AuditedMachine {
     /// Returns a value that only a running machine has, which is unknown in a copy.
     pub(super) fn live_value(&self, value: Option<Value>) -> Value {
         value.unwrap_or_else(|| {
-            Value::Unknown("A copy of files does not show what a machine does.".into())
+            Value::Unknown("A copy of files does not show the machine's activity.".into())
         })
     }
 }

@@ -38,7 +38,7 @@ impl Probe for Memory {
             .map_err(|reason| format!("{reason}."));
         let counted = |name: &str| {
             let text = vmstat.clone()?;
-            field(&text, name).ok_or_else(|| format!("/proc/vmstat does not tell {name}."))
+            field(&text, name).ok_or_else(|| format!("/proc/vmstat does not contain {name}."))
         };
         host.set_result("swapped_in", counted("pswpin"), |pages| {
             Value::bytes(pages * PAGE)
@@ -105,7 +105,7 @@ fn dirty_most(root: &Root, host: &Thing) -> Result<u64, String> {
             let ratio = root.required_number("proc/sys/vm/dirty_ratio")? as f64 / 100.0;
             match host.values.get("available") {
                 Some(Value::Number(available, _)) => Ok((available * ratio) as u64),
-                _ => Err("/proc/meminfo does not tell the available memory.".into()),
+                _ => Err("/proc/meminfo does not contain the available memory.".into()),
             }
         }
         bytes => Ok(bytes),

@@ -86,7 +86,9 @@ fn ports(root: &Root) -> Result<u64, String> {
         .filter_map(|end| end.parse().ok())
         .collect();
     let [low, high] = ends[..] else {
-        return Err(format!("/{IPV4}/ip_local_port_range has no two numbers."));
+        return Err(format!(
+            "/{IPV4}/ip_local_port_range does not contain two numbers."
+        ));
     };
     let reserved = root
         .line(&format!("{IPV4}/ip_local_reserved_ports"))
@@ -127,7 +129,7 @@ fn tw_recycle(root: &Root) -> Value {
     ) {
         (false, _) => Value::Word(setters.join(", ")),
         (true, true) => Value::word("the kernel has it"),
-        (true, false) if !root.has("etc") => Value::Unknown("There is no /etc to look at.".into()),
+        (true, false) if !root.has("etc") => Value::Unknown("There is no /etc.".into()),
         (true, false) => Value::word("nowhere"),
     }
 }
@@ -168,9 +170,9 @@ fn retransmitted(root: &Root) -> Result<f64, String> {
         .map_err(|reason| format!("{reason}."))?;
     let counts = counter(&text, "Tcp:", "OutSegs").zip(counter(&text, "Tcp:", "RetransSegs"));
     match counts {
-        None => Err("/proc/net/snmp does not tell it.".into()),
+        None => Err("/proc/net/snmp does not contain it.".into()),
         Some((all, _)) if all < ENOUGH => Err(format!(
-            "Only {all} segments were sent since the start; {ENOUGH} tell something."
+            "Only {all} segments were sent since boot; at least {ENOUGH} are needed."
         )),
         Some((all, resent)) => Ok(resent as f64 / all as f64),
     }

@@ -20,7 +20,7 @@ impl Probe for System {
         host.set_result("entropy", entropy, |n| Value::count(n, "bits"));
         let kernel = root.required_line("proc/sys/kernel/osrelease");
         let is_5_18 = kernel.clone().and_then(|kernel| {
-            since_5_18(&kernel).ok_or_else(|| format!("{kernel} is no version of Linux."))
+            since_5_18(&kernel).ok_or_else(|| format!("{kernel} is not a Linux version."))
         });
         host.set_result("kernel_5_18", is_5_18, Value::Flag);
         host.set_some("kernel", kernel.ok().map(Value::Word));
@@ -48,10 +48,10 @@ fn open_files(root: &Root) -> (Value, Value) {
     let mut limit = || match words.next() {
         Some("unlimited") => Value::count(u64::from(u32::MAX), "files"),
         Some(n) => n.parse().map_or(
-            Value::Unknown("/proc/self/limits is not as expected.".into()),
+            Value::Unknown("/proc/self/limits has an unexpected format.".into()),
             |n| Value::count(n, "files"),
         ),
-        None => Value::Unknown("/proc/self/limits does not tell.".into()),
+        None => Value::Unknown("/proc/self/limits does not contain the limit.".into()),
     };
     (limit(), limit())
 }
@@ -65,7 +65,7 @@ fn files_share(root: &Root) -> Result<f64, String> {
         .collect();
     match numbers[..] {
         [used, _, most] if most > 0.0 => Ok(used / most),
-        _ => Err("/proc/sys/fs/file-nr is not as expected.".into()),
+        _ => Err("/proc/sys/fs/file-nr has an unexpected format.".into()),
     }
 }
 
@@ -76,7 +76,7 @@ fn pids_share(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/loadavg")?;
     let word = line.split_whitespace().nth(3);
     let threads = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());
-    let threads = threads.ok_or("/proc/loadavg is not as expected.")?;
+    let threads = threads.ok_or("/proc/loadavg has an unexpected format.")?;
     let pid_max = root.required_number("proc/sys/kernel/pid_max")?;
     Ok(threads / pid_max.max(1) as f64)
 }
@@ -113,7 +113,7 @@ fn trim_timer(root: &Root) -> Result<bool, String> {
 /// Returns the preloaded libraries, or the reason why they are unknown.
 fn preloaded(root: &Root) -> Result<String, String> {
     if !root.has("etc") {
-        return Err("There is no /etc to look at.".into());
+        return Err("There is no /etc.".into());
     }
     let in_file = root.line("etc/ld.so.preload");
     let in_variable = if root.is_live() {

@@ -26,49 +26,52 @@ use std::time::{Duration, Instant, SystemTime};
 /// The outcome of watching, for rules.
 pub const WATCH: Class = Class {
     name: "watch",
-    none: "Nothing was watched; --watch does.",
+    none: "Nothing was watched; use --watch.",
     values: &[
         ("way", "fanotify, or times of files"),
-        ("why", "why not fanotify"),
-        ("lasted", "how long"),
-        ("complete", "whether nothing was lost"),
+        ("why", "why fanotify was not used"),
+        ("lasted", "duration"),
+        ("complete", "whether all events were recorded"),
     ],
 };
 
 /// A directory that was in use while watched.
 pub const FOLDER: Class = Class {
     name: "folder",
-    none: "No folder was seen in use; --watch looks.",
+    none: "No directory was observed in use; use --watch.",
     values: &[
-        ("opens", "times that a file in it was opened"),
+        ("opens", "times that a file in the directory was opened"),
         ("read", "bytes read"),
         ("written", "bytes written"),
-        ("read_share", "bytes read as a part of all"),
-        ("read_day", "bytes read a day at this rate"),
-        ("written_day", "bytes written a day at this rate"),
-        ("size", "bytes that it takes"),
-        ("heat", "bytes read for each byte that it takes"),
-        ("disk", "the disk that it is on"),
+        ("read_share", "bytes read as a fraction of all bytes"),
+        ("read_day", "bytes read per day at this rate"),
+        ("written_day", "bytes written per day at this rate"),
+        ("size", "size of the directory"),
+        ("heat", "bytes read per byte of size"),
+        ("disk", "disk of the directory"),
         ("medium", "nvme, flash, spinning, virtual, file or unknown"),
         (
             "place",
-            "where it should lie: fast, no room, slow, off, memory, or here",
+            "recommended location: fast, no room, slow, off, memory, or here",
         ),
         ("fast", "the fast filesystem"),
         (
             "tmpfs",
-            "the line of /etc/fstab that has it in memory, with its owner and mode",
+            "the line of /etc/fstab that puts the directory in memory, with its owner and mode",
         ),
         (
             "fast_lasts",
-            "how long the fast disk lasts if this folder alone writes to it",
+            "how long the fast disk lasts if only this directory is written",
         ),
-        ("endurance_of", "the flash whose endurance is told"),
-        ("endurance_left", "bytes that can still be written to it"),
-        ("endurance_by", "how that is known"),
+        ("endurance_of", "the flash disk with the endurance below"),
+        (
+            "endurance_left",
+            "bytes that can still be written to that disk",
+        ),
+        ("endurance_by", "how the remaining endurance was determined"),
         (
             "endurance_lasts",
-            "how long the endurance of that disk lasts if this folder alone writes to it",
+            "how long that disk lasts if only this directory is written",
         ),
     ],
 };
@@ -191,9 +194,9 @@ fn watch_thing(watched: &FolderActivity) -> Thing {
 
 fn facts(watched: &FolderActivity) -> Vec<(String, String)> {
     let method = match watched.without_events {
-        None => "by fanotify: opens, reads and writes, other than those by memory mapping",
+        None => "with fanotify: opens, reads and writes, except through memory mappings",
         Some(_) => {
-            "by times of files: neither how often, nor how much of a file, nor files that are gone"
+            "with file times: without the number and size of accesses, and without deleted files"
         }
     };
     vec![
@@ -233,14 +236,12 @@ fn pareto(watched: &FolderActivity, plan: &str) -> EvidenceBars {
     let restriction = match watched.without_events {
         None => "",
         Some(_) => {
-            " By times of files: each once, with its whole size; those that are gone are not seen."
+            " Measured with file times: each file counts once, with its whole size; deleted files are not included."
         }
     };
     EvidenceBars {
-        title: "Bytes read and written, by folder".into(),
-        caption: format!(
-            "{plan}Before a folder the part of all bytes, summed from above.{restriction}"
-        ),
+        title: "Bytes read and written, by directory".into(),
+        caption: format!("{plan}The percentages are cumulative.{restriction}"),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows: folders.iter().take(10).map(bar).collect(),
@@ -249,14 +250,14 @@ fn pareto(watched: &FolderActivity, plan: &str) -> EvidenceBars {
 
 fn folders_table(folders: &[WatchedFolder], watched: &FolderActivity) -> EvidenceTable {
     let columns = [
-        "folder",
+        "directory",
         "opens",
         "read",
         "written",
         "reads",
-        "written a day",
+        "written per day",
         "size",
-        "place",
+        "location",
         "fast disk lasts",
     ];
     let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
@@ -280,8 +281,8 @@ fn folders_table(folders: &[WatchedFolder], watched: &FolderActivity) -> Evidenc
         ]
     };
     EvidenceTable {
-        title: "Folders in use".into(),
-        caption: "Reads of a process that has ended count with the whole size of the file. Reads from memory count too. Reads: their part of all bytes. Fast disk lasts: what it still endures, if this folder alone writes to it.".into(),
+        title: "Directories in use".into(),
+        caption: "Reads by a process that has exited count with the whole size of the file. Reads from memory count, too. Reads: their fraction of all bytes. Fast disk lasts: how long, if only this directory is written.".into(),
         columns: columns.map(String::from).into(),
         rows: folders.iter().map(row).collect(),
     }
@@ -299,11 +300,11 @@ fn disks_table(watched: &FolderActivity) -> EvidenceTable {
             bytes(written / watched.seconds * DAY),
         ]
     };
-    let columns = ["disk", "read", "written", "reads", "written a day"];
+    let columns = ["disk", "read", "written", "reads", "written per day"];
     EvidenceTable {
-        title: "Disks meanwhile".into(),
+        title: "Disk activity".into(),
         caption:
-            "All that the disks did, as the kernel counts it: what memory answered is not in it."
+            "All reads and writes of the disks during the observation, as counted by the kernel, without reads from memory."
                 .into(),
         columns: columns.map(String::from).into(),
         rows: watched.disks.iter().map(row).collect(),

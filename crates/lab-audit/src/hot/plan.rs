@@ -151,13 +151,13 @@ pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
         let moved = folders.iter().filter(|folder| folder.place == place);
         match moved.count() {
             0 => None,
-            1 => Some(format!("1 folder {direction}")),
-            n => Some(format!("{n} folders {direction}")),
+            1 => Some(format!("1 directory {direction}")),
+            n => Some(format!("{n} directories {direction}")),
         }
     };
     let moves: Vec<String> = moves.into_iter().filter_map(move_text).collect();
     if moves.is_empty() {
-        "The plan: nothing is to be moved. ".into()
+        "The plan: no directory needs to move. ".into()
     } else {
         format!("The plan: {}. ", moves.join(", "))
     }
@@ -298,7 +298,7 @@ impl WatchedFolder {
         thing.set("read_day", a_day(read));
         thing.set("written_day", a_day(written));
         let size = self.size.map(Value::bytes);
-        let uncounted = || Value::Unknown("It has too many files to count.".into());
+        let uncounted = || Value::Unknown("The directory has too many files to count.".into());
         thing.set("size", size.unwrap_or_else(uncounted));
         thing.set("heat", Value::Number(self.heat(), Unit::Ratio));
         let disk = self.disk.as_deref().unwrap_or("no disk");
@@ -479,11 +479,10 @@ pub(super) mod tests {
         ];
         assert_eq!(
             plan_sentence(&folders, &fast()),
-            "The plan: nothing is to be moved. "
+            "The plan: no directory needs to move. "
         );
         place(&mut folders, Some(fast().free), 1000 << 20);
-        let expected =
-            "The plan: 1 folder to /mnt/ssd, 1 folder to memory, 1 folder without room there. ";
+        let expected = "The plan: 1 directory to /mnt/ssd, 1 directory to memory, 1 directory without room there. ";
         assert_eq!(plan_sentence(&folders, &fast()), expected);
     }
 

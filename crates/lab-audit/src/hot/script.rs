@@ -18,9 +18,9 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
     };
     let mut lines = vec![
         "#!/bin/sh".to_owned(),
-        "# Moves folders that are read much to the fast filesystem. Stop what uses them first."
+        "# Moves directories with many reads to the fast filesystem. First stop the programs that use them."
             .into(),
-        "# Without an argument it says what it would do; with --go it does it. Read it before."
+        "# Without an argument, this script shows what it would do; with --go it does it. Read it first."
             .into(),
         "set -eu".into(),
         format!("fast={}", quoted(&fast.folder.to_string_lossy())),
@@ -53,7 +53,7 @@ fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
     ];
     let [by_uuid, by_mount] = patterns.map(|pattern| quoted(&pattern));
     vec![
-        "# The fast filesystem itself, unless fstab has it.".into(),
+        "# The fast filesystem itself, unless it is in fstab.".into(),
         format!(
             "grep -q -e {by_uuid} -e {by_mount} \"$fstab\" || line {}",
             quoted(&line)
@@ -64,7 +64,7 @@ fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
 fn in_memory(folder: &WatchedFolder) -> [String; 2] {
     let name = printable(&folder.path.to_string_lossy());
     [
-        format!("# In memory from the next start on; what is in {name} now is then not seen."),
+        format!("# In memory after the next boot; the current content of {name} is then hidden."),
         format!("line {}", quoted(&folder.tmpfs())),
     ]
 }

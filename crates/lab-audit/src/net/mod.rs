@@ -35,10 +35,10 @@ const NAME: Class = Class {
     name: "name",
     none: "No name was given, only addresses.",
     values: &[
-        ("lookup", "how long the lookup of the name took"),
+        ("lookup", "time of the lookup of the name"),
         ("found", "whether the name has an address"),
-        ("ipv4", "whether it has an IPv4 address"),
-        ("ipv6", "whether it has an IPv6 address"),
+        ("ipv4", "whether the name has an IPv4 address"),
+        ("ipv6", "whether the name has an IPv6 address"),
     ],
 };
 
@@ -48,67 +48,73 @@ const ADDRESS: Class = Class {
     values: &[
         ("family", "IPv4 or IPv6"),
         ("connect", "median time of a connection"),
-        ("failed_share", "part of the connections that failed"),
-        ("failing", "how they failed: refused, or silent"),
-        ("failed_after", "how long the last one took to fail"),
+        ("failed_share", "fraction of connections that failed"),
+        ("failing", "how connections failed: refused, or silent"),
+        ("failed_after", "how long the last failed connection took"),
+        ("tls_failed_share", "fraction of TLS handshakes that failed"),
+        ("tls_failure", "how the last failed handshake failed"),
         (
-            "tls_failed_share",
-            "part of the handshakes of TLS that failed",
+            "unanswered_share",
+            "fraction of requests without a response",
         ),
-        ("tls_failure", "how the last one failed"),
-        ("unanswered_share", "part of the requests without an answer"),
-        ("unanswered", "how the last one ended"),
+        (
+            "unanswered",
+            "how the last request without a response failed",
+        ),
         ("round_trip", "median round trip"),
-        ("round_trip_by", "ICMP, or a connection of TCP"),
-        ("lost_share", "part of the echo requests that got no reply"),
+        (
+            "round_trip_by",
+            "how it was measured: ICMP, or a TCP connection",
+        ),
+        ("lost_share", "fraction of echo requests without a reply"),
         ("hops", "routers on the way back"),
-        ("reverse", "what the address is called"),
-        ("mtu", "the largest packet that comes through"),
-        ("mtu_by", "how that was found"),
+        ("reverse", "reverse name of the address"),
+        ("mtu", "size of the largest packet that arrives"),
+        ("mtu_by", "how the MTU was measured"),
         (
             "larger",
-            "what becomes of larger packets: refused, lost, or not tried",
+            "what happens to larger packets: refused, lost, or not tried",
         ),
         (
             "large_answered",
-            "whether a request of more than one packet is answered",
+            "whether a request of more than one packet gets a response",
         ),
         (
             "small_answered",
-            "whether the same request is answered in small packets",
+            "whether the same request in small packets gets a response",
         ),
     ],
 };
 
 const PAIR: Class = Class {
     name: "pair",
-    none: "No name has addresses of both families that answer.",
+    none: "No name has addresses of both families that respond.",
     values: &[
-        ("ratio", "IPv6's time of a connection divided by IPv4's"),
-        ("ratio_low", "lower bound of its interval"),
-        ("ratio_high", "upper bound of its interval"),
-        ("connect4", "median time of a connection over IPv4"),
-        ("connect6", "median time of a connection over IPv6"),
-        ("canonical4", "the name behind the aliases, for IPv4"),
-        ("canonical6", "the name behind the aliases, for IPv6"),
-        ("reverse4", "what the IPv4 address is called"),
-        ("reverse6", "what the IPv6 address is called"),
         (
-            "same_end",
-            "whether both families lead to names that are the same",
+            "ratio",
+            "connection time over IPv6 divided by that over IPv4",
         ),
+        ("ratio_low", "lower bound of the ratio's interval"),
+        ("ratio_high", "upper bound of the ratio's interval"),
+        ("connect4", "median connection time over IPv4"),
+        ("connect6", "median connection time over IPv6"),
+        ("canonical4", "canonical name for IPv4"),
+        ("canonical6", "canonical name for IPv6"),
+        ("reverse4", "reverse name of the IPv4 address"),
+        ("reverse6", "reverse name of the IPv6 address"),
+        ("same_end", "whether both families lead to the same names"),
         ("first", "the family that this system tries first"),
-        ("taken", "the family that Happy Eyeballs takes"),
+        ("taken", "the family that Happy Eyeballs uses"),
         (
             "first_fails",
             "whether the family that is tried first fails",
         ),
-        ("first_failing", "how it fails: refused, or silent"),
+        ("first_failing", "how that family fails: refused, or silent"),
         (
             "late",
             "how long Happy Eyeballs waits for a family that fails",
         ),
-        ("reserve", "what it would cost if that family were dead"),
+        ("reserve", "cost if that family were unreachable"),
     ],
 };
 
@@ -116,8 +122,8 @@ const RESOLVERS: Class = Class {
     name: "resolvers",
     none: "No name was looked up.",
     values: &[
-        ("addresses", "those of /etc/resolv.conf"),
-        ("over_ipv6", "whether one of them answers over IPv6"),
+        ("addresses", "addresses in /etc/resolv.conf"),
+        ("over_ipv6", "whether a resolver responds over IPv6"),
     ],
 };
 
@@ -392,11 +398,11 @@ fn address_thing(observation: &NetObservation, side: &AddressTurns, reached: boo
         .filter(|_| connects.is_empty() && side.has_no_route);
     match unreachable {
         Some(reason) => {
-            let reason = format!("This machine has no way there: {reason}.");
+            let reason = format!("This machine has no route to the address: {reason}.");
             thing.set_unknown(&["failed_share", "large_answered"], &reason);
         }
         None if !reached => {
-            let reason = "Nobody answered: whether it is the network or the servers is not known.";
+            let reason = "Nothing responded: the cause may be the network or the servers.";
             thing.set_unknown(&["failed_share", "large_answered"], reason);
         }
         None => {
@@ -454,7 +460,8 @@ fn set_later_failures(
     let mut attempts = connected;
     if observation.tls && attempts > 0 {
         let (successes, share, reason) = failed_share(attempts, NetStep::Tls);
-        let without_name = "An address was asked: a server that needs a name refuses that.";
+        let without_name =
+            "The target is an address: a server that needs a name refuses the handshake.";
         let share = if share > 0.0 && observation.lookup_ns.is_none() {
             Value::Unknown(without_name.into())
         } else {
@@ -474,8 +481,11 @@ fn set_later_failures(
 /// Sets the maximum packet size on the path to an address.
 fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     let (mtu, by) = match &side.path {
-        Some(path) => (Some(path.mtu), "by echo requests of many sizes"),
-        None => (side.mtu, "as this machine knows it after a large request"),
+        Some(path) => (
+            Some(path.mtu),
+            "measured with echo requests of various sizes",
+        ),
+        None => (side.mtu, "according to this machine after a large request"),
     };
     thing.set_some("mtu", mtu.map(|mtu| Value::count(mtu.into(), "bytes")));
     thing.set("mtu_by", Value::word(by));
@@ -500,7 +510,9 @@ fn resolvers_thing() -> Thing {
     let v6 = resolvers.iter().filter(|resolver| resolver.is_ipv6());
     let answers: Vec<Result<bool, String>> = v6.map(|r| names::answers(*r)).collect();
     let over_ipv6 = match answers.iter().find(|answer| answer.is_err()) {
-        _ if resolvers.is_empty() => Value::Unknown("/etc/resolv.conf names no resolver.".into()),
+        _ if resolvers.is_empty() => {
+            Value::Unknown("/etc/resolv.conf contains no resolver.".into())
+        }
         _ if answers.contains(&Ok(true)) => Value::Flag(true),
         Some(Err(reason)) => Value::Unknown(reason.clone()),
         _ => Value::Flag(false),
@@ -548,7 +560,8 @@ fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
         (Some(true), _) | (_, Some(true)) => Value::word("no"),
         (_, Some(false)) => Value::word("yes"),
         _ => Value::Unknown(
-            "The addresses have no names: whether they are one machine is not known.".into(),
+            "The addresses have no names, so it is unknown whether they are the same machine."
+                .into(),
         ),
     };
     thing.set("same_end", same_end);
@@ -572,7 +585,7 @@ fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Th
     thing.set_some("connect6", medians_by_family[1].map(Value::ns));
     let ratio = ratio(observation, NetStep::Connect);
     for (index, name) in ["ratio", "ratio_low", "ratio_high"].into_iter().enumerate() {
-        let reason = "Fewer than six rounds have turns of both families that succeeded.";
+        let reason = "Fewer than six rounds have successful turns of both families.";
         let figure = ratio.map(|ratio| ratio[index]).ok_or(reason.into());
         thing.set_result(name, figure, |n| Value::Number(n, Unit::Ratio));
     }
@@ -590,9 +603,9 @@ fn set_happy_eyeballs(
     let delay = ATTEMPT_DELAY.as_nanos() as f64;
     let [first_name, second_name] = [first, second].map(|side| side.family.name());
     let (fails, taken) = match times {
-        [None, None] => (Err("Neither family answers.".to_owned()), "neither"),
+        [None, None] => (Err("Neither family responds.".to_owned()), "neither"),
         [None, Some(_)] if first.has_no_route => {
-            let reason = format!("This machine has no way to {first_name} itself.");
+            let reason = format!("This machine has no route over {first_name} itself.");
             (Err(reason), second_name)
         }
         [None, Some(_)] => (Ok(true), second_name),
@@ -608,12 +621,12 @@ fn set_happy_eyeballs(
     thing.set("late", Value::ns(wait_ns));
     let reserve = match times {
         [Some(one), Some(other)] => format!(
-            "If {first_name} were dead, a connection would take {} in place of {}.",
+            "If {first_name} were unreachable, a connection would take {} instead of {}.",
             Value::ns(delay + other).text(),
             Value::ns(one).text()
         ),
-        [_, None] => format!("If {first_name} were dead, nothing would answer."),
-        [None, Some(_)] => format!("{second_name} answers in its place."),
+        [_, None] => format!("If {first_name} were unreachable, nothing would respond."),
+        [None, Some(_)] => format!("{second_name} responds instead."),
     };
     thing.set("reserve", Value::Word(reserve));
 }
@@ -692,8 +705,13 @@ fn steps_table(observations: &[NetObservation]) -> EvidenceTable {
     }
     EvidenceTable {
         title: "Times".into(),
-        caption: "Each step alone, in turns that are mirrored: one family, the other, the other, the one.".into(),
-        columns: ["name", "step", "address", "taken", "least", "25 %", "median", "75 %", "95 %", "most"].map(String::from).into(),
+        caption: "The time of each step, in mirrored turns: A, B, B, A for families A and B."
+            .into(),
+        columns: [
+            "name", "step", "address", "count", "min", "25 %", "median", "75 %", "95 %", "max",
+        ]
+        .map(String::from)
+        .into(),
         rows,
     }
 }
@@ -758,9 +776,9 @@ fn round_trip_text(observation: &NetObservation, side: &AddressTurns) -> String 
     let text = |name: &str| rule::value_text(thing.values.get(name));
     let (time, by, hops) = (text("round_trip"), text("round_trip_by"), text("hops"));
     match side.hops {
-        None => format!("{time} by {by}"),
-        Some(1) => format!("{time} by {by}, 1 router on the way back"),
-        Some(_) => format!("{time} by {by}, {hops} routers on the way back"),
+        None => format!("{time} with {by}"),
+        Some(1) => format!("{time} with {by}, 1 router on the way back"),
+        Some(_) => format!("{time} with {by}, {hops} routers on the way back"),
     }
 }
 
@@ -867,7 +885,7 @@ mod tests {
         let values = |times| happy_eyeballs_values(times, |_| {});
         let [fails, taken, reserve] = values([Some(11.0), Some(12.0)]);
         assert_eq!([&*fails, &*taken], ["no", "IPv6"]);
-        let expected = "If IPv6 were dead, a connection would take 262 ms in place of 11 ms.";
+        let expected = "If IPv6 were unreachable, a connection would take 262 ms instead of 11 ms.";
         assert_eq!(reserve, expected);
         assert_eq!(values([Some(255.0), Some(10.0)])[1], "IPv6");
         assert_eq!(values([Some(265.0), Some(10.0)])[1], "IPv4");

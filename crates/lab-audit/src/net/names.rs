@@ -70,7 +70,7 @@ fn reverse_lookup(address: IpAddr) -> Result<Option<String>, String> {
         Ok(name) => Ok(Some(name).filter(|name| name.parse::<IpAddr>().is_err())),
         Err(e) if is_no_such_name(&e) => Ok(None),
         Err(e) => Err(format!(
-            "The name of the address could not be asked for: {}.",
+            "The name of the address could not be looked up: {}.",
             io::Error::from(e)
         )),
     }
@@ -138,7 +138,7 @@ pub fn answers(resolver: IpAddr) -> Result<bool, String> {
         socket.connect(SocketAddr::new(resolver, 53))?;
         Ok(socket)
     };
-    let no_way = |e: io::Error| format!("This machine has no way to {resolver}: {e}.");
+    let no_way = |e: io::Error| format!("This machine has no route to {resolver}: {e}.");
     let socket = connect().map_err(no_way)?;
     let exchange = || -> io::Result<bool> {
         socket.set_read_timeout(Some(TIMEOUT))?;
@@ -174,7 +174,7 @@ mod tests {
         });
         let (answering, unreachable) = results.expect("a namespace");
         assert_eq!(answering, Ok(true));
-        assert!(unreachable.is_err_and(|reason| reason.contains("no way to 2001:db8::53")));
+        assert!(unreachable.is_err_and(|reason| reason.contains("no route to 2001:db8::53")));
     }
 
     #[test]

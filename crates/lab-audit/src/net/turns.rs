@@ -387,7 +387,9 @@ fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64
     match stream.read(&mut [0]) {
         Ok(0) => Err(io::Error::other("the connection was closed")),
         Ok(_) => Ok(began.elapsed().as_nanos() as f64),
-        Err(e) if is_timeout(&e) => Err(io::Error::other(format!("nothing came in {TIMEOUT:?}"))),
+        Err(e) if is_timeout(&e) => {
+            Err(io::Error::other(format!("no response within {TIMEOUT:?}")))
+        }
         Err(e) => Err(e),
     }
 }

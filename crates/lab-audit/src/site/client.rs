@@ -146,7 +146,7 @@ impl Client {
         let mut answer = self.request_any(method, url, fields)?;
         match answer.malformed.take() {
             None => Ok(answer),
-            Some(reason) => Err(format!("the answer is not HTTP/1.1: {reason}")),
+            Some(reason) => Err(format!("the response is not HTTP/1.1: {reason}")),
         }
     }
 
@@ -165,7 +165,7 @@ impl Client {
             return Err("the host was not named".into());
         }
         if self.is_too_slow() {
-            return Err("it was not asked: answers were too slow".into());
+            return Err("not requested, because responses were too slow".into());
         }
         if let Some(last) = self.last_request {
             std::thread::sleep(self.pause.saturating_sub(last.elapsed()));
@@ -282,7 +282,7 @@ fn exchange(
     let mut buffer = vec![0; 16 * 1024];
     loop {
         if Instant::now() > deadline {
-            return ended_early(head, answer, "it did not end within 10 s");
+            return ended_early(head, answer, "the response did not end within 10 s");
         }
         let n = match stream.read(&mut buffer) {
             Ok(n) => n,
@@ -294,7 +294,11 @@ fn exchange(
         if n == 0 {
             return match reader.end() {
                 Some(_) => finished(head, answer),
-                None => ended_early(head, answer, "the connection ended before the answer did"),
+                None => ended_early(
+                    head,
+                    answer,
+                    "the connection was closed before the end of the response",
+                ),
             };
         }
         if head.len() < 2 * MAX_HEAD && answer.body.is_empty() {
@@ -311,7 +315,7 @@ fn exchange(
             }
             Err(e) => {
                 return Err(ReadFailure::None(format!(
-                    "the answer is not HTTP/1.1: {e}"
+                    "the response is not HTTP/1.1: {e}"
                 )));
             }
             Ok((_, Some(_))) => return finished(head, answer),
@@ -346,7 +350,7 @@ fn finished(head: Vec<u8>, mut answer: PageResponse) -> Result<PageResponse, Rea
             Ok(httparse::Status::Complete(used)) => used,
             Ok(httparse::Status::Partial) => {
                 return Err(ReadFailure::None(
-                    "the head of the answer is not complete".into(),
+                    "the head of the response is incomplete".into(),
                 ));
             }
             Err(e) => return Err(ReadFailure::Malformed(e.to_string())),

@@ -63,13 +63,13 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let left_out = entries.len().saturating_sub(MOST);
     if left_out > 0 {
         let note = format!(
-            "{} beyond the first {MOST}: not looked at.",
+            "{} beyond the first {MOST}: not examined.",
             counted(left_out as u64, "entry")
         );
         site.notes.push(note);
     }
     site.notes.push(
-        "It was read from a file: nothing was asked, so versions of TLS, exposed paths, HEAD and 304 were not looked at."
+        "The site was read from a file without requests, so TLS versions, exposed paths, HEAD and 304 were not examined."
             .into(),
     );
     Ok((answers[0].0.clone(), site))

@@ -15,7 +15,7 @@ const SUITES: [u16; 8] = [
 ///
 /// Returns a message if the response does not show that.
 pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Result<bool, String> {
-    let no_answer = |e: std::io::Error| format!("no answer to it: {e}");
+    let no_answer = |e: std::io::Error| format!("no response: {e}");
     stream
         .write_all(&client_hello(host, version))
         .map_err(no_answer)?;
@@ -30,7 +30,7 @@ pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Res
 }
 
 fn answer(head: [u8; 5], stream: &mut impl Read, version: u16) -> Result<bool, String> {
-    let no_tls = || "it answers with something else than TLS".to_owned();
+    let no_tls = || "the response is not TLS".to_owned();
     let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
     // RFC 8446, 5.1: a record contains at most 2^14 bytes.
     if head[1] != 3 || length == 0 || length > 1 << 14 {

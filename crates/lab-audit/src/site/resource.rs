@@ -16,42 +16,42 @@ pub const RESOURCE: Class = Class {
     name: "resource",
     none: "There is no resource.",
     values: &[
-        ("served_by", "who made the answer, as far as it shows"),
+        (
+            "served_by",
+            "origin of the response, as far as its fields show",
+        ),
         ("status", "status code"),
-        ("ok", "whether it was there"),
-        ("readable", "whether its answer can be read as HTTP/1.1"),
+        ("ok", "whether the file exists"),
+        ("readable", "whether the response is readable HTTP/1.1"),
         (
             "folded",
-            "whether a header field goes on over several lines",
+            "whether a header field continues over multiple lines",
         ),
-        ("unreadable", "why it cannot"),
-        ("leads_to", "where a redirect leads"),
+        ("unreadable", "why the response is not readable"),
+        ("leads_to", "target of a redirect"),
         (
             "page",
-            "whether it is the page itself or another HTML document",
+            "whether the resource is the page itself or another HTML document",
         ),
         ("type", "media type"),
-        ("typed", "whether it has a media type"),
-        ("charset", "whether text says its encoding"),
+        ("typed", "whether there is a media type"),
+        ("charset", "whether text specifies its encoding"),
         ("encoding", "content coding"),
         ("compressible", "whether compression is worth trying"),
         ("bytes", "bytes of the body as sent"),
         ("saved", "bytes that gzip would save"),
         (
             "varies",
-            "whether a compressed answer says Vary: Accept-Encoding",
+            "whether a compressed response has Vary: Accept-Encoding",
         ),
         ("cache", "Cache-Control"),
-        ("lifetime", "for how long caches may keep it"),
-        ("no_store", "whether nothing may keep it"),
-        ("cacheable", "whether its freshness is said at all"),
-        ("validator", "whether it has an ETag or a Last-Modified"),
-        (
-            "revalidation",
-            "status of a request that says what the browser has",
-        ),
-        ("versioned", "whether its name changes with its content"),
-        ("sets_cookies", "cookies that it sets"),
+        ("lifetime", "lifetime in caches"),
+        ("no_store", "whether caching is forbidden"),
+        ("cacheable", "whether the lifetime in caches is specified"),
+        ("validator", "whether there is an ETag or a Last-Modified"),
+        ("revalidation", "status of a conditional request"),
+        ("versioned", "whether the name changes with the content"),
+        ("sets_cookies", "number of cookies that the response sets"),
     ],
 };
 
@@ -122,7 +122,7 @@ impl Resource {
             bytes: answer.body.len(),
             saved,
             cache: answer.all("cache-control").collect::<Vec<_>>().join(", "),
-            revalidated: Err("It was not asked again".into()),
+            revalidated: Err("There was no conditional request".into()),
             set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
             varies_by_encoding: vary.contains('*')
                 || vary.to_ascii_lowercase().contains("accept-encoding"),
@@ -219,7 +219,7 @@ impl Resource {
     fn revalidation(&self) -> Value {
         match &self.revalidated {
             Ok(status @ (200 | 304)) => Value::count((*status).into(), ""),
-            Ok(other) => Value::Unknown(format!("Asked again, it answers {other}.")),
+            Ok(other) => Value::Unknown(format!("The status of a conditional request is {other}.")),
             Err(reason) => Value::Unknown(format!("{reason}.")),
         }
     }
@@ -230,7 +230,7 @@ pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
     let mut thing = Thing::new("resource", address::name(url));
     thing.set(
         "ok",
-        Value::Unknown(format!("It was not answered: {reason}.")),
+        Value::Unknown(format!("There was no response: {reason}.")),
     );
     thing
 }
@@ -249,10 +249,10 @@ pub fn text(answer: &PageResponse) -> Result<String, String> {
     let coding = ContentCoding::parse(encoding.as_bytes());
     let decoded = coding
         .decode(body, MAX_BODY as u64)
-        .ok_or_else(|| format!("it is in the encoding `{encoding}`, which is not known"))?;
+        .ok_or_else(|| format!("unknown encoding `{encoding}`"))?;
     // A truncated body is decoded as far as possible.
     if !decoded.is_complete && decoded.bytes.is_empty() && !body.is_empty() {
-        return Err(format!("it cannot be decoded as `{encoding}`"));
+        return Err(format!("the body cannot be decoded as `{encoding}`"));
     }
     Ok(String::from_utf8_lossy(&decoded.bytes).into_owned())
 }

@@ -56,10 +56,10 @@ pub fn served_by(answer: &PageResponse) -> String {
         (_, true, None) if answer.field("via").is_some() => "an application behind a proxy".into(),
         (_, true, None) => "an application".into(),
         (_, false, Some(front)) if is_file => format!("{front}, from a file"),
-        (_, false, Some(front)) => format!("{front}, or what is behind it"),
+        (_, false, Some(front)) => format!("{front}, or a server behind it"),
         (_, false, None) if is_file => "a server, from a file".into(),
         (_, false, None) if answer.field("via").is_some() => "a server behind a proxy".into(),
-        _ => "it does not show".into(),
+        _ => "unknown".into(),
     }
 }
 
@@ -106,17 +106,14 @@ mod tests {
         let (etag, date) = (("etag", "\"1\""), ("last-modified", "now"));
         let session = ("set-cookie", "JSESSIONID=1; Path=/");
         assert_eq!(server_of(&[nginx, etag, date]), "nginx, from a file");
-        assert_eq!(server_of(&[nginx]), "nginx, or what is behind it");
+        assert_eq!(server_of(&[nginx]), "nginx, or a server behind it");
         assert_eq!(server_of(&[nginx, session]), "an application behind nginx");
         let apache = ("server", "Apache-Coyote/1.1");
         assert_eq!(server_of(&[apache]), "an application");
         assert_eq!(server_of(&[("x-powered-by", "Express")]), "an application");
         assert_eq!(server_of(&[nginx, ("x-cache", "HIT from a")]), "a cache");
         assert_eq!(server_of(&[("age", "17")]), "a cache");
-        assert_eq!(
-            server_of(&[("age", "0"), ("server", "x")]),
-            "it does not show"
-        );
+        assert_eq!(server_of(&[("age", "0"), ("server", "x")]), "unknown");
         assert_eq!(server_of(&[etag, date]), "a server, from a file");
         assert_eq!(
             server_of(&[("via", "1.1 varnish")]),

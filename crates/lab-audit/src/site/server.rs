@@ -21,60 +21,78 @@ pub const SERVER: Class = Class {
     name: "server",
     none: "There is no server.",
     values: &[
-        ("software", "what it says that it is"),
-        ("served_by", "who made the page, as far as it shows"),
-        ("version", "the version of HTTP that it was asked in"),
-        ("tells_version", "whether it tells its version"),
-        ("powered_by", "what it says that it is made with"),
-        ("leak_bytes", "bytes of these fields in each answer"),
+        ("software", "software according to the Server field"),
+        ("served_by", "origin of the page, as far as its fields show"),
+        ("version", "HTTP version of the request"),
+        ("tells_version", "whether the server reveals its version"),
+        (
+            "powered_by",
+            "software of the application, according to fields such as X-Powered-By",
+        ),
+        ("leak_bytes", "bytes of these fields in each response"),
         ("https", "whether the page came over TLS"),
         ("to_https", "whether plain HTTP leads to TLS"),
         ("redirects", "redirects before the page"),
         (
             "redirect_loop",
-            "whether redirects lead in a circle, or do not end",
+            "whether the redirects form a loop, or do not end",
         ),
-        ("redirect_path", "where they lead"),
-        ("elsewhere", "where its page is, if that is another host"),
-        ("elsewhere_word", "the same as a word of a command"),
-        ("http2", "whether it speaks HTTP/2"),
-        ("tls12", "whether it speaks TLS 1.2"),
-        ("tls13", "whether it speaks TLS 1.3"),
-        ("old_tls", "versions of TLS before 1.2 that it speaks"),
-        ("certificate", "what is wrong with its certificate"),
-        ("certificate_left", "how long its certificate still holds"),
-        ("certificate_from", "the day from which it holds"),
-        ("certificate_until", "the day on which it ends"),
-        ("hsts", "for how long browsers use TLS without asking"),
+        ("redirect_path", "URLs of the redirects"),
+        ("elsewhere", "URL of the page, if it is on another host"),
+        ("elsewhere_word", "that URL as a shell word"),
+        ("http2", "whether the server supports HTTP/2"),
+        ("tls12", "whether the server supports TLS 1.2"),
+        ("tls13", "whether the server supports TLS 1.3"),
+        ("old_tls", "supported TLS versions before 1.2"),
+        ("certificate", "problem with the certificate"),
+        ("certificate_left", "remaining validity of the certificate"),
+        (
+            "certificate_from",
+            "first day of the certificate's validity",
+        ),
+        (
+            "certificate_until",
+            "last day of the certificate's validity",
+        ),
+        ("hsts", "how long browsers use TLS only"),
         (
             "csp",
-            "what its Content-Security-Policy does: restricts scripts, lets inline scripts run, says nothing of scripts, or none",
+            "effect of the Content-Security-Policy: restricts scripts, lets inline scripts run, says nothing of scripts, or none",
         ),
         (
             "permissions",
-            "whether it says what the page may use of the device",
+            "whether the page restricts its access to the device",
         ),
-        ("isolated", "whether it says which pages share its window"),
+        (
+            "isolated",
+            "whether the page restricts which pages share its window",
+        ),
         (
             "unpinned",
-            "scripts and styles of other hosts without a hash",
+            "scripts and style sheets from other hosts without a hash",
         ),
-        ("unpinned_first", "the first of them"),
-        ("unpinned_word", "the same as a word of a command"),
-        ("nosniff", "whether browsers believe its media types"),
-        ("framed", "whether it says who may frame it"),
-        ("referrer", "whether it says what links tell"),
-        ("exposed", "paths that it should not answer"),
-        ("exposed_what", "what they show"),
-        ("ajp", "whether a port of AJP is open"),
-        ("ipv4", "whether it is reached over IPv4"),
-        ("ipv4_address", "whether its name has an IPv4 address"),
-        ("ipv6", "whether it is reached over IPv6"),
-        ("ipv6_address", "whether its name has an IPv6 address"),
-        ("head", "status of HEAD, beside that of GET"),
-        ("head_same", "whether HEAD says what GET says"),
-        ("head_bytes", "bytes of the head of the page's answer"),
-        ("complete", "whether the page ended"),
+        (
+            "unpinned_first",
+            "URL of the first script or style sheet without a hash",
+        ),
+        ("unpinned_word", "that URL as a shell word"),
+        ("nosniff", "whether X-Content-Type-Options is nosniff"),
+        (
+            "framed",
+            "whether the page specifies which sites may frame it",
+        ),
+        ("referrer", "whether there is a Referrer-Policy"),
+        ("exposed", "served paths that should not be served"),
+        ("exposed_what", "content of those paths"),
+        ("ajp", "whether the AJP port is open"),
+        ("ipv4", "whether the site is reachable over IPv4"),
+        ("ipv4_address", "whether the name has an IPv4 address"),
+        ("ipv6", "whether the site is reachable over IPv6"),
+        ("ipv6_address", "whether the name has an IPv6 address"),
+        ("head", "status of HEAD, followed by that of GET"),
+        ("head_same", "whether HEAD gives the same fields as GET"),
+        ("head_bytes", "bytes of the page's response head"),
+        ("complete", "whether the page is complete"),
     ],
 };
 
@@ -128,7 +146,8 @@ impl ServerContext<'_> {
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
-        let addresses = addresses.map_err(|e| format!("Its name was looked up again: {e}."));
+        let addresses =
+            addresses.map_err(|e| format!("The second lookup of the name failed: {e}."));
         // This probe comes first, because a server may ban a client that requests paths that should not exist.
         self.set_families(&addresses, &mut thing);
         self.set_head(client, &mut thing);
@@ -171,7 +190,7 @@ impl ServerContext<'_> {
             .trim_matches(['[', ']']);
         let offer = |versions: &[&'static rustls::SupportedProtocolVersion],
                      protocols: &[&[u8]]| {
-            let tcp = self.connect(client).ok_or("no connection for it")?;
+            let tcp = self.connect(client).ok_or("no connection for the probe")?;
             TlsClient::new()?.offers(host, tcp, versions, protocols)
         };
         let is_spoken = |handshake: Result<Option<TlsObservation>, String>| {
@@ -200,7 +219,7 @@ impl ServerContext<'_> {
         }
         let mut plain = self.url.clone();
         if plain.port().is_some() || plain.set_scheme("http").is_err() {
-            let reason = "The URL names a port: where plain HTTP would be is not known.";
+            let reason = "The URL has a port, so the port of plain HTTP is unknown.";
             return Value::Unknown(reason.into());
         }
         match client.request(Method::Head, &plain, "") {
@@ -212,12 +231,14 @@ impl ServerContext<'_> {
     fn old_tls_versions(&self, client: &Client, host: &str) -> Value {
         let mut spoken = Vec::new();
         for (name, version) in [("1.0", 0x0301), ("1.1", 0x0302)] {
-            let no_connection = || "no connection for it".to_owned();
+            let no_connection = || "no connection for the probe".to_owned();
             let connection = self.connect(client).ok_or_else(no_connection);
             match connection.and_then(|mut tcp| old_tls::speaks(&mut tcp, host, version)) {
                 Ok(true) => spoken.push(name),
                 Ok(false) => {}
-                Err(reason) => return Value::Unknown(format!("TLS {name} was tried; {reason}.")),
+                Err(reason) => {
+                    return Value::Unknown(format!("Probing TLS {name} failed: {reason}."));
+                }
             }
         }
         if spoken.is_empty() {
@@ -231,7 +252,7 @@ impl ServerContext<'_> {
     fn set_plain(&self, thing: &mut Thing) {
         let value = match leads_to_tls(self.page, self.url) {
             Value::Flag(false) if self.url.port().is_some() => {
-                Value::Unknown("The URL names a port: where TLS would be is not known.".into())
+                Value::Unknown("The URL has a port, so the port of TLS is unknown.".into())
             }
             other => other,
         };
@@ -259,7 +280,7 @@ impl ServerContext<'_> {
             (true, None) => (Value::word("none"), Value::word("none")),
             (true, Some(first)) => {
                 let refused = refused.len();
-                let reason = format!("{refused} of {path_count} paths were not answered; {first}.");
+                let reason = format!("{refused} of {path_count} paths gave no result; {first}.");
                 (Value::Unknown(reason.clone()), Value::Unknown(reason))
             }
         };
@@ -362,7 +383,7 @@ pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing 
 
 /// Returns the reason for values that are unknown because the page's response cannot be read.
 fn unreadable_text(reason: &str) -> String {
-    format!("The page's answer cannot be read: {reason}")
+    format!("The page's response cannot be read: {reason}")
 }
 
 /// Sets the targets of redirects.
@@ -441,7 +462,7 @@ fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     match answer.redirect_target(url) {
         Some(to) if to.scheme() == "https" => Value::Flag(true),
         Some(to) if to.host() != url.host() => {
-            Value::Unknown("It leads to another host, which was not asked.".into())
+            Value::Unknown("Plain HTTP leads to another host, which was not contacted.".into())
         }
         _ => Value::Flag(false),
     }

@@ -129,7 +129,7 @@ impl TlsClient {
             .with_no_client_auth();
         config.alpn_protocols = protocols.iter().map(|p| p.to_vec()).collect();
         let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| format!("{host} is no name for TLS"))?;
+            .map_err(|_| format!("{host} is not a valid name for TLS"))?;
         let connection = ClientConnection::new(Arc::new(config), name);
         let connection = connection.map_err(|e| format!("TLS cannot be set up: {e}"))?;
         Ok(TlsStream {

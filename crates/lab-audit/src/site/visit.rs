@@ -93,14 +93,14 @@ pub fn inspect(
 pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
     let mut visit = SiteVisit::new(url, options, step)?;
     let (url, page, redirects) = visit.load(url)?;
-    let endless = "Redirects lead in a circle, or do not end: there is no page.";
+    let endless = "The redirects form a loop, or do not end, so there is no page.";
     let on_other_host = |to| {
         let command = format!("benchlab audit cookies {}", address::shell_word(to));
-        format!("The page is on another host, which was not asked: {command}")
+        format!("The page is on another host, which was not contacted: {command}")
     };
     let unreadable = |reason| {
         format!(
-            "The answer for {} cannot be read: {reason}.",
+            "The response for {} cannot be read: {reason}.",
             redacted(&url)
         )
     };
@@ -118,7 +118,7 @@ pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Res
         visit
             .site
             .gaps
-            .push(format!("{files} gave no answer that can be read."));
+            .push(format!("{files} gave no response that can be read."));
     }
     visit.done()
 }
@@ -195,7 +195,7 @@ impl<'a> SiteVisit<'a> {
         let html = match resource::text(page) {
             Ok(html) => html,
             Err(reason) => {
-                let note = format!("What the page loads is not known: {reason}.");
+                let note = format!("The files that the page loads are unknown: {reason}.");
                 return self.site.notes.push(note);
             }
         };
@@ -206,7 +206,7 @@ impl<'a> SiteVisit<'a> {
         let left_out = own_urls.len().saturating_sub(self.options.resources);
         if left_out > 0 {
             let files = counted(left_out as u64, "resource");
-            let note = format!("{files} beyond --resources: not asked for.");
+            let note = format!("{files} beyond --resources: not requested.");
             self.site.notes.push(note);
         }
         for url in own_urls.iter().take(self.options.resources) {
@@ -234,7 +234,7 @@ impl<'a> SiteVisit<'a> {
     fn done(mut self) -> Result<Site, String> {
         self.site.requests = self.client.requests;
         if self.client.is_too_slow() {
-            let note = "Answers were slow: from some point on nothing more was asked.";
+            let note = "Responses were slow, so the audit stopped making requests.";
             self.site.notes.push(note.into());
         }
         let mut collector = Collector::new().map_err(|e| format!("no random numbers: {e}"))?;
@@ -258,15 +258,14 @@ fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, St
     }
     // A server's text may be sent back only if it is a single line.
     if validator.trim_end().contains(char::is_control) {
-        let reason =
-            "The ETag or the date that it is to be asked again with has a control character";
+        let reason = "The ETag or date for the conditional request contains a control character";
         return Some(Err(reason.into()));
     }
     let response = client.request(Method::Get, &resource.url, &validator);
     Some(
         response
             .map(|response| response.status)
-            .map_err(|reason| format!("It was asked again: {reason}")),
+            .map_err(|reason| format!("Conditional request: {reason}")),
     )
 }
 
@@ -356,7 +355,7 @@ fn resource_table(site: &Site) -> EvidenceTable {
     ];
     EvidenceTable {
         title: "Resources".into(),
-        caption: "Served by: as far as the answer's fields show it.".into(),
+        caption: "Served by: the origin, as far as the response's fields show.".into(),
         columns: columns.map(String::from).into(),
         rows: site.resources.iter().map(row).collect(),
     }
@@ -392,15 +391,14 @@ fn caching_table(site: &Site) -> EvidenceTable {
         "resource",
         "Cache-Control",
         "Expires",
-        "kept for",
+        "lifetime",
         "ETag",
         "Vary",
-        "again",
+        "conditional",
     ];
     EvidenceTable {
         title: "Caching".into(),
-        caption: "Again: the status of a request that says what the browser has; 304 is expected."
-            .into(),
+        caption: "Conditional: the status of a conditional request; expected is 304.".into(),
         columns: columns.map(String::from).into(),
         rows: site.resources.iter().map(row).collect(),
     }
@@ -411,23 +409,23 @@ fn server_table(site: &Site) -> EvidenceTable {
     const SHOWN: [(&str, &str); 19] = [
         ("served_by", "the page was served by"),
         ("software", "Server"),
-        ("powered_by", "made with"),
-        ("leak_bytes", "bytes of these fields in each answer"),
-        ("head_bytes", "bytes of the head of the page's answer"),
-        ("version", "HTTP, as it was asked"),
+        ("powered_by", "application software"),
+        ("leak_bytes", "bytes of these fields in each response"),
+        ("head_bytes", "bytes of the page's response head"),
+        ("version", "HTTP version of the request"),
         ("http2", "HTTP/2"),
         ("tls13", "TLS 1.3"),
         ("tls12", "TLS 1.2"),
         ("old_tls", "TLS before 1.2"),
         ("certificate", "certificate"),
-        ("certificate_from", "it holds from"),
-        ("certificate_until", "until"),
+        ("certificate_from", "valid from"),
+        ("certificate_until", "valid until"),
         ("redirect_path", "redirects"),
         ("csp", "Content-Security-Policy"),
         ("exposed", "exposed paths"),
-        ("ajp", "AJP answers"),
-        ("ipv4", "reached over IPv4"),
-        ("ipv6", "reached over IPv6"),
+        ("ajp", "AJP responds"),
+        ("ipv4", "reachable over IPv4"),
+        ("ipv6", "reachable over IPv6"),
     ];
     let rows = site.things.iter().flat_map(|thing| {
         SHOWN.iter().filter_map(|(name, label)| {
@@ -441,7 +439,7 @@ fn server_table(site: &Site) -> EvidenceTable {
     EvidenceTable {
         title: "The server".into(),
         caption: String::new(),
-        columns: ["", "seen"].map(String::from).into(),
+        columns: ["", "observed"].map(String::from).into(),
         rows: rows.collect(),
     }
 }
@@ -449,7 +447,7 @@ fn server_table(site: &Site) -> EvidenceTable {
 /// Builds a table of the resources that the page loads from hosts that were not named.
 fn others_table(site: &Site) -> EvidenceTable {
     EvidenceTable {
-        title: "On other hosts, not asked".into(),
+        title: "On other hosts, not contacted".into(),
         caption: String::new(),
         columns: vec!["URL".into()],
         rows: site
@@ -466,7 +464,7 @@ fn facts(site: &Site) -> Vec<(String, String)> {
     let mut facts = vec![
         ("requests made".to_owned(), site.requests.to_string()),
         ("resources".into(), site.resources.len().to_string()),
-        ("bytes of their bodies".into(), bytes.to_string()),
+        ("bytes of the bodies".into(), bytes.to_string()),
     ];
     facts.extend(
         site.notes
@@ -486,7 +484,7 @@ fn chart(site: &Site) -> Option<EvidenceBars> {
     rows.truncate(8);
     (!rows.is_empty()).then(|| EvidenceBars {
         title: "Bytes saved if compressed".into(),
-        caption: format!("By gzip, as measured here; {total} bytes in all."),
+        caption: format!("With gzip, as measured here; {total} bytes in total."),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows,

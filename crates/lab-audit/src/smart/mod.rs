@@ -67,19 +67,19 @@ impl Smart {
         match (computed_total, self.worn, self.written) {
             (Some(total), ..) => Endurance {
                 left: total * left,
-                by: "from SMART: the part that is used, and the bytes that were written",
+                by: "from SMART: the used fraction and the bytes written",
             },
             (None, Some(_), None) => Endurance {
                 left: assumed * left,
-                by: "SMART tells the part that is used; 0.3 of the disk a day for five years is assumed of the whole",
+                by: "the used fraction from SMART; assuming 0.3 drive writes per day for five years in total",
             },
             (None, _, Some(written)) => Endurance {
                 left: (assumed - written).max(0.0),
-                by: "SMART tells what was written; 0.3 of the disk a day for five years is assumed of the whole",
+                by: "the bytes written from SMART; assuming 0.3 drive writes per day for five years in total",
             },
             (None, None, None) => Endurance {
                 left: assumed,
-                by: "assumed: 0.3 of the disk a day for five years; SMART tells nothing",
+                by: "assumed: 0.3 drive writes per day for five years, because SMART reports nothing",
             },
         }
     }
@@ -98,7 +98,7 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
     ];
     let text = root.output(&format!("smartctl-{disk}.json"), &words)?;
     let json: Json =
-        serde_json::from_str(&text).map_err(|_| "smartctl did not answer in JSON".to_owned())?;
+        serde_json::from_str(&text).map_err(|_| "the output of smartctl is not JSON".to_owned())?;
     match json.get("smart_status") {
         Some(_) => Ok(parse_smartctl(&json)),
         None => Err(smartctl_error(&json)),

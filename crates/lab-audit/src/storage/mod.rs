@@ -27,44 +27,41 @@ pub const STORAGE: Class = Class {
     name: "storage",
     none: "No disk was measured; --measure does.",
     values: &[
-        ("disk", "the disk below"),
+        ("disk", "the underlying disk"),
         (
             "medium",
             "nvme, flash, spinning, virtual, file, memory or unknown",
         ),
-        ("scratch", "whether a file of the lab's own was measured"),
-        ("read_mb", "sequential read, MB/s"),
-        ("read_p50", "median latency of a random read of 4 KiB"),
-        ("read_p99", "its 99th percentile"),
         (
-            "read_rate",
-            "random reads of 4 KiB per second, one at a time",
+            "scratch",
+            "whether benchlab's own scratch file was measured",
         ),
-        ("deep_rate", "the same, 32 at a time"),
-        ("deep_gain", "the latter divided by the former"),
+        ("read_mb", "speed of sequential reads in MB/s"),
+        ("read_p50", "median latency of a random 4 KiB read"),
+        ("read_p99", "99th percentile of that latency"),
+        ("read_rate", "random 4 KiB reads per second, one at a time"),
+        ("deep_rate", "random 4 KiB reads per second, 32 at a time"),
+        ("deep_gain", "deep_rate divided by read_rate"),
         (
             "tail",
             "99th percentile of a random read divided by its median",
         ),
-        ("write_p50", "median latency of a write of 4 KiB"),
-        ("fsync_p50", "median latency of a write and fsync"),
-        ("fsync_p99", "its 99th percentile"),
+        ("write_p50", "median latency of a 4 KiB write"),
+        ("fsync_p50", "median latency of a 4 KiB write with fsync"),
+        ("fsync_p99", "99th percentile of that latency"),
         ("commits", "writes with fsync per second, one at a time"),
-        (
-            "first_read",
-            "median latency of blocks that are read for the first time",
-        ),
+        ("first_read", "median latency of the first read of a block"),
         (
             "again",
-            "the latency when they are read again, divided by that of the first time",
+            "latency of the second read of a block divided by that of the first",
         ),
         (
             "page_cache",
-            "whether the page cache of this system is below, as it is below a loop device",
+            "whether reads go through this system's page cache, as for a loop device",
         ),
         (
             "cache",
-            "what a cache below this system answers: nothing, repeated reads, all reads",
+            "what a cache below this system serves: nothing, repeated reads, all reads",
         ),
     ],
 };
@@ -124,13 +121,13 @@ pub fn extra(results: &[StorageFigures]) -> Extra {
     }
     let rounds = results[0].rounds[0].len();
     let way = format!(
-        "direct I/O; {rounds} rounds of two turns of 60 ms of each kind of work, in mirrored order; depth {DEPTH} by as many threads"
+        "direct I/O; {rounds} rounds with two turns of 60 ms for each kind of work, in mirrored order; {DEPTH} concurrent reads with as many threads"
     );
     Extra {
         things: results.iter().map(StorageFigures::thing).collect(),
         tables,
         chart: chart(results),
-        facts: vec![("disks were measured by".into(), way)],
+        facts: vec![("disks were measured with".into(), way)],
     }
 }
 
@@ -205,9 +202,9 @@ pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 
     match medium {
         _ if read_ns.min(first_and_second[0]) < fastest_ns => Value::word("all reads"),
         _ if !scratch && first_and_second[1] < first_and_second[0] / 2.0 => Value::word("repeated reads"),
-        "file" => Value::Unknown("It is on a file of another filesystem, which has a cache of its own.".into()),
+        "file" => Value::Unknown("The device is a file on another filesystem, which has its own cache.".into()),
         "virtual" | "unknown" if scratch => Value::Unknown(
-            "A file that was just written may be in the hypervisor's cache; as root, name the device: --measure /dev/…"
+            "A newly written file may be in the hypervisor's cache; as root, measure the device: --measure /dev/…"
                 .into(),
         ),
         _ => Value::word("nothing"),
@@ -273,8 +270,8 @@ fn speeds(results: &[StorageFigures]) -> EvidenceTable {
     }
     EvidenceTable {
         title: "Speed of disks".into(),
-        caption: "Medians over the rounds, with intervals at 95 % each. Where a round has fewer than 100 operations, there is no 99 %.".into(),
-        columns: ["of", "work", "figure", "estimate", "low", "high"].map(String::from).into(),
+        caption: "Medians over the rounds, with 95 % intervals. If a round has fewer than 100 operations, there is no 99th percentile.".into(),
+        columns: ["target", "work", "metric", "estimate", "low", "high"].map(String::from).into(),
         rows,
     }
 }
@@ -299,9 +296,9 @@ fn ratios(results: &[StorageFigures]) -> EvidenceTable {
         }
     }
     EvidenceTable {
-        title: format!("Rates as multiples of those of {}", results[0].target.name),
-        caption: "Hodges-Lehmann estimates over the rounds, with intervals at 95 % each. Above 1, it is faster.".into(),
-        columns: ["of", "work", "ratio", "low", "high"].map(String::from).into(),
+        title: format!("Rates relative to {}", results[0].target.name),
+        caption: "Hodges-Lehmann estimates over the rounds, with 95 % intervals. A ratio above 1 is faster.".into(),
+        columns: ["target", "work", "ratio", "low", "high"].map(String::from).into(),
         rows,
     }
 }

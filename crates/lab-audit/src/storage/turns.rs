@@ -64,7 +64,7 @@ impl StorageWork {
         match self {
             StorageWork::Sequential => "sequential read",
             StorageWork::Random => "random 4 KiB read",
-            StorageWork::RandomDeep => "the same, 32 at a time",
+            StorageWork::RandomDeep => "random 4 KiB read, 32 at a time",
             StorageWork::Write => "4 KiB write",
             StorageWork::Sync => "4 KiB write and fsync",
         }

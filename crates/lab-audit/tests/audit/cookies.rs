@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cookies from files: bytes and owners, each rule in a good and a bad case, and files of bad will.
+//! Tests cookies from files: bytes and owners, each rule in a good and a bad case, and malicious files.
 
 use lab_audit::cookies::cookie::{Cookie, CookieRequest, RequestKind};
 use lab_audit::cookies::input::{Collector, CookieObservation};
@@ -24,7 +24,7 @@ fn audit_of(observation: &CookieObservation) -> Audit {
     )
 }
 
-/// A HAR of requests: URL, resource type, Cookie field, Set-Cookie fields.
+/// Builds a HAR of requests with URL, resource type, Cookie field and Set-Cookie fields.
 fn har(entries: &[(&str, &str, &str, &[&str])]) -> String {
     let entry = |(url, kind, cookie, set): &(&str, &str, &str, &[&str])| {
         let set: Vec<_> = set
@@ -55,7 +55,7 @@ fn cell(audit: &Audit, table: usize, row: &str, column: usize) -> f64 {
     }
 }
 
-/// A HAR with one response, recorded at a time, that sets a cookie for a month.
+/// Builds a HAR with one response, recorded at a given time, that sets a cookie for a month.
 fn har_of_year(year: u16, entry_has_time: bool) -> String {
     let set = format!("pref=1; Expires=Sat, 05-Dec-{year} 13:44:24 GMT; Path=/; Secure");
     let mut har: Value = serde_json::from_str(&har(&[
@@ -71,7 +71,9 @@ fn har_of_year(year: u16, entry_has_time: bool) -> String {
     har.to_string()
 }
 
-/// A cookie that is Secure goes with requests over TLS, those of WebSocket among them; one over TCP has another of that name.
+/// A cookie with Secure is sent with requests over TLS, including WebSocket.
+///
+/// A request without TLS that carries the name must carry another cookie.
 #[test]
 fn cookies_of_a_har_are_secure_where_there_is_tls() {
     let cookies = |scheme: &str| {
@@ -138,7 +140,8 @@ fn cookies_that_an_exporter_joined_are_split() {
     }
 }
 
-/// Findings on cookies of one name add their domain and path; the line that deletes one has the name alone.
+/// Findings about cookies with the same name add their domain and path; the line that deletes a cookie has only the
+/// name.
 #[test]
 fn cookies_of_one_name_have_places_of_their_own() {
     let audit = audit_of(&observe(&har(&[
@@ -164,7 +167,7 @@ fn cookies_of_one_name_have_places_of_their_own() {
     );
 }
 
-/// A page whose Cookie field of 583 bytes was said to hold 448 of Google Analytics.
+/// A page whose Cookie field of 583 bytes was reported to contain 448 bytes of Google Analytics.
 #[test]
 fn separators_and_quantcast_are_not_google_analytics() {
     let google_by_name: [(&str, usize); 11] = [
@@ -196,7 +199,7 @@ fn separators_and_quantcast_are_not_google_analytics() {
     let (google, quantcast) = (bytes("Google Analytics"), bytes("Quantcast"));
     assert_eq!(google + quantcast, 428.0);
     assert_eq!(quantcast, 77.0);
-    // The 10 separators of 11 cookies in a row make 448 out of 428.
+    // With the 10 separators between 11 cookies, 428 bytes become 448.
     assert_eq!(google + quantcast + 2.0 * 10.0, 448.0);
     assert_eq!(bytes("separators"), 2.0 * 12.0);
     assert_eq!(
@@ -273,7 +276,7 @@ fn jars_tables_and_lines_are_read() {
     assert_eq!(bytes, [3, 4]);
 }
 
-/// A rule, a state, and a HAR in which the rule finds that state. In the first HAR every rule is good.
+/// Returns a rule, a state, and a HAR in which the rule finds that state.
 fn cases() -> Vec<(&'static str, State, String)> {
     let page = "https://a.example/";
     let set = |line: &str| {
@@ -463,7 +466,7 @@ fn every_rule_has_a_good_and_a_bad_site() {
     }
 }
 
-/// The text of a rule on a HAR: its observation, and the first line of its fix.
+/// Returns the observation of a rule on a HAR, and the first line of its fix.
 fn seen_and_fix(text: &str, rule: &str) -> (String, String) {
     let audit = audit_of(&observe(text));
     let finding = audit.findings.into_iter().find(|f| f.rule == rule);
@@ -485,7 +488,7 @@ fn the_path_that_a_cookie_needs_is_computed() {
     };
     let (text, line) = seen_and_fix(&har(["/app/cart", "/app/me/orders"]), "cookie-path");
     assert!(
-        text.contains("below /app; beyond that 1 static file carried"),
+        text.contains("below /app; it was also sent with 1 static file"),
         "{text}"
     );
     assert!(
@@ -496,7 +499,7 @@ fn the_path_that_a_cookie_needs_is_computed() {
     assert_eq!(line, "", "pages everywhere need it");
 }
 
-/// The names of the cookies of each request.
+/// Returns the names of the cookies of each request.
 fn names_sent(observation: &CookieObservation) -> Vec<Vec<&str>> {
     let names = |request: &CookieRequest| {
         let name = |index: usize| observation.cookies[index].name.as_str();
@@ -546,7 +549,7 @@ fn each_request_carries_the_cookies_of_its_domain_path_and_scheme() {
     }
     let observation = collector.done();
     assert_eq!(names_sent(&observation), cases.map(|(.., names)| names));
-    // `Cookie: ` with `name=1` for each, `; ` between them, and the end of the line.
+    // `Cookie: ` with `name=1` for each cookie, `; ` between them, and the line end.
     for (request, (.., names)) in observation.requests.iter().zip(cases) {
         let field = format!("Cookie: {}=1\r\n", names.join("=1; "));
         let bytes = if names.is_empty() { 0 } else { field.len() };
@@ -554,7 +557,7 @@ fn each_request_carries_the_cookies_of_its_domain_path_and_scheme() {
     }
 }
 
-/// A session grows: each request costs what it carried.
+/// If a session grows, each request costs the bytes that it carried.
 #[test]
 fn a_cookie_costs_what_it_was_when_it_was_sent() {
     let values = [
@@ -577,7 +580,7 @@ fn a_cookie_costs_what_it_was_when_it_was_sent() {
     assert_eq!(mean, field as f64 + 1_003.0 / 3.0);
 }
 
-/// A browser does not send what was deleted, and does not take what another domain's host sets.
+/// A browser does not send deleted cookies, and rejects cookies for another domain.
 #[test]
 fn cookies_that_a_browser_does_not_have_are_not_sent() {
     let mut collector = Collector::new().expect("random numbers");
@@ -592,7 +595,7 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     assert_eq!((observation.cookies.len(), observation.skipped), (2, 1));
 }
 
-/// At most 100,000 cookies of an untrusted file are kept.
+/// At most 100,000 cookies of an untrusted file are stored.
 #[test]
 fn a_request_beyond_the_most_cookies_counts_none_in_place_of_its_own() {
     let mut collector = Collector::new().expect("random numbers");
@@ -646,13 +649,13 @@ fn domains_tell_what_is_there_twice() {
     let table = audit.tables.iter().position(|t| t.title == "Domains");
     let table = table.expect("a table");
     let counts_of = |domain: &str| [1, 3, 4].map(|column| cell(&audit, table, domain, column));
-    // Its k has a namesake in the domain above, and its other cookie has the value of k.
+    // The cookie k has a namesake in the parent domain, and the other cookie has the same value as k.
     assert_eq!(counts_of("www.a.example"), [2.0, 1.0, 2.0]);
     assert_eq!(counts_of("a.example"), [1.0, 0.0, 0.0]);
     assert_eq!(counts_of("b.example"), [1.0, 0.0, 0.0]);
 }
 
-/// The table has an owner's part of the whole head beside its part of the field.
+/// The table shows an owner's fraction of the whole head in addition to the fraction of the field.
 #[test]
 fn an_owner_s_part_of_the_request_is_told() {
     let text = har(&[("https://a.example/", "document", "_ga=123; k=1", &[])]);
@@ -721,7 +724,7 @@ fn what_is_binary_is_no_table() {
     }
 }
 
-/// The cost of a connection's first request does not depend on the other requests before it.
+/// The cost of the first request of a connection does not depend on requests of other kinds before it.
 #[test]
 fn http2_has_each_kind_as_if_it_were_the_first() {
     let cookie = "sid=0123456789; theme=dark";
@@ -744,7 +747,7 @@ fn http2_has_each_kind_as_if_it_were_the_first() {
 fn numbers_and_words_agree() {
     let image = "https://a.example/i.png";
     let (text, _) = seen_and_fix(&har(&[(image, "image", "k=1", &[])]), "cookie-static");
-    assert!(text.ends_with("went with 1 static file."), "{text}");
+    assert!(text.ends_with("was sent with 1 static file."), "{text}");
     let long = format!("Cookie: k={}", "v".repeat(183 << 10));
     let audit = audit_of(&observe(&long));
     let finding_of = |rule: &str| {
@@ -755,9 +758,9 @@ fn numbers_and_words_agree() {
             .expect("a finding")
     };
     let packets = finding_of("request-packet");
-    // 187,404 bytes, 1,428 in each packet.
+    // 187,404 bytes, with 1,428 in each packet.
     assert!(
-        packets.cost.starts_with("It takes 132 packets at least"),
+        packets.cost.starts_with("It takes at least 132 packets"),
         "{}",
         packets.cost
     );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every rule about a machine on trees of files: a machine that is set up well, and the same with one thing
-//! changed for each case of each rule.
+//! Tests every rule about a machine on directory trees.
+//!
+//! The trees are those of a well-configured machine, with one change for each case of each rule.
 
 use crate::measured::MEASURED;
 use crate::well_set_up::GOOD;
@@ -13,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A rule, a thing, the state that the rule has to find, and the files that cause it.
+/// A rule, a thing, the state that the rule must find, and the file and content that cause it.
 const CHANGED: &[(&str, &str, State, &str, &str)] = &[
     (
         "disk-scheduler",
@@ -562,7 +563,7 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
             None => fs::remove_file(folder.path().join(path)).expect("a file"),
         }
     }
-    // Without a timer the disk is not told what is free.
+    // Without a timer the disk is not told which blocks are free.
     fs::remove_file(
         folder
             .path()
@@ -594,7 +595,7 @@ fn every_case_of_every_rule_is_tested() {
     assert!(untested.is_empty(), "{untested:?}");
 }
 
-/// Rules about what a machine may lack: without it they do not apply.
+/// Rules about features that a machine may lack, in which case the rules do not apply.
 const OPTIONAL: [&str; 10] = [
     "cpu-governor",
     "cpu-quota",
@@ -628,11 +629,11 @@ fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
     }
 }
 
-/// Without any one file of a machine nothing that was not bad becomes bad, and nothing fails.
+/// If any single file of a machine is missing, nothing becomes bad and nothing fails.
 #[test]
 fn a_file_that_is_missing_makes_nothing_bad() {
     for (path, _) in GOOD {
-        // That timer is what its rule asks for.
+        // The rule requires this timer.
         if path.ends_with("fstrim.timer") {
             continue;
         }
@@ -659,7 +660,7 @@ fn a_copy_without_the_folders_of_timers_tells_nothing_of_timers() {
     );
 }
 
-/// A volume of LVM or an encrypted one is mounted by a name that /sys tells in `dm/name`.
+/// An LVM or encrypted volume is mounted by a name that /sys shows in `dm/name`.
 #[test]
 fn a_mapped_device_is_told_what_is_free_as_its_disk_is() {
     let folder = good();
@@ -734,7 +735,7 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
             case.state == State::Unknown || case.fixes.iter().any(|fix| !fix.lines.is_empty())
         };
         assert!(rule.cases.iter().all(fixed), "{} says what to do", rule.id);
-        // What is said of a good thing is not what is said of a bad one.
+        // The text about a good thing differs from the text about a bad one.
         let differs = |case: &lab_audit::rule::StateCase| {
             let has_own_text = case.seen.as_ref().is_some_and(|seen| *seen != rule.seen);
             has_own_text || rule.seen.replace("{name}", "").contains('{')
@@ -787,7 +788,7 @@ fn rules_in_a_folder_are_read_and_their_errors_say_where() {
     }
 }
 
-/// One folder serves all audits, and a rule with a built-in rule's name takes its place.
+/// One directory serves all audits, and a rule with a built-in rule's name replaces it.
 #[test]
 fn each_audit_takes_the_rules_of_its_classes() {
     let folder = TempDir::new().expect("a folder");
@@ -830,7 +831,7 @@ fn each_audit_takes_the_rules_of_its_classes() {
     assert_eq!(of_sites, ["a-cookie", "a-resource", "cookie-hosts"]);
 }
 
-/// A copy that tar made: files of /proc are empty, and disks are links.
+/// A copy made with tar, in which files of /proc are empty and disks are links.
 #[test]
 fn a_copy_without_content_says_so() {
     let folder = good();
@@ -842,7 +843,7 @@ fn a_copy_without_content_says_so() {
     let audit = audit(folder.path());
     let finding = finding_of(&audit, "copy-whole", "the copy");
     assert_eq!(finding.state, State::Unknown);
-    let words = "proc/cpuinfo, proc/meminfo, proc/swaps and 1 more (empty), sys/block/sdz (a link that leads nowhere)";
+    let words = "proc/cpuinfo, proc/meminfo, proc/swaps and 1 more (empty), sys/block/sdz (a dangling link)";
     assert!(finding.seen.contains(words), "{}", finding.seen);
     let clock = finding_of(&audit, "clock-source", "db1");
     assert!(!clock.seen.contains("unknown"), "{}", clock.seen);

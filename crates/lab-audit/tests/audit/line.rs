@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A line that delays packets or loses them, in user space: a TUN device at each end
-//! (Documentation/networking/tuntap.rst of Linux). tc-netem(8) is not in every kernel.
+//! A network link that delays or drops packets, in user space.
+//!
+//! It has a TUN device at each end (Documentation/networking/tuntap.rst in Linux), because not every kernel has
+//! tc-netem(8).
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -9,14 +11,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The request that creates a device with packets without a header of their own (linux/if_tun.h).
+/// The ioctl that creates a device for packets without an additional header (linux/if_tun.h).
 const TUNSETIFF: u64 = 0x4004_54ca;
 const IFF_TUN: i16 = 1;
 const IFF_NO_PI: i16 = 0x1000;
-/// Bytes of the largest packet.
+/// The size of the largest packet in bytes.
 const LARGEST: usize = 65_536;
 
-/// The request for a device (netdevice(7), `struct ifreq`).
+/// The argument of the ioctl (netdevice(7), `struct ifreq`).
 #[repr(C)]
 struct Request {
     name: [u8; 16],
@@ -24,7 +26,7 @@ struct Request {
     rest: [u8; 22],
 }
 
-/// A device of this name in the thread's namespace, until its file is closed.
+/// Creates a device with a name in the thread's namespace, which exists until the file is closed.
 pub fn device(name: &str) -> Result<File, String> {
     let opened = OpenOptions::new()
         .read(true)
@@ -37,7 +39,7 @@ pub fn device(name: &str) -> Result<File, String> {
         rest: [0; 22],
     };
     request.name[..name.len()].copy_from_slice(name.as_bytes());
-    // SAFETY: the descriptor is open, and `request` is as large as the kernel's.
+    // SAFETY: the descriptor is open, and `request` is as large as the kernel's structure.
     let status = unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) };
     if status == 0 {
         Ok(file)
@@ -46,8 +48,10 @@ pub fn device(name: &str) -> Result<File, String> {
     }
 }
 
-/// Joins two devices until the process ends. `delay`: how long a packet from the first one is under way; `None`: it is
-/// lost. Packets from the second one arrive at once.
+/// Connects two devices until the process exits.
+///
+/// `delay` returns the delay of a packet from the first device, or `None` if the packet is dropped. Packets from the
+/// second device arrive without delay.
 pub fn join(
     first: File,
     second: File,
@@ -59,7 +63,7 @@ pub fn join(
     Ok(())
 }
 
-/// Moves packets in their order.
+/// Forwards packets in order.
 fn carry(
     mut from: File,
     mut to: File,
@@ -85,7 +89,7 @@ fn carry(
     thread::spawn(move || {
         for (due, packet) in under_way {
             thread::sleep(due.saturating_duration_since(Instant::now()));
-            // A device that is down takes none.
+            // A device that is down does not accept packets.
             let _ = to.write(&packet);
         }
     });

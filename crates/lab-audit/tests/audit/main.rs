@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program: each more would be compiled and linked with the whole library again.
+//! All tests are one program, because each additional test program would link the whole library again.
 
 mod cookies;
 mod host;
@@ -12,7 +12,7 @@ mod site;
 mod well_set_up;
 mod wording;
 
-/// Prints that a test is left out. Panics unless the reason is something that this machine lacks.
+/// Prints that a test is skipped. Panics unless the reason is something that this machine lacks.
 fn left_out(reason: &str) {
     const LACKING: [&str; 3] = ["takes root", "is not installed", "/dev/net/tun"];
     assert!(LACKING.iter().any(|word| reason.contains(word)), "{reason}");

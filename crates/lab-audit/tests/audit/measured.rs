@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The measurements and observations of `audit host`: the rules over them, and real files.
+//! Tests the measurements and observations of `audit host`, both the rules about them and real files.
 
 use lab_audit::host::{self, CLASSES};
 use lab_audit::hot::{self, WatchedFolders};
@@ -21,7 +21,7 @@ fn ratio(n: f64) -> Value {
     Value::Number(n, Unit::Ratio)
 }
 
-/// Classes whose rules are tested here. Rules of all other classes are tested in `host`.
+/// The classes whose rules are tested here; the rules of all other classes are tested in `host`.
 pub const MEASURED: [&str; 3] = ["storage", "folder", "watch"];
 
 type StateCase = (
@@ -200,7 +200,7 @@ fn latencies_below_those_of_a_medium_are_those_of_a_cache() {
     assert_eq!(cache_of("memory", true, 1e3, [1e3, 1e3]), "nothing");
 }
 
-/// A scratch file is written, a file of the reader is not; nothing is left.
+/// Benchlab writes its scratch file but not the user's file, and leaves nothing behind.
 #[test]
 fn a_folder_and_a_file_are_measured_side_by_side() {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
@@ -255,7 +255,7 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
     }
 }
 
-/// Reads by `cat` and writes by `dd` are attributed to their directories, with fanotify or without.
+/// Reads by `cat` and writes by `dd` are attributed to their directories, with and without fanotify.
 #[test]
 fn folders_that_are_read_and_written_are_told_apart() {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
@@ -264,7 +264,7 @@ fn folders_that_are_read_and_written_are_told_apart() {
         fs::create_dir(under.join(name)).expect("a folder");
         fs::write(under.join(name).join("file"), vec![1; 2 << 20]).expect("a file");
     }
-    // Times of files are compared in whole seconds.
+    // File times are compared in whole seconds.
     std::thread::sleep(Duration::from_millis(1100));
     let machine = host::AuditedMachine {
         root: lab_audit::Root::live(),

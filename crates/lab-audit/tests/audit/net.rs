@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The audit of a network on this machine's own addresses: each rule in a good and a bad case.
+//! Tests the network audit on this machine's own addresses, each rule in a good and a bad case.
 
 use lab_audit::net::{self, NetObservation, NetTarget};
 use lab_audit::{Thing, Value, judge};
@@ -36,12 +36,15 @@ fn both_loopbacks_answer_and_are_compared() {
     for rule in ["net-answers", "net-request", "net-large", "net-mtu"] {
         assert_eq!(state(&audit, rule), State::Good, "{rule}");
     }
-    // Without a lookup no order of the two addresses is known.
+    // Without a lookup the order of the two addresses is unknown.
     for rule in ["net-name", "net-happy-eyeballs"] {
         assert_eq!(state(&audit, rule), State::NotApplicable, "{rule}");
     }
     // Each step has a ratio with its bounds, and no turn is missing.
-    let icmp = audit.facts.iter().any(|(_, text)| text.contains("by ICMP"));
+    let icmp = audit
+        .facts
+        .iter()
+        .any(|(_, text)| text.contains("with ICMP"));
     assert_eq!(
         (audit.tables[0].rows.len(), audit.tables[1].rows.len()),
         if icmp { (6, 3) } else { (4, 2) }
@@ -60,7 +63,7 @@ fn both_loopbacks_answer_and_are_compared() {
     );
 }
 
-/// A network without IPv6, and one whose loopback is down: what is missing is unknown, the rest is reported.
+/// Without IPv6, or with the loopback interface down, missing values are unknown and the rest is reported.
 #[test]
 fn an_address_that_this_machine_lacks_is_unknown() {
     let in_space = |change: &[&str], file: Option<&str>| -> Result<NetObservation, String> {
@@ -106,7 +109,7 @@ fn an_address_that_this_machine_lacks_is_unknown() {
     assert_eq!(down.count(State::Bad), 0);
 }
 
-/// With root, the link between two namespaces carries both families and nothing is lost.
+/// With root, the link between two namespaces supports both families and loses no packets.
 #[test]
 fn two_namespaces_are_compared_where_that_is_allowed() {
     let before = std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace");
@@ -127,7 +130,7 @@ fn two_namespaces_are_compared_where_that_is_allowed() {
     assert_eq!(before, after);
 }
 
-/// The audit of an observation over namespaces; `None`: they take root or iproute2.
+/// Returns the audit of an observation over namespaces, or `None` if root or iproute2 is missing.
 fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
     match observation {
         Err(reason) => {
@@ -138,7 +141,7 @@ fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
     }
 }
 
-/// State and text of a rule's finding on a family.
+/// Returns the state and the text of a rule's finding about a family.
 fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
     let mut findings = audit.findings.iter().filter(|f| f.rule == rule);
     let finding = findings.find(|f| f.seen.starts_with(family));
@@ -146,17 +149,18 @@ fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a
     (finding.state, &finding.seen)
 }
 
-/// A path that silently drops packets above 1,280 bytes, while the client sends 1,500.
+/// Creates a path that silently drops packets above 1,280 bytes, while the client sends 1,500.
 fn black_hole() -> Result<NetObservation, String> {
     let pair = NamespacePair::new()?;
     let [near, far] = NamespacePair::DEVICES;
-    // Without it the kernel hands over several segments as one, which no device refuses.
+    // By default, the kernel passes on multiple segments as one, which no device rejects.
     let unsegmented = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
     pair.client.within(|| unsegmented(near))??;
     pair.server.within(|| {
         unsegmented(far)?;
         ip(&["link", "set", far, "mtu", "1280"])?;
-        // It says that it takes large segments all the same, as if the small link were on the way.
+        // The server still announces that it accepts large segments, as if the small link were in the middle of the
+        // path.
         ip(&[
             "route",
             "change",
@@ -189,17 +193,17 @@ fn a_black_hole_for_large_packets_is_found() {
     for family in ["IPv4", "IPv6"] {
         let (state, words) = state_and_text(&audit, "net-large", family);
         assert_eq!(state, State::Bad, "{words}");
-        assert!(words.contains("in packets of 500 bytes it is"), "{words}");
+        assert!(words.contains("in packets of 500 bytes it does"), "{words}");
         let (state, words) = state_and_text(&audit, "net-larger", family);
         assert_eq!(state, State::Advice, "{words}");
-        // A veth device takes the four bytes of a VLAN's tag beyond its MTU.
+        // A veth device accepts the four bytes of a VLAN tag in addition to its MTU.
         let limit = ["1280", "1284"].map(|limit| format!("up to {limit} bytes"));
         assert!(limit.iter().any(|limit| words.contains(limit)), "{words}");
         assert_eq!(state_and_text(&audit, "net-answers", family).0, State::Good);
     }
 }
 
-/// A router whose second link carries 1,400 bytes, and which says so.
+/// Creates a path with a router whose second link supports 1,400 bytes, and which reports that.
 fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
     let spaces = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
     let [client, router, server] = &spaces;
@@ -242,7 +246,7 @@ fn a_router_that_says_what_is_too_large_is_no_black_hole() {
         return;
     };
     let hops = audit.facts.iter().filter(|(name, text)| {
-        name.starts_with("round trip of") && text.contains("by ICMP, 1 router on the way back")
+        name.starts_with("round trip of") && text.contains("with ICMP, 1 router on the way back")
     });
     assert_eq!(hops.count(), 2, "{:?}", audit.facts);
     for family in ["IPv4", "IPv6"] {
@@ -266,10 +270,10 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
     let closed = audit("127.0.0.1", port);
     let (state_of, words) = state_and_text(&closed, "net-answers", "IPv4");
     assert_eq!(state_of, State::Bad);
-    assert!(words.contains("they were refused, after"), "{words}");
+    assert!(words.contains("they were refused after"), "{words}");
     let costs = closed.findings.iter().find(|f| f.rule == "net-answers");
     let cost = &costs.expect("a finding").cost;
-    assert!(!cost.contains("time-out"), "{cost}");
+    assert!(!cost.contains("timeout"), "{cost}");
     // An address has one family.
     assert_eq!(state(&closed, "net-name"), State::NotApplicable);
     let space = match Namespace::new() {
@@ -282,14 +286,15 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
     assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
 }
 
-/// The second and the fourth connection end without an answer, and then nobody listens: the sentence about requests
-/// tells how a request ended.
+/// The finding about requests describes how a request failed, not how a connection failed.
+///
+/// The second and the fourth connection end without a response, and after that nothing listens.
 #[test]
 fn the_last_failure_that_is_told_is_that_of_the_step() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
-        // The first one is made before the turns, and asks for nothing.
+        // The first connection is made before the turns, without a request.
         let _ = listener.accept();
         for answers in [true, false, true] {
             let (mut stream, _) = listener.accept().expect("a connection");
@@ -305,12 +310,12 @@ fn the_last_failure_that_is_told_is_that_of_the_step() {
     let stopped = audit("127.0.0.1", port);
     let (_, words) = state_and_text(&stopped, "net-request", "IPv4");
     assert!(
-        words.ends_with("thus: the connection was closed."),
+        words.ends_with("the last failure: the connection was closed."),
         "{words}"
     );
 }
 
-/// Gives the client a wrong hardware address for the server's addresses: what it sends is lost silently.
+/// Gives the client a wrong hardware address for the server's addresses, so that its packets are lost silently.
 fn into_the_void(pair: &NamespacePair, addresses: &[&str]) -> Result<(), String> {
     pair.client.within(|| {
         addresses.iter().try_for_each(|address| {
@@ -339,12 +344,12 @@ fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
     };
     let (verdict, words) = state_and_text(&audit, "net-answers", "IPv4");
     assert_eq!(verdict, State::Bad);
-    assert!(words.contains("nobody answered within 3"), "{words}");
+    assert!(words.contains("no response within 3"), "{words}");
     assert_eq!(state_and_text(&audit, "net-answers", "IPv6").0, State::Good);
     assert_eq!(state(&audit, "net-families"), State::Unknown);
 }
 
-/// A machine whose packets nobody answers, and which has no resolver: nothing is bad, and nothing is slow.
+/// If no packet gets a reply and there is no resolver, nothing is reported as bad or slow.
 #[test]
 fn without_a_network_all_is_unknown() {
     let observation = NamespacePair::new().and_then(|pair| {
@@ -395,7 +400,7 @@ fn each_family_s_addresses_are_looked_up_in_each_turn() {
     assert!(!steps("127.0.0.1").contains(&"name lookup".to_owned()));
 }
 
-/// TLS to a port that speaks plain HTTP: connections succeed, handshakes never do.
+/// If TLS is used on a port with plain HTTP, connections succeed but handshakes never do.
 #[test]
 fn a_handshake_that_always_fails_is_bad() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -417,13 +422,13 @@ fn a_handshake_that_always_fails_is_bad() {
     let (verdict, words) = state_and_text(&by_name, "net-tls", "IPv4");
     assert_eq!(verdict, State::Bad);
     assert!(words.contains("100 % of the handshakes failed"), "{words}");
-    // Without a name a server may refuse the handshake.
+    // A server may refuse a handshake without a name.
     let by_address = audit("127.0.0.1");
     assert_eq!(state(&by_address, "net-tls"), State::Unknown);
     assert_eq!(state(&by_address, "net-answers"), State::Good);
 }
 
-/// A server that resets connections after it accepted them does not refuse them, and answers nothing.
+/// A server that resets connections after accepting them does not refuse them, but never responds.
 #[test]
 fn a_server_that_takes_connections_and_answers_nothing_is_bad() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The audit of a line that is slower for one family and loses its echo requests.
+//! Tests the audit of a link that is slower for one family and loses its echo requests.
 
 use crate::line;
 use lab_audit::net::{self, NetObservation};
@@ -21,7 +21,8 @@ fn family(packet: &[u8]) -> IpFamily {
     }
 }
 
-/// An echo request of the usual 56 bytes. Those that look for the largest packet have other lengths.
+/// Returns true for an echo request of the default 56 bytes; requests that measure the maximum packet size have other
+/// lengths.
 fn is_usual_echo(packet: &[u8]) -> bool {
     match family(packet) {
         IpFamily::V4 => packet.len() == 84 && packet[9] == 1 && packet[20] == 8,
@@ -29,7 +30,7 @@ fn is_usual_echo(packet: &[u8]) -> bool {
     }
 }
 
-/// Packets of one family take 3 ms longer, and one of `every` echo requests of it is lost.
+/// Delays packets of one family by 3 ms, and drops one in `every` of its echo requests.
 fn slower(slow: IpFamily, every: usize) -> Result<NetObservation, String> {
     let [client, server] = [Namespace::new()?, Namespace::new()?];
     let mut echoes = 0;
@@ -59,7 +60,7 @@ fn slower(slow: IpFamily, every: usize) -> Result<NetObservation, String> {
     )
 }
 
-/// An end of the line in the thread's namespace.
+/// Creates an end of the link in the thread's namespace.
 fn end([v4, v6]: [&str; 2]) -> Result<File, String> {
     const NAME: &str = "line0";
     let file = line::device(NAME)?;
@@ -70,7 +71,7 @@ fn end([v4, v6]: [&str; 2]) -> Result<File, String> {
     Ok(file)
 }
 
-/// The states of a rule's findings whose text contains a word.
+/// Returns the states of a rule's findings whose text contains a word.
 fn states(audit: &Audit, rule: &str, word: &str) -> Vec<State> {
     let findings = audit.findings.iter().filter(|f| f.rule == rule);
     findings

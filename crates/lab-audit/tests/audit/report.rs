@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The first screen of an audit.
+//! Tests the first screen of an audit.
 
 use lab_audit::report::{AuditReport, ChangedReport, changed, document};
 use lab_document::{Answer, Document, format};
@@ -52,7 +52,7 @@ fn answer(findings: Vec<AuditFinding>) -> Answer {
     document(&report).answer
 }
 
-/// Each rule once, with what it is about, and what to do where that is one thing.
+/// Each rule is listed once, with its object, and with the fix if there is only one.
 #[test]
 fn the_worst_rules_are_told_once_with_their_places() {
     let sentences = |findings: Vec<AuditFinding>| {
@@ -111,7 +111,7 @@ fn where_no_rule_applies_it_says_why() {
     assert_eq!(texts, ["There is no cookie. No request is known."]);
 }
 
-/// The report on two audits with these findings.
+/// Returns the report on two audits with the given findings.
 fn compared(before: Vec<AuditFinding>, after: Vec<AuditFinding>) -> Document {
     let [before, after] = [before, after].map(audit);
     let run = Run::default();
@@ -129,7 +129,8 @@ fn sentences_after_first(document: &Document) -> Vec<String> {
         .collect()
 }
 
-/// `audit host --watch` and then without, and the other way round; and two devices, one in each.
+/// Compares `audit host --watch` with an audit without `--watch`, in both orders, and two audits with different
+/// devices.
 #[test]
 fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
     let none = || AuditFinding {
@@ -182,7 +183,8 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
     assert_eq!(csv.matches("looked-at=in-one-only").count(), 2, "{csv}");
 }
 
-/// A rule that tells several things at once is compared as a whole: its list of names is another one in each.
+/// A rule with a finding about multiple objects is compared as a whole, because the list of names differs between
+/// audits.
 #[test]
 fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
     let several = |place: &str, state: State| AuditFinding {
@@ -206,7 +208,7 @@ fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
     );
 }
 
-/// An audit has no threads and no memory of a subject: XML leaves the places for them out.
+/// An audit has no threads and no memory of a subject, so XML omits their attributes.
 #[test]
 fn xml_of_an_audit_has_no_filler() {
     let document = compared(vec![finding("a", "b", &[])], Vec::new());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The audit of a site on servers of the test's own: each rule in a good and a bad case, and servers of bad will.
+//! Tests the audit of a site on local servers, each rule in a good and a bad case, and malicious servers.
 
 use base64::prelude::{BASE64_STANDARD as BASE64, Engine};
 use lab_audit::cookies::input::Collector;
@@ -19,18 +19,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Answers by path; other paths get 404. `{name}` is replaced by the value of that field of the request.
+/// Responses by path; other paths get 404.
 type Pages = HashMap<&'static str, Vec<u8>>;
 
 /// The first lines of requests.
 type RequestLog = Arc<Mutex<Vec<String>>>;
 
-/// Serves pages until the test ends. Returns the port.
+/// Serves pages until the process exits, and returns the port.
 fn serve(pages: Pages) -> u16 {
     serve_at("127.0.0.1:0", pages).0
 }
 
-/// Serves pages at an address. Returns the port and a log of requests.
+/// Serves pages at an address, and returns the port and a log of requests.
 fn serve_at(address: &str, pages: Pages) -> (u16, RequestLog) {
     let listener = TcpListener::bind(address).expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -131,7 +131,7 @@ fn inspect_url(url: &str, ajp_port: u16) -> Result<Audit, String> {
     Ok(site::audit(&url, &site, &site::rules().expect("rules")))
 }
 
-/// A port that nothing listens at.
+/// Returns a port on which nothing listens.
 fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0")
         .expect("a port")
@@ -153,13 +153,13 @@ fn states(audit: &Audit, rule: &str) -> Vec<State> {
         .collect()
 }
 
-/// The rules that found something bad.
+/// Returns the rules with bad findings.
 fn bad(audit: &Audit) -> Vec<&str> {
     let bad = audit.findings.iter().filter(|f| f.state == State::Bad);
     bad.map(|f| f.rule.as_str()).collect()
 }
 
-/// Rules about TLS, names and ports: below, and on real servers (tests/audit).
+/// Rules about TLS, names and ports, which are tested below and on real servers (tests/audit).
 const ELSEWHERE: [&str; 10] = [
     "server-old-tls",
     "server-https",
@@ -392,7 +392,7 @@ fn redirects_are_counted_and_end() {
     assert_eq!(bad(&circle), ["server-redirects"]);
 }
 
-/// Rules that need a name, a usual port or a certificate, tested on values.
+/// Rules that need a name, a default port or a certificate are tested on values.
 #[test]
 fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     use State::{Advice, Bad, Good};
@@ -467,7 +467,7 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     }
 }
 
-/// In a network of the test's own the usual ports are free: plain HTTP without any TLS.
+/// In the test's own network namespace the default ports are free, so plain HTTP runs without any TLS.
 #[test]
 fn plain_http_that_leads_nowhere_is_bad() {
     let space = match Namespace::new() {
@@ -482,7 +482,7 @@ fn plain_http_that_leads_nowhere_is_bad() {
     assert_eq!(states(&report, "server-https"), [State::Bad]);
 }
 
-/// Runs work in a network of its own where `a.example` has these addresses.
+/// Runs a closure in a network namespace in which `a.example` has the given addresses.
 fn with_hosts<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) -> Result<T, String> {
     let mut hosts = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
     for address in addresses {
@@ -494,14 +494,14 @@ fn with_hosts<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) ->
     })?
 }
 
-/// Shows the file at another path, to this thread alone.
+/// Mounts a file at another path, for this thread only.
 fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
     let file = CString::new(file.as_os_str().as_bytes()).expect("a path");
     let mount = |source: *const c_char, path: &CStr, flags: libc::c_ulong| {
-        // SAFETY: all are strings that end with zero, or null where the kernel minds none (mount(2)).
+        // SAFETY: all pointers are strings that end with NUL, or null where the kernel ignores them (mount(2)).
         unsafe { libc::mount(source, path.as_ptr(), ptr::null(), flags, ptr::null()) }
     };
-    // SAFETY: it changes this thread's view alone.
+    // SAFETY: it changes only this thread's view.
     let is_unshared = unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_NEWNS) } == 0
         && mount(ptr::null(), c"/", libc::MS_REC | libc::MS_PRIVATE) == 0
         && mount(file.as_ptr(), path, libc::MS_BIND) == 0;
@@ -510,7 +510,7 @@ fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
         .ok_or_else(|| format!("a mount takes root: {}", std::io::Error::last_os_error()))
 }
 
-/// If one of two families is dead, the audit says so, and tries the other one first from then on.
+/// If one of two families is unreachable, the audit reports that, and tries the other family first from then on.
 #[test]
 fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     for (alive, other, expected) in [
@@ -538,7 +538,7 @@ fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     }
 }
 
-/// The server's port is closed once it has sent the page: the family that the page came over is not dead.
+/// The server closes its port after sending the page; the family over which the page came still counts as reachable.
 #[test]
 fn the_family_of_the_page_is_reached() {
     let result = with_hosts(["127.0.0.1", "::1"], || {
@@ -561,7 +561,7 @@ fn the_family_of_the_page_is_reached() {
     }
 }
 
-/// The cookies of a site are judged as `audit cookies` judges them.
+/// The cookies of a site are judged as in `audit cookies`.
 #[test]
 fn a_site_s_cookies_are_audited_too() {
     let mut pages = good();
@@ -580,8 +580,8 @@ fn a_site_s_cookies_are_audited_too() {
         assert_eq!(states(&report, rule), [state], "{rule}");
     }
     let titles: Vec<&str> = report.tables.iter().map(|t| t.title.as_str()).collect();
-    assert!(titles.contains(&"Whose bytes a request carries") && titles.contains(&"Cookies"));
-    // One that a redirect sets on the way counts too.
+    assert!(titles.contains(&"Cookie bytes in a request, by owner") && titles.contains(&"Cookies"));
+    // A cookie that a redirect sets counts, too.
     let mut pages = good();
     pages.insert("/home", page(WELL, HTML));
     let to = "HTTP/1.1 302 Found\r\nLocation: /home\r\nSet-Cookie: sid=1; Path=/\r\nContent-Length: 0\r\n\r\n";
@@ -592,7 +592,7 @@ fn a_site_s_cookies_are_audited_too() {
     assert!(none.tables.iter().all(|table| table.title != "Cookies"));
 }
 
-/// Nothing is written, and nothing is asked of hosts that were not named.
+/// An audit changes nothing, and sends no request to hosts that were not named.
 #[test]
 fn a_site_is_only_read_and_only_the_named_host_is_asked() {
     let (other, asked_of_other) = serve_at("127.0.0.2:0", good());
@@ -608,7 +608,7 @@ fn a_site_is_only_read_and_only_the_named_host_is_asked() {
     let others = report
         .tables
         .iter()
-        .find(|t| t.title == "On other hosts, not asked");
+        .find(|t| t.title == "On other hosts, not contacted");
     assert_eq!(others.expect("a table").rows.len(), 2);
     let requests = requests.lock().expect("a log");
     let reads = |line: &String| line.starts_with("get ") || line.starts_with("head ");
@@ -623,8 +623,7 @@ fn a_site_is_only_read_and_only_the_named_host_is_asked() {
     assert!(asked_of_other.lock().expect("a log").is_empty());
 }
 
-/// At four requests a second the fourth begins three quarters of a second after the first, however fast the answers
-/// are.
+/// At four requests per second the fourth starts 0.75 s after the first, however fast the responses are.
 #[test]
 fn requests_are_at_least_as_far_apart_as_the_rate_says() {
     let (port, requests) = serve_at("127.0.0.1:0", good());
@@ -655,7 +654,7 @@ fn an_open_port_of_ajp_is_found_by_its_answer() {
         ),
         [State::Bad]
     );
-    // Another server at that port is no AJP.
+    // Another server on that port is not AJP.
     assert_eq!(
         states(
             &inspect_pages(good(), serve(good())).expect("an audit"),
@@ -690,7 +689,7 @@ fn ajp_is_found_at_each_address_of_a_name() {
     }
 }
 
-/// A defect inside a network of the test's own fails the test, rather than leaving it out.
+/// A panic inside a network namespace fails the test, rather than skipping it.
 #[test]
 fn a_panic_inside_a_namespace_goes_through() {
     let space = match Namespace::new() {
@@ -702,7 +701,7 @@ fn a_panic_inside_a_namespace_goes_through() {
     assert_eq!(panic.downcast_ref(), Some(&"as wanted"));
 }
 
-/// An audit of cookies loads the page and its files, each once, and nothing else.
+/// An audit of cookies loads the page and each of its files once, and nothing else.
 #[test]
 fn cookies_take_the_page_and_its_files() {
     let mut pages = good();
@@ -722,7 +721,7 @@ fn cookies_take_the_page_and_its_files() {
         (observation.cookies.len(), observation.requests.len()),
         (1, 3)
     );
-    // Where there is no cookie, or no page, that is said.
+    // If there is no cookie or no page, the audit reports that.
     let none = audit(good());
     assert_eq!(states(&none, "input-read"), [State::NotApplicable]);
     let port = serve(only(&redirect("http://www.other.invalid/")));
@@ -742,11 +741,11 @@ fn all_that_is_not_asked_for_is_counted() {
     let images: String = (0..10_000).map(|i| format!("<img src={i}.png>")).collect();
     let report = audit(only(&page(WELL, &images)));
     let notes: Vec<&str> = report.facts.iter().map(|(_, text)| text.as_str()).collect();
-    let expected = "9950 resources beyond --resources: not asked for.";
+    let expected = "9950 resources beyond --resources: not requested.";
     assert!(notes.contains(&expected), "{notes:?}");
 }
 
-/// A query may hold the user's session.
+/// A query may contain the user's session.
 #[test]
 fn what_queries_say_is_not_kept() {
     let secret = "s3cr3t";
@@ -797,7 +796,7 @@ fn a_policy_is_unknown_where_the_page_could_restrict_scripts() {
     }
 }
 
-/// A page is read in each encoding that is asked for, one of another is unknown, and a browser has undone it in a HAR.
+/// A page in any requested encoding is read, and a page in another encoding is unknown. A HAR contains decoded pages.
 #[test]
 fn an_encoded_page_is_read() {
     const HTML: &[u8] =
@@ -833,7 +832,7 @@ fn an_encoded_page_is_read() {
         let notes = format!("{:?}", report.facts);
         assert_eq!(
             expected == State::Unknown,
-            notes.contains("What the page loads is not known"),
+            notes.contains("The files that the page loads are unknown"),
             "{notes}"
         );
     }
@@ -869,7 +868,7 @@ fn what_is_not_answered_is_unknown() {
     let report = audit(pages);
     assert_eq!(states(&report, "server-exposed"), [State::Unknown]);
     assert!(states(&report, "resource-there").contains(&State::Unknown));
-    // A server that asks to wait does not say what it has.
+    // A server that asks to wait does not reveal whether it has the file.
     let mut pages = good();
     let wait = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n";
     pages.insert("/.env", wait.to_vec());
@@ -880,7 +879,7 @@ fn only(answer: &[u8]) -> Pages {
     Pages::from([("/", answer.to_vec())])
 }
 
-/// Other requests are still made; values that only that answer gives are unknown.
+/// Other requests are still made; values that only this response could provide are unknown.
 #[test]
 fn an_answer_that_cannot_be_read_is_a_finding() {
     let many = format!(
@@ -927,7 +926,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
         assert_eq!(states(&report, "server-exposed"), [State::Good]);
         assert_eq!(states(&report, "resource-there"), [State::NotApplicable]);
     }
-    // A thousand fields and more are many, and can be read.
+    // More than a thousand fields are many but can be read.
     let many = format!(
         "HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n",
         "X: y\r\n".repeat(2_000)
@@ -936,7 +935,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
     assert_eq!(states(&report, "resource-readable"), [State::Good]);
 }
 
-/// Each answer begins at once and never ends.
+/// Each response begins immediately and never ends.
 #[test]
 fn a_server_that_drips_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -974,14 +973,14 @@ fn servers_of_bad_will_end_in_words() {
     };
     assert!(refused(b"SSH-2.0-OpenSSH\r\n").contains("not HTTP/1.1"));
     assert!(!refused(b"").is_empty());
-    // A page that does not end is looked at as far as it came.
+    // A page that does not end is examined as far as it was received.
     let began = Instant::now();
     let endless = audit(only(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<img src=/a.png>ENDLESS",
     ));
     assert_eq!(states(&endless, "server-complete"), [State::Bad]);
     assert!(began.elapsed() < Duration::from_secs(60));
-    // Nothing that a server sent is raw in what is told: Latin-1, bytes above, tabs in names of files.
+    // The report contains no raw bytes from a server: Latin-1, other bytes, control characters in file names.
     let report = audit(only(b"HTTP/1.1 200 OK\r\nServer: \xff\xfe\r\nContent-Type: text/html\r\n\r\n<img src='/\x1b[31m.png'><img src=\"/\xc2\x9b.png\">"));
     let json = serde_json::to_string(&report).expect("JSON");
     assert!(
@@ -1006,7 +1005,7 @@ fn a_redirect_to_another_host_is_told_and_not_followed() {
     );
     let command = format!("benchlab audit site http://127.0.0.2:{other}/");
     assert_eq!(finding.fixes[0].lines, [command]);
-    // Rules on pages do not apply to a redirect.
+    // Rules about pages do not apply to a redirect.
     for rule in [
         "resource-there",
         "server-csp",
@@ -1034,14 +1033,14 @@ fn a_har_is_audited_without_asking() {
     assert_eq!(states(&report, "server-exposed"), [State::NotApplicable]);
     assert_eq!(states(&report, "server-http2"), [State::NotApplicable]);
     assert_eq!(states(&report, "resource-revalidation"), [State::Unknown]);
-    // Two of its entries are none.
+    // Two of the HAR's entries are invalid.
     assert_eq!(states(&report, "input-read"), [State::Unknown]);
     let rows = |title: &str| {
         let table = report.tables.iter().find(|t| t.title == title);
         table.expect("a table").rows.len()
     };
     assert_eq!(rows("Resources"), 1);
-    assert_eq!(rows("On other hosts, not asked"), 1);
+    assert_eq!(rows("On other hosts, not contacted"), 1);
     for (text, reason) in [
         ("{", "invalid JSON"),
         ("{}", "not a HAR file"),
@@ -1078,19 +1077,19 @@ fn the_server_of_a_har_is_that_behind_its_redirects() {
     ] {
         assert_eq!(states(&report, rule), [state], "{rule}");
     }
-    // The page may be on another host than what was asked for first.
+    // The page may be on a different host than the first URL.
     let elsewhere = har.replace("https://a.example/", "https://www.a.example/");
     let report = audited(&elsewhere);
     assert_eq!(states(&report, "server-elsewhere"), [State::Good]);
     assert_eq!(states(&report, "resource-there"), [State::Good]);
-    // A file without fields says nothing of the server.
+    // A file without fields says nothing about the server.
     let bare = audited(
         r#"{"log":{"entries":[{"request":{"url":"http://a.example/"},"response":{"status":200}}]}}"#,
     );
     assert_eq!(states(&bare, "server-csp"), [State::NotApplicable]);
 }
 
-/// A server of TLS on a port of the test's own, by OpenSSL with these words; `None`: there is no OpenSSL.
+/// Starts OpenSSL's TLS server on a free port with the given options, or returns `None` if OpenSSL is not installed.
 fn openssl(words: &[&str]) -> Option<(tempfile::TempDir, std::process::Child, u16)> {
     let folder = tempfile::TempDir::new().expect("a folder");
     let run = |words: &[&str]| {
@@ -1176,7 +1175,9 @@ impl rustls::server::ResolvesServerCert for Fixed {
     }
 }
 
-/// Serves TLS with these bytes as certificates. Returns the port. `speak` gets each connection before its handshake.
+/// Serves TLS with the given bytes as certificates, and returns the port.
+///
+/// `speak` receives each connection before its handshake.
 fn serve_certificate(
     key: &std::path::Path,
     certificates: &[Vec<u8>],
@@ -1209,7 +1210,7 @@ fn serve_certificate(
     port
 }
 
-/// A handshake may take longer than one read of the socket waits.
+/// A handshake may take longer than the timeout of one socket read.
 #[test]
 fn a_slow_handshake_is_waited_for() {
     let Some((folder, mut server, _)) = openssl(&["-no_tls1"]) else {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of a machine on which no rule finds anything. The fuzz targets of `lab-fuzz` begin with them, too: their
-//! inputs name a file by its index, so new ones come last.
+//! The files of a machine on which no rule finds a problem.
+//!
+//! The fuzz targets of `lab-fuzz` start from them, too. Their inputs name a file by its index, so new files must come
+//! last.
 
-/// Paths and contents of a machine that is set up well: an NVMe disk and one that spins, two NUMA nodes.
+/// The paths and contents of a well-configured machine with an NVMe disk, a spinning disk and two NUMA nodes.
 pub const GOOD: &[(&str, &str)] = &[
     ("proc/sys/kernel/hostname", "db1\n"),
     ("proc/sys/kernel/osrelease", "5.10.0-28-amd64\n"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence of reports with sample values, as a reviewed snapshot (`INSTA_UPDATE=always` writes it), and none
-//! elsewhere in them.
+//! Every sentence of reports with sample values, as a reviewed snapshot, and a check that reports have no other
+//! sentences.
+//!
+//! `INSTA_UPDATE=always` writes the snapshot.
 
 use lab_audit::wording::*;
 use lab_model::audit::{AuditFinding, AuditKind, State};
@@ -177,7 +179,7 @@ fn every_sentence() {
     insta::assert_snapshot!(text);
 }
 
-/// A new sentence has a line in the snapshot.
+/// Every new sentence must have a line in the snapshot.
 #[test]
 fn the_snapshot_has_every_name() {
     let test = include_str!("wording.rs");
@@ -207,7 +209,7 @@ const FILES: [&str; 5] = [
     "user_rules.rs",
 ];
 
-/// Three words in a row, or a word and a full stop, that one of these files has outside of its unit tests.
+/// No file has three words in a row, or a word and a period, in a string literal outside of its unit tests.
 #[test]
 fn no_sentence_stands_elsewhere() {
     let entries = fs::read_dir(src().join("report")).expect("a folder");
@@ -231,7 +233,7 @@ fn is_sentence(text: &str) -> bool {
     words > 2 || words > 0 && text.ends_with('.')
 }
 
-/// The string literals of a source text without its comments.
+/// Returns the string literals of a source text without its comments.
 fn literals(text: &str) -> Vec<String> {
     let lines = text
         .lines()
