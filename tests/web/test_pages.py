@@ -50,7 +50,7 @@ def test_a_report_leads_to_its_history_and_its_exports(page: Page, served: Serve
     text = download.value.path().read_text()
     assert text.splitlines()[0].startswith("run,subject")
     page.get_by_role("link", name="History of shell").click()
-    expect(page.locator("h1")).to_have_text("How did the ratios come out from run to run?")
+    expect(page.locator("h1")).to_have_text("How did the ratios change from run to run?")
     expect(page.locator("svg.plot").first).to_be_visible()
     page.get_by_label("Latest runs").fill("2")
     page.get_by_role("button", name="Show").click()

@@ -3,12 +3,12 @@
 fstab=${FSTAB:-/etc/fstab}
 go=
 case "${1-}" in
-    "") echo "This is a dry run: nothing is changed. '$0 --go' moves." ;;
+    "") echo "This is a dry run: nothing is changed. '$0 --go' moves the directories." ;;
     --go) go=yes ;;
     *) echo "usage: $0 [--go]" >&2; exit 2 ;;
 esac
 
-# echo of some shells reads backslashes.
+# The echo of some shells interprets backslashes.
 say() {
     printf '%s\n' "$*"
 }
@@ -18,42 +18,42 @@ fail() {
     exit 1
 }
 
-[ "$(id -u)" = 0 ] || fail "root is needed"
+[ "$(id -u)" = 0 ] || fail "must run as root"
 for program in rsync sha256sum findmnt; do
     command -v "$program" >/dev/null || fail "$program is not installed"
 done
 [ "$(findmnt --noheadings --first-only --output UUID --target "$fast")" = "$uuid" ] || fail "$fast is not on $uuid"
 
-# The names, kinds and contents of all files below a folder.
+# Prints the names, types and checksums of all files below a directory.
 hashes() {
     (cd "$1" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum &&
         find . ! -type f -printf '%y %p %l\n' | LC_ALL=C sort)
 }
 
-# A line of fstab, once.
+# Adds a line to fstab unless it is already there.
 line() {
     say "fstab: $1"
-    # A last line that does not end would take this one as its rest.
+    # Without a newline at the end of the file, the new line would be joined to the last one.
     [ -z "$go" ] || [ -z "$(tail -c 1 "$fstab")" ] || echo >>"$fstab"
     [ -z "$go" ] || grep -qxF -- "$1" "$fstab" || say "$1" >>"$fstab"
 }
 
-# White space and backslashes as fstab has them.
+# Escapes whitespace and backslashes for fstab.
 escaped() {
     printf '%s' "$1" | sed 's/\\/\\134/g; s/ /\\040/g; s/\t/\\011/g'
 }
 
-# One word of a shell.
+# Quotes a word for the shell.
 quoted() {
     printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"
 }
 
-# Bytes that a folder takes on another filesystem at most: files with holes are copied without them.
+# Prints the maximum number of bytes that a directory needs on another filesystem, where sparse files lose their holes.
 size() {
     { du -sx --block-size=1 "$1"; du -sx --block-size=1 --apparent-size "$1"; } | sort -n | tail -n 1 | cut -f 1
 }
 
-# In a dry run the folders before it are not there yet.
+# Checks the free space. In a dry run, the earlier directories have not been copied yet, so their sizes are added.
 planned=0
 room() {
     takes=$(size "$1")
@@ -66,10 +66,10 @@ room() {
 move() {
     from=$1
     to=$fast/moved$1
-    [ -d "$from" ] || fail "$from is no folder"
-    [ ! -L "$from" ] || fail "$from is a link"
-    [ ! -e "$to" ] || fail "$to is there already"
-    [ ! -e "$from.before" ] || fail "$from.before is there already"
+    [ -d "$from" ] || fail "$from is not a directory"
+    [ ! -L "$from" ] || fail "$from is a symbolic link"
+    [ ! -e "$to" ] || fail "$to already exists"
+    [ ! -e "$from.before" ] || fail "$from.before already exists"
     ! findmnt --noheadings --mountpoint "$from" >/dev/null || fail "$from is a mount point"
     findmnt --noheadings --list --output TARGET | while read -r mount; do
         case $mount in "$from"/*) fail "$mount, in $from, is a mount point" ;; esac
@@ -82,22 +82,22 @@ move() {
         line "$bind"
         return
     fi
-    # Who may not enter a folder's parents may not reach it here: its own place is a mount.
+    # Users who may not enter the original parent directories must not reach the copy here. They use the bind mount.
     mkdir -p "$fast/moved"
     chmod 700 "$fast/moved"
     mkdir -p "$to"
     rsync -aAXH --numeric-ids --one-file-system "$from/" "$to/"
     hashes "$from" >"$work/from"
     hashes "$to" >"$work/to"
-    cmp "$work/from" "$work/to" || fail "$to differs from $from: is something writing there? Stop it, remove $to, try again"
+    cmp "$work/from" "$work/to" || fail "$to differs from $from. If a program is writing there, stop it; then remove $to and try again"
     mv -T "$from" "$from.before"
-    mounted || { back; fail "$to could not be mounted at $from, which is as it was; the copy is in $to"; }
-    how="To go back: umount $(quoted "$from"); rmdir $(quoted "$from"); mv -T $(quoted "$from.before") $(quoted "$from"); take the line out of $fstab"
-    line "$bind" || fail "$from is on $fast until the next start: $fstab could not be written. $how"
+    mounted || { back; fail "$to could not be mounted at $from, which is unchanged; the copy is in $to"; }
+    how="To go back: umount $(quoted "$from"); rmdir $(quoted "$from"); mv -T $(quoted "$from.before") $(quoted "$from"); remove the line from $fstab"
+    line "$bind" || fail "$from is on $fast until the next boot: $fstab could not be written. $how"
     say "$from is on $fast. $how"
 }
 
-# The copy in the place of the folder.
+# Mounts the copy in place of the directory.
 mounted() {
     mkdir "$from" && chown --reference="$from.before" "$from" && chmod --reference="$from.before" "$from" &&
         mount --bind "$to" "$from"

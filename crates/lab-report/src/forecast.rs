@@ -15,12 +15,12 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     let most = &forecast.places[0];
     let mut section = Section::new("Blocks and time");
     section.text(format!(
-        "{} scatters by {} from block to block.{}",
+        "{} varies by {} from block to block.{}",
         comparison_name(most, plan),
         say::figure(&most.scatter, &Unit::Share, LEVEL),
         match forecast.places.len() {
             1 => "",
-            _ => " No other comparison takes more.",
+            _ => " No other comparison needs more blocks.",
         },
     ));
     section.push(differences(forecast, most, plan));
@@ -28,19 +28,19 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         section.push(places(forecast, plan));
     }
     section.text(format!(
-        "In brackets: by what the scatter may be after {}, at {}.{}",
+        "The ranges in parentheses reflect how uncertain this variation is after {}, at a confidence level of {}.{}",
         count(forecast.blocks as usize, "block"),
         say::percent(LEVEL),
         looks(plan),
     ));
     let mut document = Document {
-        title: format!("What a run would take: {}", plan.title),
+        title: format!("Predicted cost of a run: {}", plan.title),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             findings: vec![Finding::plain(sentence(forecast, plan))],
             ..Answer::default()
         },
-        source: "Nothing of the pilot is kept.".into(),
+        source: "The pilot's samples are not saved.".into(),
         ..Document::default()
     };
     document.section(section);
@@ -50,7 +50,8 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
 fn looks(plan: &Plan) -> String {
     plan.measure.looks.iter().max().map_or(String::new(), |last| {
         format!(
-            " Looks are included. More than {last} blocks, or a difference within the margin, take --blocks."
+            " Interim analyses are accounted for. For more than {last} blocks, or for a difference within the \
+             margin, use --blocks."
         )
     })
 }
@@ -64,11 +65,13 @@ fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     let (difference, power) = (say::percent(DIFFERENCES[at]), say::percent(POWERS[0]));
     match need.estimate {
         Some(_) => format!(
-            "{difference} at {power} power: {} blocks, {}.",
+            "Detecting a difference of {difference} at {power} power takes {} blocks, {}.",
             blocks(need),
             times(forecast, need)
         ),
-        None => format!("{difference} at {power} power: more than 10,000 blocks."),
+        None => format!(
+            "Detecting a difference of {difference} at {power} power takes more than 10,000 blocks."
+        ),
     }
 }
 
@@ -83,7 +86,7 @@ fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> T
         format!("beyond {margin}, {usual}"),
     ];
     let mut table = Table::new("", columns.map(Column::from))
-        .captioned("What it takes to find a difference of so much.");
+        .captioned("The cost of detecting a difference of this size.");
     for (difference, [usual, high]) in DIFFERENCES.iter().zip(&place.differences) {
         let beyond = Some(&usual.beyond).filter(|_| *difference > plan.measure.margin + 1e-9);
         table.row(vec![
@@ -108,11 +111,11 @@ fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> T
 /// Builds the table of comparisons, those that need the most blocks first.
 fn places(forecast: &Forecast, plan: &Plan) -> Table {
     let differences = DIFFERENCES.map(|d| Column::from(say::percent(d)));
-    let first = [Column::from("comparison"), "scatter".into()];
+    let first = [Column::from("comparison"), "variation".into()];
     let power = say::percent(POWERS[0]);
-    let title = format!("Blocks at {power} power, comparison by comparison");
+    let title = format!("Blocks at {power} power, by comparison");
     let mut table = Table::new(title, first.into_iter().chain(differences))
-        .captioned("How many blocks it takes to find a difference of so much.");
+        .captioned("The number of blocks that detect a difference of this size.");
     for place in forecast.places.iter().take(LISTED) {
         let needs = place
             .differences
@@ -126,7 +129,9 @@ fn places(forecast: &Forecast, plan: &Plan) -> Table {
     }
     if let Some(more) = forecast.places.len().checked_sub(LISTED + 1) {
         let more = count(more + 1, "comparison");
-        table.notes.push(format!("{more} more take fewer."));
+        table
+            .notes
+            .push(format!("Not listed: {more} with fewer blocks."));
     }
     table
 }

@@ -14,11 +14,11 @@ pub fn document(report: &Report) -> Document {
         title: run.name.clone(),
         made: method::date_and_place(run),
         lab_version: run.lab_version.clone(),
-        source: format!("{} holds these figures.", report.file),
+        source: format!("The values are in {}.", report.file),
         kept: true,
         answer: Answer {
             undecided: Some(
-                "This file holds imported figures alone. They have no intervals, so they support no conclusion."
+                "This file contains only imported values. They have no intervals, so they support no conclusion."
                     .into(),
             ),
             ..Answer::default()
@@ -33,7 +33,7 @@ pub fn document(report: &Report) -> Document {
 
 /// Builds the tables of imported values. The section is empty if no run has any.
 pub fn section<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Section {
-    let mut section = Section::new("Imported figures, for comparison by eye");
+    let mut section = Section::new("Imported values, for visual comparison");
     let runs = runs.into_iter();
     for run in runs.filter(|run| !run.imports().is_empty()) {
         section.push(times(run));
@@ -51,7 +51,7 @@ fn times(run: &Run) -> Table {
     let unit = Unit::Nanoseconds;
     let mut table = table::matrix(
         title,
-        "what",
+        "operation",
         (&titles, &named(run)),
         &unit,
         |title, import| {
@@ -59,7 +59,7 @@ fn times(run: &Run) -> Table {
             cell::or_none(time.map(|t| Quantity::exact(t.time_ns, Unit::Nanoseconds)))
         },
     );
-    table.caption = "Single readings without intervals, under other conditions.".into();
+    table.caption = "Single measurements without intervals, taken under other conditions.".into();
     table
 }
 
@@ -76,7 +76,7 @@ fn resources(run: &Run) -> Table {
         .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
     let title = format!("Resources, imported from {}", run.name);
     let mut table = Table::new(title, std::iter::once("subject".into()).chain(columns))
-        .captioned("What the earlier tool read, once.");
+        .captioned("Single measurements by the earlier tool.");
     for (import, name) in named(run) {
         let cells = rows::PROCESS_METRICS
             .iter()

@@ -235,7 +235,7 @@ fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     let steady = [
         ("cpu-virtual", "this is a virtual machine"),
         ("cpu-smt", "two threads share each core"),
-        ("cpu-turbo", "turbo clocks are on"),
+        ("cpu-turbo", "turbo frequencies are on"),
         ("cpu-governor", "the frequency governor is"),
         ("clock-source", "the clock source is"),
         ("system-preload", "preloaded: "),
@@ -373,7 +373,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         wait $! || { cat screen; exit 1; }
         cat screen
         grep -q 'Bytes read and written' screen
-        grep -q 'The plan: 1 folder to' screen
+        grep -q 'The plan: 1 directory to' screen
         sh -n move.sh
         if command -v shellcheck >/dev/null; then shellcheck move.sh; fi
         sum=$(sha256sum <"$hot/a b")
@@ -386,7 +386,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         printf '#!/bin/sh\nexit 1\n' >bin/mount
         chmod +x bin/mount
         if PATH="$PWD/bin:$PATH" sh move.sh --go 2>again; then exit 1; fi
-        grep -q 'which is as it was' again
+        grep -q 'which is unchanged' again
         [ "$(sha256sum <"$hot/a b")" = "$sum" ]
         [ ! -e "$hot.before" ]
         rm -r fast/moved
@@ -409,7 +409,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         if sh move.sh --go 2>again; then exit 1; fi
         grep -q 'already' again
         # What it says of the way back is a line for a shell.
-        sed -n 's/.*To go back: \(.*\); take the line .*/\1/p' said >way-back
+        sed -n 's/.*To go back: \(.*\); remove the line .*/\1/p' said >way-back
         sh -e way-back
         [ -e "$hot/a b" ]
         [ ! -e "$hot.before" ]

@@ -147,7 +147,7 @@ fn what_became_of_calls_is_read_in_the_database() {
         assert!(words.contains(text), "{words}");
     }
     // The fastest client may be undetermined.
-    let fastest = words.split_once("give up none and err in none:");
+    let fastest = words.split_once("that give up no call:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
         let of_lost = clauses.find(|clause| clause.contains("answer_lost"));

@@ -258,8 +258,7 @@ fn a_run_says_why_nothing_was_compared() {
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
     let outcome = project.call(&[&run[..], &["--no-control", "--on", &on]].concat());
     let words: Vec<&str> = outcome.expect(0).stdout.split_whitespace().collect();
-    let text = "Nothing was compared: a block has about 8 operations of each subject, and the time that 99 % of them \
-                take at most needs 100";
+    let text = "Nothing was compared: a block has about 8 operations of each subject, and a p99 needs at least 100";
     assert!(words.join(" ").contains(text), "{}", outcome.stdout);
 }
 

@@ -313,7 +313,7 @@ fn the_run_with_which_a_ratio_changed_is_named() {
         .stdout
         .clone();
     assert!(
-        few.contains("Too few runs to find a change: it takes 9."),
+        few.contains("Too few runs to detect a change: at least 9 are needed."),
         "{few}"
     );
 }
@@ -457,7 +457,7 @@ fn without_a_name_it_shows_those_that_there_are() {
     assert_eq!(column(&rows, "subject"), ["other", "sort"]);
     let empty = tempfile::tempdir().unwrap();
     let screen = history(empty.path(), &[]).expect(0).stdout.clone();
-    assert!(screen.contains("There are none; `benchlab run sql --quick` makes one."));
+    assert!(screen.contains("There are no runs; `benchlab run sql --quick` creates one."));
 }
 
 fn words(line: &str) -> Vec<&str> {

@@ -35,12 +35,14 @@ fn commands_are_planned_and_nothing_is_kept() {
         "10 %",
         "none (±5 %)",
         "80 % power",
-        "B scatters by",
+        "B varies by",
     ] {
         assert!(planned.stdout.contains(part), "{part}: {}", planned.stdout);
     }
     assert!(
-        planned.stdout.contains("5 % at 80 % power: "),
+        planned
+            .stdout
+            .contains("Detecting a difference of 5 % at 80 % power takes "),
         "{}",
         planned.stdout
     );
@@ -61,7 +63,9 @@ fn what_takes_the_most_comes_first_over_many_points() {
     assert_fits_a_screen(&planned.stdout);
     assert!(planned.stdout.contains("B at n="), "{}", planned.stdout);
     assert!(
-        planned.stdout.contains("7 comparisons more take fewer"),
+        planned
+            .stdout
+            .contains("Not listed: 7 comparisons with fewer blocks"),
         "{}",
         planned.stdout
     );
@@ -74,7 +78,7 @@ fn an_experiment_is_planned() {
     planned.expect(0);
     assert_fits_a_screen(&planned.stdout);
     assert!(
-        planned.stdout.contains("second scatters by"),
+        planned.stdout.contains("second varies by"),
         "{}",
         planned.stdout
     );

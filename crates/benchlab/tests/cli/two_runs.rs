@@ -59,7 +59,7 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
     let report = &fs::read_to_string(&exports[5]).unwrap();
     let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
-        "second (another program): its ratio of time is",
+        "second (different program): its ratio of time is",
         "times what it was",
         "slower",
         "honest itself",

@@ -89,7 +89,10 @@ fn hosts_share_the_blocks_of_servers() {
     outcome.expect(0);
     let file = project.file();
     let words = ["report", file.to_str().expect("UTF-8"), "--full"];
-    project.call(&words).expect(0).shows(&["What they are"]);
+    project
+        .call(&words)
+        .expect(0)
+        .shows(&["The hosts that measured the blocks."]);
     let run = project.load();
     let plan = run.plan().expect("a plan");
     assert_eq!(run.failures, []);

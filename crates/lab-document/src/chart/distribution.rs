@@ -33,11 +33,7 @@ pub fn lines(distribution: &Distribution) -> Lines {
         },
         band: Band::Hidden,
     });
-    let shares = Axis::new(
-        "part of all that is no greater",
-        Unit::Share,
-        distribution.shares,
-    );
+    let shares = Axis::new("cumulative fraction", Unit::Share, distribution.shares);
     let (x, y) = if rare {
         (shares, values.clone())
     } else {

@@ -79,7 +79,7 @@ fn legend(forest: &Forest, width: f64) -> Legend {
         (Tone::Better, "better"),
         (Tone::Worse, "worse"),
         (Tone::Same, "equivalent"),
-        (Tone::Undecided, "not decided"),
+        (Tone::Undecided, "inconclusive"),
         (Tone::Alarm, "failed"),
     ];
     let rows = || forest.groups.iter().flat_map(|group| &group.rows);

@@ -159,10 +159,10 @@ fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<
             @if let Some(chart) = &answer.chart { (figure(chart, chart::narrow(chart)?)?) }
             @for finding in &answer.findings { (self::finding(finding)) }
             @if let Some(undecided) = &answer.undecided {
-                p class="finding undecided" { strong { "Not decided: " } (undecided) }
+                p class="finding undecided" { strong { "Inconclusive: " } (undecided) }
             }
             @if answer.chart.is_none() && answer.findings.is_empty() && answer.undecided.is_none() {
-                p { "There is no answer: nothing was compared." }
+                p { "No result: nothing was compared." }
             }
             @if let Some(first) = first { p class="warnings" { a href={ "#" (ids[first]) } { (warnings(document)) } } }
         }

@@ -50,7 +50,7 @@ impl MarkdownText {
             .iter()
             .for_each(|finding| self.finding(finding));
         if let Some(undecided) = &answer.undecided {
-            self.labelled("Not decided", undecided);
+            self.labelled("Inconclusive", undecided);
         }
         self.end();
         self.paragraph(&warnings(document));

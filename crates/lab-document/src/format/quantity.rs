@@ -127,7 +127,7 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
     match &digits.interval {
         ShownInterval::None => (digits.with_unit(), String::new()),
         ShownInterval::Unknown => (digits.with_unit(), "(no interval)".into()),
-        ShownInterval::Wide => (digits.with_unit(), "(not known)".into()),
+        ShownInterval::Wide => (digits.with_unit(), "(very wide)".into()),
         ShownInterval::Known(low, high) => {
             let interval = digits.magnitude.after(&format!("[{low}, {high}]"));
             (digits.value, interval)
@@ -223,7 +223,7 @@ impl Digits {
         match &self.interval {
             ShownInterval::None => value,
             ShownInterval::Unknown => format!("{value} (no interval)"),
-            ShownInterval::Wide => format!("{value} (hardly known)"),
+            ShownInterval::Wide => format!("{value} (very uncertain)"),
             ShownInterval::Known(low, high) => format!("{value} ({low} to {high})"),
         }
     }

@@ -114,10 +114,10 @@ impl Screen {
             below.finding(finding, FINDINGS.1);
         }
         if let Some(undecided) = &answer.undecided {
-            below.labelled("Not decided", undecided, Tone::Undecided, 3);
+            below.labelled("Inconclusive", undecided, Tone::Undecided, 3);
         }
         if answer.chart.is_none() && below.lines.is_empty() {
-            below.text("There is no answer: nothing was compared.");
+            below.text("No result: nothing was compared.");
         }
         below.blank();
         let warnings = wrap_at_most(&clean(&super::warnings(document)), self.width, 2);

@@ -74,7 +74,7 @@ fn answer(document: &Document, chart_data: &mut Sheet) -> Result<Worksheet, Xlsx
         self::finding(&mut page, finding);
     }
     if let Some(undecided) = &answer.undecided {
-        page.prose(&format!("Not decided: {undecided}"), 0);
+        page.prose(&format!("Inconclusive: {undecided}"), 0);
     }
     page.space();
     if let Some(chart) = &answer.chart {

@@ -140,10 +140,10 @@ fn what_has_no_interval_says_so() {
     };
     assert_eq!(sentence(&none), "1.23 µs (no interval)");
     let ratio = within(9.69e-7, 3.39, 11_888_315.0, Unit::Ratio);
-    assert_eq!(sentence(&ratio), "3.39 (hardly known)");
-    assert_eq!(parts(&ratio, None), ("3.39".into(), "(not known)".into()));
+    assert_eq!(sentence(&ratio), "3.39 (very uncertain)");
+    assert_eq!(parts(&ratio, None), ("3.39".into(), "(very wide)".into()));
     let time = within(1e-15, 230.0, 4e28, TIME);
-    assert_eq!(sentence(&time), "230 ns (hardly known)");
+    assert_eq!(sentence(&time), "230 ns (very uncertain)");
     assert_eq!(alone(&Quantity::exact(1e300, Unit::Ratio)), "1.0e300");
     assert_eq!(alone(&Quantity::exact(f64::NAN, Unit::Ratio)), "?");
 }

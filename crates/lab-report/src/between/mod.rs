@@ -26,7 +26,7 @@ pub fn document(report: &BetweenReport) -> Document {
         ),
         lab_version: second.lab_version.clone(),
         answer: answer::answer(report, &changes),
-        source: format!("{} hold every sample.", say::list(&report.files)),
+        source: format!("All samples are in {}.", say::list(&report.files)),
         rows: rows(report, &changes),
         ..Document::default()
     };
@@ -39,7 +39,7 @@ pub fn document(report: &BetweenReport) -> Document {
     all.table(tables::changes(report, &changes));
     all.table(tables::times(report));
     document.section(all);
-    let mut differences = Section::new("What differs");
+    let mut differences = Section::new("Differences");
     differences.table(tables::differences(report));
     differences.table(tables::runs(report));
     document.section(differences);

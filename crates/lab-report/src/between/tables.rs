@@ -15,7 +15,7 @@ use lab_stats::between::ProgramMatch;
 pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
     let columns = [
         Column::from("subject"),
-        "figure".into(),
+        "metric".into(),
         "first".into(),
         "second".into(),
         Column::of("second / first", Unit::Ratio),
@@ -25,9 +25,9 @@ pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
     let mut table = Table::new("What changed", columns);
     let base = between.baseline.as_deref().unwrap_or("");
     table.caption = if between.is_of_loads() {
-        "Times and costs in each run, and how they changed: below 1 is better.".into()
+        "Times and costs in each run, and their change; below 1 is better.".into()
     } else {
-        format!("Ratios to {base}'s time in each run, and how they changed: below 1 is faster.")
+        format!("Ratios to {base}'s time in each run, and their change; below 1 is faster.")
     };
     for change in changes {
         let figure = |value| Cell::from(Quantity::estimate(value, change.metric.unit.clone()));
@@ -66,7 +66,7 @@ pub fn times(report: &BetweenReport) -> Table {
         "program".into(),
     ];
     let mut table = Table::new("Time of an operation", columns);
-    table.caption = "The machine's speed is in these.".into();
+    table.caption = "These times depend on the speed of the machine.".into();
     let levels = report.between.times();
     for level in report.between.times() {
         table.row(vec![
@@ -86,8 +86,8 @@ pub fn times(report: &BetweenReport) -> Table {
 
 /// Builds the table of differences between the runs other than the programs.
 pub fn differences(report: &BetweenReport) -> Table {
-    let mut table = Table::new("Between the runs", ["what", "first run", "second run"])
-        .captioned("What differs besides the programs.");
+    let mut table = Table::new("Between the runs", ["property", "first run", "second run"])
+        .captioned("Differences apart from the programs.");
     let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(NONE));
     for difference in &report.between.differences {
         let values = [&difference.first, &difference.second].map(value);
@@ -99,7 +99,7 @@ pub fn differences(report: &BetweenReport) -> Table {
 /// Builds the table of the two runs themselves.
 pub fn runs(report: &BetweenReport) -> Table {
     let columns = ["run", "file", "began (UTC)", "blocks", "benchlab"];
-    let mut table = Table::new("The two runs", columns).captioned("Where the figures come from.");
+    let mut table = Table::new("The two runs", columns).captioned("The sources of the values.");
     for (i, which) in ["first", "second"].into_iter().enumerate() {
         let run = report.runs[i];
 

@@ -67,7 +67,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         all.sort_by(|a, b| when(b).total_cmp(&when(a)));
         let finding = |(series, shift): (&Series, &HistoryShift)| {
             let text = format!(
-                "{} changed with the run of {}: {} after {} before.",
+                "{} changed with the run of {}: {}, previously {}.",
                 series.title,
                 series.run(shift),
                 say::reading(shift.after, &series.unit),
@@ -82,9 +82,15 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
 
     /// Builds a table with one row per change.
     pub fn table(&self) -> Table {
-        let columns = ["what", "with the run of (UTC)", "before", "after", "change"];
-        let mut table =
-            Table::new("", columns).captioned("Runs with which a series went to another level.");
+        let columns = [
+            "value",
+            "with the run of (UTC)",
+            "before",
+            "after",
+            "change",
+        ];
+        let mut table = Table::new("", columns)
+            .captioned("The runs at which a value shifted to another level.");
         for (series, shift) in self.each() {
             let part = (shift.after / shift.before - 1.0) * 1000.0;
             table.row(vec![
@@ -101,7 +107,9 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
     /// Returns the reason why no change can be found, if there are too few runs.
     pub fn open(&self) -> Option<String> {
         let needed = self.too_few.filter(|_| !self.series.is_empty())?;
-        Some(format!("Too few runs to find a change: it takes {needed}."))
+        Some(format!(
+            "Too few runs to detect a change: at least {needed} are needed."
+        ))
     }
 
     /// Returns a note on how to interpret the changes, or their absence.
@@ -109,11 +117,11 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         match (self.series.is_empty(), self.open(), self.each().next()) {
             (true, ..) => String::new(),
             (_, Some(reason), _) => reason,
-            (.., None) => "No ratio and no baseline's time changed from one run on: of histories in which \
-                           nothing changes, 5 % at the most would show a change."
+            (.., None) => "No ratio or baseline time shifted to another level. At most 5 % of histories without a \
+                           real change would show one."
                 .into(),
-            (.., Some(_)) => "A change is said to be with its first run; it may be a run or two off. Of histories \
-                              in which nothing changes, 5 % at the most show a change."
+            (.., Some(_)) => "Each change is attributed to its first run, which may be off by a run or two. At most \
+                              5 % of histories without a real change show one."
                 .into(),
         }
     }

@@ -42,11 +42,11 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     }
     let mut document = Document {
         title: format!("History of {name}: {}", count(runs.len(), "run")),
-        question: "How did the ratios come out from run to run?".into(),
+        question: "How did the ratios change from run to run?".into(),
         made: time_span(&records),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer,
-        source: "The runs' files hold every sample.".into(),
+        source: "All samples are in the run files.".into(),
         ..Document::default()
     };
     let mut section = Section::new("Changes");
@@ -69,8 +69,8 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
 /// Builds the list of names in a directory.
 pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
-    let mut table = Table::new("What `benchlab history NAME` shows", columns)
-        .captioned("Names of runs, and how many runs each has.");
+    let mut table = Table::new("Names for `benchlab history NAME`", columns)
+        .captioned("The names, and the number of runs of each.");
     for named in names {
         let runs = Quantity::count(named.runs as u64, "runs");
         let last = say::minute(named.last_unix_s);
@@ -78,7 +78,7 @@ pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     }
     let mut section = Section::new("Names");
     match names {
-        [] => section.text("There are none; `benchlab run sql --quick` makes one."),
+        [] => section.text("There are no runs; `benchlab run sql --quick` creates one."),
         _ => section.push(table),
     }
     let mut document = Document {

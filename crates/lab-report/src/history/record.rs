@@ -19,14 +19,20 @@ pub struct HistoryRow<'a> {
 /// Letters that mark a change, a difference from the latest run, or a shortcoming of the run, with their meanings.
 pub const REMARKS: [(char, &str); 7] = [
     ('c', "the ratio changed with this run"),
-    ('h', "another host (cpu or kernel) than in the latest run"),
+    (
+        'h',
+        "a different host (CPU or kernel) than in the latest run",
+    ),
     (
         'b',
-        "another program of the baseline than in the latest run",
+        "a different program of the baseline than in the latest run",
     ),
-    ('s', "another program of the subject than in the latest run"),
-    ('p', "other points than in the latest run"),
-    ('f', "too few blocks for the level that was asked for"),
+    (
+        's',
+        "a different program of the subject than in the latest run",
+    ),
+    ('p', "different points than in the latest run"),
+    ('f', "too few blocks for the requested confidence level"),
     ('u', "the run has not ended"),
 ];
 

@@ -39,7 +39,7 @@ fn by_run(records: &[&HistoryRow]) -> Table {
     ];
     let first = records[0];
     let title = if first.is_alone() {
-        format!("{}, with nothing to compare", first.name)
+        format!("{}, measured alone", first.name)
     } else {
         format!("{}, ratio to {}", first.name, first.baseline.name)
     };
@@ -135,17 +135,17 @@ pub fn notes(records: &[HistoryRow]) -> Vec<String> {
     let letters = letters.collect::<Vec<_>>().join("; ");
     let notes = [
         Some(
-            "Ratios hold across days, since both sides were measured in turns. The baseline's times do not: the host's \
-             speed changes too."
+            "Ratios are comparable across days, since both subjects were measured in turns. The baseline's times are \
+             not: the host's speed changes, too."
                 .to_string(),
         ),
         by_case.then(|| {
             "Servers are compared by the CPU time of a request, a geometric mean over the numbers of connections: \
-             below 1 is more requests per CPU second."
+             below 1 means more requests per CPU second."
                 .into()
         }),
         many.then(|| {
-            "Over several points, ratios are geometric means, and verdicts are counted. Times are in the reports of \
+            "Over multiple points, ratios are geometric means and verdicts are counted. Times are in the reports of \
              the runs."
                 .into()
         }),

@@ -25,9 +25,9 @@ pub fn section(scope: &Scope) -> Section {
     let late = results.iter().filter(is_late);
     let late: Vec<String> = late.map(|result| run.agent_name(result.agent)).collect();
     section.text(format!(
-        "Rates and connections were divided equally. {}, as far as the comparison of clocks tells; each response time \
-         is told by its agent's monotonic clock. What the agents measured was added up, bucket by bucket: percentiles \
-         of all are exact, as those of one are.",
+        "Rates and connections were divided equally. {}, as far as the comparison of clocks shows. Each response \
+         time was measured with its agent's monotonic clock. The agents' histograms were added up bucket by bucket, \
+         so percentiles over all agents are as exact as those of one agent.",
         begin_sentence(&late)
     ));
     section
@@ -64,7 +64,7 @@ pub fn generator(scope: &Scope, load: &LoadSpec) -> String {
         (0, _) => threads,
         (_, 0) => format!("{agents} with {threads} each"),
         (all, out) => format!(
-            "{agents} with {threads} each, of which {} are in the figures",
+            "{agents} with {threads} each, of which {} are included",
             all - out
         ),
     }
@@ -72,15 +72,15 @@ pub fn generator(scope: &Scope, load: &LoadSpec) -> String {
 
 /// Returns a sentence that says whether all offered requests are accounted for.
 pub fn account(scope: &Scope) -> String {
-    let every = "Every request that was offered was served or is an error";
+    let every = "Every request that was offered was served or counted as an error";
     match unaccounted(scope.run) {
         None => format!("{every}."),
         Some(0) => format!(
-            "{every}, of those that agents told of; of what a lost agent sent in its last slice nothing is known."
+            "{every}, among those that agents reported; the results of a lost agent's last slice are unknown."
         ),
         Some(n) => format!(
-            "{every}, but for {} that were under way when an agent was lost, of which nothing more is known; nor is \
-             anything of what that sent in its last slice.",
+            "{every}, except for {} that were in flight when an agent was lost. Their results, and those of that \
+             agent's last slice, are unknown.",
             say::reading(n as f64, &Unit::Count("requests".into()))
         ),
     }
@@ -102,12 +102,13 @@ fn work_table(scope: &Scope) -> Table {
         Column::of("busy", Unit::Share),
         Column::from("marks"),
     ];
-    let mut table = Table::new("What each agent did", columns);
+    let mut table = Table::new("Work of each agent", columns);
     for result in agents(scope.run, scope.plan.measure.alpha) {
         table.row(row(scope, &result));
     }
-    table.caption = "Readings without intervals, but for the service time: the median over slices of its median as a \
-                     multiple of the other agents', with its interval for all agents together."
+    table.caption = "Single measurements without intervals, except for the service time: the median over slices of \
+                     each slice's median as a multiple of the other agents', with simultaneous intervals for all \
+                     agents."
         .into();
     table.without_empty_columns()
 }
@@ -163,7 +164,7 @@ fn machines(run: &Run) -> Table {
         Column::from("unfit"),
         Column::from("lost"),
     ];
-    let mut table = Table::new("Their machines and clocks", columns);
+    let mut table = Table::new("Machines and clocks", columns);
     for (id, agent) in run.agents.iter().enumerate() {
         let clock = &agent.clock;
         let sign = if clock.ahead_ns < 0 { "-" } else { "" };
@@ -178,8 +179,8 @@ fn machines(run: &Run) -> Table {
             agent.lost.clone().unwrap_or_default().into(),
         ]);
     }
-    table.caption = "How far each clock (UTC) was ahead of the coordinator's, and the most that this is off. Nothing that \
-                     is measured depends on it."
+    table.caption = "How far each clock (UTC) was ahead of the coordinator's, and the maximum error of this. No \
+                     measurement depends on it."
         .into();
     table.without_empty_columns()
 }
@@ -191,7 +192,7 @@ pub fn name(agent: &Agent) -> String {
 
 fn left_out(name: String, agent: &Agent) -> String {
     if agent.is_left_out {
-        format!("{name} (left out)")
+        format!("{name} (excluded)")
     } else {
         name
     }
@@ -209,7 +210,7 @@ pub fn one_machine(agents: &[Agent]) -> Option<String> {
         names.dedup();
         (names.len() > 1).then(|| {
             let names = say::list(&names);
-            format!("{names} are one machine: they share its cores, its caches and its memory.")
+            format!("{names} are on one machine: they share its cores, caches and memory.")
         })
     });
     say::paragraph(sentences)
@@ -261,6 +262,9 @@ mod tests {
         };
         assert_eq!(of(&[("gen1", "a"), ("gen2", "b")]), None);
         let text = of(&[("gen1", "a"), ("gen2", "b"), ("gen3", "a")]).unwrap();
-        assert!(text.starts_with("gen1 and gen3 are one machine:"), "{text}");
+        assert!(
+            text.starts_with("gen1 and gen3 are on one machine:"),
+            "{text}"
+        );
     }
 }

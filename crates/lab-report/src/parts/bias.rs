@@ -41,10 +41,12 @@ fn conspicuous(scope: &Scope) -> String {
 /// Describes the meaning of a bias that exceeds the margin.
 fn meaning(kind: BiasKind) -> &'static str {
     match kind {
-        BiasKind::CarryOver => "A turn of its own before changes the time by more than the margin",
+        BiasKind::CarryOver => {
+            "A preceding turn of the same subject changes the time by more than the margin"
+        }
         BiasKind::Drift => "The time changes by more than the margin within a block",
         BiasKind::Core(_) => "The cores differ by more than the margin",
-        BiasKind::Redone => "Turns that were taken again cost otherwise by more than the margin",
+        BiasKind::Redone => "The cost of repeated turns differs by more than the margin",
         BiasKind::Helpers => "Helper threads work on other cores",
     }
 }
@@ -72,11 +74,12 @@ fn target_table(scope: &Scope) -> Table {
         })
     };
     let mut table = table::matrix(scope.title(), subject, sides, &Unit::Ratio, cell);
-    table.caption = "Ratios; 1 means none. After its own turn: time in turns that follow a turn of the same subject / \
-                     in the turn before. Second half: of the turns of a block / first half. On a core: the baseline's \
-                     time there / on the others; of others their ratio to the baseline. With redone turns: cost of a request with the turns that were \
-                     taken again because other processes disturbed them / without these. CPU / wall: above 1 helper \
-                     threads work on other cores. Intervals hold one by one."
+    table.caption = "Ratios; 1 means no bias. After its own turn: time in turns that follow a turn of the same \
+                     subject / time in the turn before. Second half: time in the second half of a block's turns / \
+                     first half. On a core: the baseline's time there / on the other cores; for other subjects, \
+                     their ratio to the baseline. With redone turns: cost of a request including turns that were \
+                     repeated because other processes disturbed them / without these. CPU / wall: above 1, helper \
+                     threads work on other cores. Intervals are individual."
         .into();
     table
 }

@@ -21,7 +21,7 @@ const VERDICTS: [(&str, &str); 5] = [
     ("slower", "slower"),
     ("equivalent", "equivalent"),
     ("small-but-real", "small but real"),
-    ("inconclusive", "not decided"),
+    ("inconclusive", "inconclusive"),
 ];
 
 /// Returns a cell with a quantity, or with a dash if there is none.

@@ -109,7 +109,7 @@ pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option
         ratio_axis(scope, metric),
         scope.results.margin,
         points.iter().map(group).collect(),
-        "A group for each point: left of 1 is better; the lines are intervals that hold for all rows at once.",
+        "A group for each point; left of 1 is better; the lines are simultaneous intervals for all rows.",
     )
 }
 
@@ -210,7 +210,7 @@ pub fn bars(
     let title = say::capital(title);
     (!rows.is_empty()).then(|| Chart {
         id: file_name(id),
-        caption: format!("{title} of each, from zero; the lines at the bars' ends are intervals."),
+        caption: format!("{title}, from zero; the lines at the bars' ends are intervals."),
         drawing: Drawing::Bars(Bars::whole(
             Axis::new(title.clone(), unit.clone(), Scale::Linear),
             rows,

@@ -38,7 +38,7 @@ fn target_section(scope: &Scope) -> Section {
     let none_differs = differing.rows.is_empty() && !same.is_empty();
     section.table(differing);
     if none_differs {
-        section.text("No setting that was read back differs between them.");
+        section.text("No reported setting differs between the subjects.");
     }
     if !same.is_empty() {
         section.text(format!("The same for all: {}.", same.join(", ")));
@@ -51,7 +51,7 @@ fn target_section(scope: &Scope) -> Section {
 
 /// Builds the section with the listings that the subjects' builds wrote.
 fn listings(scope: &Scope) -> Section {
-    let mut section = Section::folded("What the builds say");
+    let mut section = Section::folded("Build listings");
     for id in scope.compared() {
         if let Some(listing) = scope.setting(id, Setting::LISTING) {
             let mut subject_section = Section::new(scope.name(id));
@@ -72,7 +72,7 @@ fn subjects(scope: &Scope) -> Table {
         "role",
     ];
     let title = say::capital(&format!("the {}", scope.words.subjects));
-    let mut table = Table::new(title, head).captioned("What was compared.");
+    let mut table = Table::new(title, head).captioned("The compared subjects.");
     for id in scope.subjects() {
         let subject = &scope.plan.subjects[id];
         let roles = [
@@ -105,7 +105,7 @@ fn settings(scope: &Scope) -> (Table, Vec<String>) {
     let names = subjects.iter().map(|&s| scope.name(s));
     let head = std::iter::once("setting").chain(names);
     let mut table = Table::new("Settings that differ", head);
-    table.caption = "Marked settings must be equal, and are not.".into();
+    table.caption = "Marked settings must be equal but differ.".into();
     let target = scope.plan.targets.get(scope.target);
     let must_be_equal = target.map_or(&[][..], |t| &t.proof.equal);
     let mut same = Vec::new();
@@ -158,7 +158,7 @@ fn control(scope: &Scope) -> Table {
     ];
     let mut table = Table::new("The control: this run's own noise", columns);
     table.caption = format!(
-        "A second copy of {}, whose true ratio is 1: what its ratios are besides is noise.",
+        "A second copy of {}, whose true ratio is 1: any deviation from 1 is noise.",
         scope.base_name()
     );
     let points = scope.points();
@@ -214,13 +214,13 @@ fn warm_up(scope: &Scope) -> Table {
         first.noted(format!("{word}{cut}")).toned(tone)
     });
     let not_measured = if pilots.iter().any(|pilot| pilot.cold_ns == 0) {
-        " It is not measured where the pilots had no time to start a process for each point."
+        " The first one was not measured where the pilots had no time to start a process for each point."
     } else {
         ""
     };
     table.caption = format!(
-        "The first {} of a fresh process, a single reading, and how its batches went on. A warm-up that is cut ended \
-         before the pilot's batches were steady.{not_measured}",
+        "The first {} of a fresh process, a single measurement, and the development of the batches. A warm-up that \
+         was cut ended before the pilot's batches were steady.{not_measured}",
         scope.words.operation
     );
     table

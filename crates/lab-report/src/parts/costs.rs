@@ -37,7 +37,7 @@ fn fits(scope: &Scope, group: &PointGroup) -> Table {
     let equation = format!("time = fixed + marginal × {unit}");
     let mut table = lines(scope, &scope.group_title(group, &equation), unit, &fits);
     table.caption = format!(
-        "What {} costs by itself, and what each further {unit} adds; a curved line must not be extended.",
+        "The fixed cost of {}, and the additional cost of each {unit}; a curved line must not be extrapolated.",
         scope.words.an_operation
     );
     table
@@ -49,11 +49,11 @@ pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
         Column::from(scope.words.subject),
         Column::of("fixed", Unit::Nanoseconds),
         Column::of(format!("for each {unit}"), Unit::Nanoseconds),
-        Column::of("worst off the line", Unit::Share),
+        Column::of("worst deviation from the line", Unit::Share),
         "shape".into(),
     ];
     let mut table = Table::new(title, columns).captioned(&format!(
-        "What is fixed, and what each further {unit} adds."
+        "The fixed cost, and the additional cost of each {unit}."
     ));
     for fit in fits {
         let (off, shape) = shape(fit);

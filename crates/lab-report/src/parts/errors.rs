@@ -31,7 +31,7 @@ pub fn errors(scope: &Scope) -> Table {
         let cell = Cell::from(Quantity::exact(n as f64, unit.clone()));
         cell.toned(if n > 0 { Tone::Alarm } else { Tone::Plain })
     });
-    table.caption = "Requests that failed are not in the times.".into();
+    table.caption = "Times do not include failed requests.".into();
     let meanings = kinds
         .iter()
         .map(|(kind, name)| format!("{name}: {}", meaning(*kind)));
@@ -42,14 +42,12 @@ pub fn errors(scope: &Scope) -> Table {
 /// Describes the meaning of a kind of request error.
 fn meaning(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Connect => "no connection came about.",
-        ErrorKind::Timeout => "no complete answer in time.",
-        ErrorKind::Reset => "the connection ended before the answer was complete.",
-        ErrorKind::Malformed => "the answer is not HTTP.",
-        ErrorKind::Status => "another status than expected.",
-        ErrorKind::Body => "another body than expected.",
-        ErrorKind::Unfinished => {
-            "not answered when the load and the time for stragglers were over."
-        }
+        ErrorKind::Connect => "no connection was established.",
+        ErrorKind::Timeout => "no complete response in time.",
+        ErrorKind::Reset => "the connection was closed before the response was complete.",
+        ErrorKind::Malformed => "the response is not HTTP.",
+        ErrorKind::Status => "a status other than expected.",
+        ErrorKind::Body => "a body other than expected.",
+        ErrorKind::Unfinished => "no response by the end of the load and its grace period.",
     }
 }

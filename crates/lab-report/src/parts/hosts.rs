@@ -26,7 +26,7 @@ pub fn section(measured: &Measured) -> Section {
         if !kinds.is_empty() {
             section.table(on_kinds(measured, &kinds, &effects));
         }
-        let mut scatter = Section::folded("Whether hosts differ");
+        let mut scatter = Section::folded("Differences between hosts");
         scatter.table(scatters(measured, &effects));
         section.section(scatter);
     }
@@ -47,7 +47,7 @@ pub fn measured_on(measured: &Measured) -> String {
         return String::new();
     }
     format!(
-        "Each block was measured on one of the hosts: {} of them on each; ratios are taken within a block.",
+        "Each block was measured on one of the hosts: {} of them on each; ratios are computed within a block.",
         say::list(&names)
     )
 }
@@ -80,8 +80,8 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
     }
     let respect = measured.traits.compared_on_hosts;
     table.caption = format!(
-        "{respect} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an interval \
-         of its own by Student's t."
+        "{respect} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an \
+         individual interval (Student's t)."
     );
     table.without_empty_columns()
 }
@@ -104,8 +104,8 @@ fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> 
         format!("{} has {}", kind.name, say::count(names, "host"))
     });
     table.caption = format!(
-        "Hosts are of one kind where processor and system are the same. {}. Means are over the blocks of all hosts of a \
-         kind; p compares what kinds differ by with what hosts of one kind do.",
+        "Hosts with the same processor and system are of one kind. {}. Means are over the blocks of all hosts of a \
+         kind; p compares the differences between kinds with those between hosts of one kind.",
         say::list(&each.collect::<Vec<String>>())
     );
     table.without_empty_columns()
@@ -115,7 +115,7 @@ fn decision_cell(differ: bool) -> Cell {
     if differ {
         Cell::from("yes").toned(Tone::Alarm)
     } else {
-        Cell::from("not decided")
+        Cell::from("inconclusive")
     }
 }
 
@@ -138,9 +138,9 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
             decision_cell(effect.differ),
         ]);
     }
-    table.caption = "A random effect of the host on the logarithm of the ratio (Wald 1940), which takes blocks to scatter \
-                     normally and alike on all hosts. All intervals hold together; few hosts say little of how much \
-                     others would differ."
+    table.caption = "A random effect of the host on the logarithm of the ratio (Wald 1940), which assumes that \
+                     blocks are normally distributed with the same variance on all hosts. All intervals are \
+                     simultaneous; few hosts show little about how much others would differ."
         .into();
     table
 }
@@ -192,7 +192,8 @@ fn machines(hosts: &[MeasuringHost]) -> Table {
         Column::from("unfit"),
         Column::from("lost"),
     ];
-    let mut table = Table::new("What they are", columns).captioned("The hosts that measured.");
+    let mut table =
+        Table::new("Machines", columns).captioned("The hosts that measured the blocks.");
     for host in hosts {
         let agent = host.agent;
         table.row(vec![

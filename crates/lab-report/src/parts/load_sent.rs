@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 ///
 /// For servers that benchlab starts, the section includes the verified responses.
 pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Section {
-    let mut section = Section::new("What was done");
+    let mut section = Section::new("The load");
     let generator = agents::generator(scope, load);
     let timeout = say::time(load.timeout_ns);
     let of_all = [
@@ -34,7 +34,7 @@ pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Sec
     };
     let of_kind = match serving {
         None => vec![
-            ("An answer counts if", expected(&load.expected)),
+            ("A response counts if", expected(&load.expected)),
             ("Server", server(load)),
             ("Time", time(scope, load)),
         ],
@@ -64,10 +64,11 @@ fn server(load: &LoadSpec) -> String {
         (0, None) => String::new(),
         (_, None) => format!("{named} on this machine"),
         (1.., Some(host)) => {
-            format!("{named} on {host}, where an agent read what it used")
+            format!("{named} on {host}, where an agent measured its resource usage")
         }
         (0, Some(host)) => format!(
-            "an agent on {host} read what it used: of those that listen on its port, and all that descend from them"
+            "an agent on {host} measured the resource usage of the processes that listen on its port and their \
+             descendants"
         ),
     }
 }
@@ -92,7 +93,8 @@ fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
 fn request_table(scope: &Scope, load: &LoadSpec) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
-    let mut table = Table::new("The requests", columns).captioned("What was asked, and how often.");
+    let mut table =
+        Table::new("The requests", columns).captioned("The requests and their frequency.");
     for (subject, planned) in load.requests.iter().enumerate() {
         let total: f64 = planned.iter().map(|r| f64::from(r.weight.max(1))).sum();
         for request in planned {
@@ -117,9 +119,7 @@ fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
     let mut offered = Vec::new();
     if !parts.is_empty() {
         let parts = list(&parts);
-        offered.push(format!(
-            "at {parts} of what each server then served at the most"
-        ));
+        offered.push(format!("at {parts} of each server's peak"));
     }
     if !rates.is_empty() {
         offered.push(format!("at {}, the same for all servers", list(&rates)));
@@ -128,28 +128,28 @@ fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
         String::new()
     } else {
         format!(
-            "; and an open loop {}, at random (Poisson) distances",
+            "; and an open loop {}, at random (Poisson) intervals",
             list(&offered)
         )
     };
     let Arrivals::Open { poisson, stages } = &load.arrivals else {
         return format!(
-            "closed loop: each connection sends its next request when the last is answered{of_peak}"
+            "closed loop: each connection sends its next request when the response to the last is complete{of_peak}"
         );
     };
     let distances = if *poisson {
-        "random (Poisson) distances"
+        "random (Poisson) intervals"
     } else {
-        "equal distances"
+        "equal intervals"
     };
     let rate = match stages.as_slice() {
         [only] if only.from == only.to => format!("{} requests/s", per_second(only.from)),
         many => {
             let stages: Vec<String> = many.iter().map(stage).collect();
-            format!("{}, over and over", stages.join(", then "))
+            format!("{}, repeatedly", stages.join(", then "))
         }
     };
-    format!("open loop: {rate}, at {distances}, whatever became of those before")
+    format!("open loop: {rate}, at {distances}, regardless of earlier responses")
 }
 
 /// Describes the fraction of the rate that the included agents sent; empty if no agent is excluded.
@@ -158,7 +158,7 @@ fn part(scope: &Scope, load: &LoadSpec) -> String {
     match (all, out, &load.arrivals) {
         (0, ..) | (_, 0, _) | (.., Arrivals::Closed) => String::new(),
         _ => format!(
-            "; the agents in the figures had {} of {all} equal parts of it",
+            "; the included agents sent {} of {all} equal parts of it",
             all - out
         ),
     }
@@ -215,7 +215,7 @@ fn connections(scope: &Scope, load: &LoadSpec) -> String {
     let kinds: Vec<String> = kinds.collect();
     let pipeline = match load.pipeline {
         0 | 1 => String::new(),
-        n => format!(", up to {n} requests under way on each"),
+        n => format!(", up to {n} requests in flight on each"),
     };
     kinds.join("; ") + &pipeline
 }
@@ -267,7 +267,7 @@ fn cases(scope: &Scope) -> String {
 fn workers(serving: &Serving) -> String {
     let threads = count(serving.workers as usize, "thread");
     format!(
-        "{threads} of servers that run handlers on a pool of threads; the others have their loops"
+        "{threads} in servers that run handlers on a thread pool; the others use their event loops"
     )
 }
 
@@ -284,13 +284,13 @@ fn cores(scope: &Scope) -> String {
     };
     match (cores("server cores"), cores("generator cores")) {
         (Some(server), _) if values("cores shared").contains("yes") => format!(
-            "generator and server share the machine, and {server}: each takes from the other"
+            "generator and server share the machine, and {server}: each takes time from the other"
         ),
         (Some(server), Some(generator)) => format!(
             "generator and server share the machine: the server has {server}, the generator {generator} of its own; \
              which these are changes from block to block"
         ),
-        _ => "how they were split is not known".into(),
+        _ => "how they were divided is unknown".into(),
     }
 }
 
@@ -305,7 +305,7 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
             count_of(|e| matches!(e.answer, RequiredBody::Json(_))),
             "as JSON of the same value",
         ),
-        (count_of(|e| e.status >= 400), "as refusals"),
+        (count_of(|e| e.status >= 400), "as errors"),
     ];
     let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
     let kinds: Vec<String> = kinds.map(|(n, manner)| format!("{n} {manner}")).collect();
@@ -313,12 +313,12 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
     let answers = answers.filter_map(|s| scope.setting(s, "proven answers")?.parse::<u64>().ok());
     let number_of = |n: u64| say::reading(n as f64, &Unit::Count("answers".into()));
     let answers = say::least_to_most(answers, number_of);
-    let answers = answers.map_or(String::new(), |range| format!(", {range} answers each"));
+    let answers = answers.map_or(String::new(), |range| format!(", {range} each"));
     format!(
-        "proven of every server before it was measured{answers}: {} ({}) with status, Content-Type and a Date that is \
-         the time and advances; HEAD says what GET says; 404 for what is missing, 405 with Allow; requests that \
-         arrive a byte at a time, and several at once; Connection: close honoured, and else connections kept, of \
-         which the server has as many as were opened",
+        "verified for every server before it was measured{answers}: {} ({}) with status, Content-Type and a Date \
+         that is current and advances; HEAD matches GET; 404 for missing resources, 405 with Allow; requests that \
+         arrive a byte at a time, and multiple at once; Connection: close is honored, other connections are kept \
+         open, and the server has as many connections as were opened",
         count(examples.len(), "request"),
         list(&kinds),
     )
@@ -333,30 +333,31 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
     }
     if scope.points().into_iter().any(|p| scope.plan.is_open(p)) {
         text.push(format!(
-            "In an open loop requests are due at times of their own. Response time counts from the moment when a \
-             request was due, whether a connection was free or not; service time from the moment when it was sent. \
-             What was due within {} was sent together, at all servers and rates alike: that is in the response times.",
+            "In an open loop, requests are due at scheduled times. Response time counts from the moment when a \
+             request was due, whether a connection was free or not; service time counts from the moment when it was \
+             sent. Requests that were due within {} were sent together, for all servers and rates alike; response \
+             times include this.",
             say::time(load.tick_ns()),
         ));
     }
     text.push(format!(
-        "Rates and costs are medians over {} with exact order-statistic intervals. Percentiles are those of all \
-         requests served, with intervals by the shares of the blocks' requests; they are up to 0.1 % too high and \
-         never too low. They were asked to hold at {}.",
+        "Rates and costs are medians over {} with exact order-statistic intervals. Percentiles cover all requests \
+         served, with intervals from the fractions of requests per block; they are up to 0.1 % too high and never \
+         too low. The requested confidence level is {}.",
         count(scope.results.blocks as usize, "block"),
         say::percent(scope.level()),
     ));
     text.push(
-        String::from("The times leave out failed requests, which are counted by kind. ")
+        String::from("Times do not include failed requests, which are counted by kind. ")
             + &agents::account(scope),
     );
     if !parts(scope).is_empty() {
         text.push(format!(
-            "In a closed loop the time and the server's CPU time per request are compared. A server that stalls gets \
-             fewer requests there, so its percentiles leave out what people would have waited. Where each server is \
-             offered a part of its own peak, p50, p90 and p99 are compared. That peak is the median of {}, for each server, case, kind and \
-             number of connections: the rates stay the same over the run. Where the generator was the limit a server \
-             has no peak, and no part of it is offered.",
+            "In a closed loop, the time and the server's CPU time per request are compared. A server that stalls \
+             receives fewer requests there, so its percentiles omit the time that users would have waited. Where \
+             each server is offered a fraction of its own peak, p50, p90 and p99 are compared. That peak is the \
+             median of {}, for each server, case, kind and number of connections: the rates stay the same over the \
+             run. Where the generator was the limit, a server has no peak, and no fraction of it is offered.",
             match calibrating_blocks(scope.plan) {
                 1 => "the first block".into(),
                 n => format!("the first {n} blocks"),
@@ -369,9 +370,10 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
 
 fn turns(scope: &Scope, load: &LoadSpec) -> String {
     format!(
-        "In each of {}, fresh processes of all servers were started and warmed up, and the points came in random order. \
-         At each, all servers took turns of {}, in a random order and back again, {} for each server, of which the \
-         first tenth more was not counted. A server that still computed after its turn was stopped until the next.",
+        "In each of {}, fresh processes of all servers were started and warmed up, and the points came in random \
+         order. At each, all servers took turns of {}, in a random order and back again, {} for each server, each \
+         after an additional tenth that was not counted. A server that was still computing after its turn was \
+         suspended until the next.",
         count(scope.results.blocks as usize, "block"),
         say::time(load.stretch_ns),
         count(2 * scope.plan.measure.pairs.max(1) as usize, "turn"),
@@ -389,7 +391,7 @@ fn redone(scope: &Scope) -> Option<String> {
         n => format!("{n} were"),
     };
     Some(format!(
-        "Besides {} that count, {redone} taken again because another process used more than 1 % of a core meanwhile.",
+        "In addition to the {} that count, {redone} repeated because another process used more than 1 % of a core.",
         count(counted, "turn"),
     ))
 }
@@ -408,7 +410,7 @@ fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let reading = |cost: &f64| say::reading(*cost, &Unit::Nanoseconds);
     let cost = costs.first().zip(costs.last()).map(|(low, high)| {
         let [low, high] = [low, high].map(reading);
-        format!(" It needs {low} to {high} of its own CPU time for a request where it is busy.")
+        format!(" It uses {low} to {high} of CPU time per request where it is busy.")
     });
     let threads = count(load.threads as usize, "thread");
     format!(

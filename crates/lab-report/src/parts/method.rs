@@ -26,7 +26,7 @@ pub fn heading(measured: &Measured) -> Document {
             place(run).map_or(String::new(), |place| format!(", {place}"))
         ),
         lab_version: run.lab_version.clone(),
-        source: format!("{} holds every sample.", measured.file),
+        source: format!("All samples are in {}.", measured.file),
         kept: true,
         ..Document::default()
     }
@@ -75,9 +75,9 @@ fn ratios(measured: &Measured) -> String {
         "blocks"
     };
     format!(
-        "Ratios are Hodges-Lehmann estimates over {replicates}. All ratios of the run that have a verdict hold together \
-         at {}, by flips of the signs of whole {replicates}; ratios of means hold one by one. Ratios within 1 ± {} count as \
-         equivalent.",
+        "Ratios are Hodges-Lehmann estimates over {replicates}. The intervals of all ratios with a verdict are \
+         simultaneous at a confidence level of {}, from sign flips of whole {replicates}; those of ratios of means \
+         are individual. Ratios within 1 ± {} count as equivalent.",
         say::percent(measured.results.level),
         say::percent(measured.results.margin),
     )
@@ -94,7 +94,7 @@ fn pilots(run: &Run) -> String {
         return format!("{took}.");
     }
     let share = pilots_ns as f64 / (pilots_ns + blocks_ns) as f64;
-    format!("{took}, {} of the time of the run.", say::percent(share))
+    format!("{took}, {} of the run time.", say::percent(share))
 }
 
 fn redone(measured: &Measured) -> String {
@@ -111,7 +111,7 @@ fn redone(measured: &Measured) -> String {
 fn lab_cost(run: &Run) -> String {
     run.lab_cost.map_or(String::new(), |(cpu_ns, bytes)| {
         format!(
-            "The lab itself used {} of CPU time and at most {} of memory (single readings).",
+            "benchlab itself used {} of CPU time and at most {} of memory (single measurements).",
             say::time(cpu_ns),
             say::reading(bytes as f64, &lab_model::Unit::Bytes),
         )
@@ -132,13 +132,13 @@ pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
 /// Describes in a sentence why a run ended.
 pub fn ending(run: &Run) -> &'static str {
     match run.ending {
-        Some(Ending::Decided) => "It ended when every comparison was decided.",
-        Some(Ending::Precise) => "It ended when every interval was as narrow as wanted.",
-        Some(Ending::Budget) => "It ended when its time was used up.",
-        Some(Ending::Blocks) => "It ended after the blocks that were asked for.",
-        Some(Ending::Failed) => "It ended because nothing was left to compare.",
-        Some(Ending::Interrupted) => "It was interrupted; benchlab resume goes on with it.",
-        None => "It has not ended; benchlab resume goes on with it.",
+        Some(Ending::Decided) => "The run ended when every comparison was conclusive.",
+        Some(Ending::Precise) => "The run ended when every interval was as narrow as requested.",
+        Some(Ending::Budget) => "The run ended when its time was used up.",
+        Some(Ending::Blocks) => "The run ended after the requested number of blocks.",
+        Some(Ending::Failed) => "The run ended because nothing was left to compare.",
+        Some(Ending::Interrupted) => "The run was interrupted; `benchlab resume` continues it.",
+        None => "The run has not ended; `benchlab resume` continues it.",
     }
 }
 
@@ -148,7 +148,7 @@ pub fn host(run: &Run) -> Section {
     if measuring_hosts(run) > 0 || !run.is_loaded_here() {
         let mut section = Section::folded("The coordinator");
         section.push(Item::Facts(facts));
-        section.text("Nothing was measured on it: its machine is not among the conditions.");
+        section.text("Nothing was measured on this machine, so it does not affect the results.");
         return section;
     }
     let mut section = Section::folded("The host");
@@ -161,7 +161,7 @@ pub fn host(run: &Run) -> Section {
     } else if findings.iter().all(|f| !f.unfit) {
         section.text("The host is fit to measure, with these caveats:");
     } else {
-        section.text("The host is not fit for measurements that must be trusted.");
+        section.text("The host is not fit for reliable measurements.");
     }
     for finding in findings {
         section.push(Finding::new(

@@ -111,7 +111,7 @@ fn compare(row: &mut Row, comparison: &Comparison) {
         blocks_needed: Some(n),
     }) = comparison.verdict
     {
-        notes.push(format!("about {n} blocks would probably decide it"));
+        notes.push(format!("about {n} blocks would probably resolve it"));
     }
     if comparison.merged {
         notes.push("adjacent blocks merged".into());

@@ -14,9 +14,9 @@ use lab_stats::results::{Over, Scaling};
 use lab_stats::usl;
 
 /// The definition of the law in a sentence.
-const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1 + σ·(n − 1) + κ·n·(n − 1)), with λ the \
-                   throughput of one, σ contention (what has to be done one after the other) and κ \
-                   coherency (what keeping in step costs each pair).";
+const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1 + σ·(n − 1) + κ·n·(n − 1)), where λ \
+                   is the throughput of one, σ is contention (the serialized fraction of the work) and κ is \
+                   coherency (the cost of keeping each pair consistent).";
 
 /// The number of points of a drawn law.
 const STEPS: usize = 48;
@@ -83,7 +83,7 @@ fn throughput(scope: &Scope, group: &PointGroup) -> Table {
         cell::with_verdict(rate.into(), &metric, verdict.as_ref())
     });
     table.caption = format!(
-        "Columns are {}; the verdicts are on the time of {} compared with {}'s.",
+        "Columns are {}; verdicts are on the time of {} compared with {}'s.",
         scope.case(group).sweep.as_deref().unwrap_or("n"),
         scope.words.an_operation,
         scope.base_name()
@@ -113,7 +113,7 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
         Column::of("coherency", Unit::Ratio),
         Column::of("peak at", Unit::Count(sweep.to_string().into())),
         Column::of("with", unit(scope)),
-        Column::of("worst off the law", Unit::Share),
+        Column::of("worst deviation from the law", Unit::Share),
     ];
     let title = scope.group_title(group, "the Universal Scalability Law");
     let mut table = Table::new(title, columns);
@@ -126,7 +126,8 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
                 table.row(law_row(scope, (name, sweep), law));
                 let off = say::percent(law.worst_residual);
                 table.notes.extend(law.departs.then(|| {
-                    format!("{name}'s points do not follow the law: one lies {off} off it. Its row says little.")
+                    format!("{name}'s points do not follow the law: one deviates from it by {off}, so its row means \
+                             little.")
                 }));
             }
             Some((None, Some(why))) => table.notes.push(wording::no_law(name, why)),
@@ -150,8 +151,8 @@ fn shared_cores(scope: &Scope, group: &PointGroup) -> Option<String> {
     let mut swept = group.points.iter().filter_map(|&p| scope.plan.points[p].x);
     swept.any(|x| x > has).then(|| {
         format!(
-            "The machine has {has} cores. What more cores would bring, the points do not show, and the law must not \
-             be extended to them."
+            "The machine has {has} cores. The points do not show the effect of more cores, and the law must not be \
+             extrapolated to them."
         )
     })
 }
@@ -200,8 +201,8 @@ fn chart(scope: &Scope, group: &PointGroup) -> Option<Chart> {
     }
     let rate_title = format!("{}s per second", scope.words.operation);
     let caption = format!(
-        "What each {} does in a second as {} grow; the bands are intervals, dashes the scalability law where the points \
-         follow it.",
+        "The rate of each {} as {} grow; the bands are intervals, and dashed lines are the scalability law where the \
+         points follow it.",
         scope.words.subject,
         scope.case(group).sweep.as_deref()?
     );
@@ -249,7 +250,7 @@ pub fn highest_rate(scope: &Scope, points: &[PointId], work: &str) -> Option<Str
     let tie = match tied {
         [] => String::new(),
         many => format!(
-            "; whether it is above that of {} is not decided",
+            "; it is statistically tied with that of {}",
             sentence::names(scope, many)
         ),
     };

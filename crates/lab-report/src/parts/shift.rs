@@ -17,11 +17,11 @@ pub fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
         id: "shift".into(),
         title: format!("Response time as a multiple of {base}'s, by percentile"),
         caption: format!(
-            "Above 1 a percentile is higher than {base}'s. The bands of a line hold together; they hold for no other \
-             line, and no verdict rests on them."
+            "Above 1, a percentile is higher than {base}'s. The bands of a line are simultaneous for that line only, \
+             and no verdict is based on them."
         ),
         drawing: Drawing::Lines(Lines {
-            x: Axis::new("part of the requests", Unit::Share, Scale::Percentiles),
+            x: Axis::new("fraction of the requests", Unit::Share, Scale::Percentiles),
             y: Axis::new(format!("multiple of {base}'s"), Unit::Ratio, Scale::Log),
             lines,
         }),

@@ -91,7 +91,7 @@ pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Opt
     (!lines.is_empty()).then(|| Chart {
         id: "percentiles".into(),
         title: "Response time by percentile".into(),
-        caption: "The time that so great a part of the requests served did not exceed; each step to the right is ten \
+        caption: "The time that this fraction of the served requests did not exceed; each step to the right is ten \
                   times rarer."
             .into(),
         drawing: Drawing::Distribution(Distribution {
@@ -116,8 +116,8 @@ pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
     let maps: Vec<HeatMap> = maps.filter(|m| m.columns.len() > 1).take(MANY).collect();
     (!maps.is_empty()).then(|| Chart {
         id: "heat".into(),
-        title: format!("Where the response times lie {over}"),
-        caption: "The darker a field, the greater its part of the requests of its column.".into(),
+        title: format!("Distribution of response times {over}"),
+        caption: "The darker a cell, the larger its fraction of the requests in its column.".into(),
         drawing: Drawing::Heat(HeatMaps {
             axis: response(),
             columns: columns.into(),
@@ -216,7 +216,7 @@ pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<C
     (!lines.is_empty()).then(|| Chart {
         id: "rate".into(),
         title: "Requests per second over the time under load".into(),
-        caption: "What was served in each slice of the load; a dip is a stall.".into(),
+        caption: "Requests served in each slice of the load; a dip is a stall.".into(),
         drawing: Drawing::Lines(Lines {
             x: Axis::new("time under load", Unit::Nanoseconds, Scale::Linear),
             y: Axis::new("requests per second", rate, Scale::Linear),

@@ -167,7 +167,7 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     columns.extend(cases.iter().map(|&c| Column::of(name(c), Unit::Ratio)));
     columns.push("verdicts at single points".into());
     let title = format!(
-        "{} as a multiple of {}'s, over several points",
+        "{} as a multiple of {}'s, over multiple points",
         say::capital(costed(metric)),
         scope.base_name()
     );
@@ -217,7 +217,7 @@ fn better(scope: &Scope) -> String {
 fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
     let words = scope.left_out(points);
     let is_needed = !words.is_empty() && !scope.plan.has_one_case();
-    is_needed.then(|| format!("Unless a word says otherwise: {}.", words.join(", ")))
+    is_needed.then(|| format!("Unless stated otherwise: {}.", words.join(", ")))
 }
 
 /// Returns a note on the confidence level of the ratios at some points, if there are too few blocks.
@@ -239,7 +239,7 @@ pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<Strin
     let asked_level = say::percent(asked);
     (least < asked - 1e-9).then(|| {
         format!(
-            "The blocks are too few for {asked_level}: the intervals of the ratios hold at {held}."
+            "There are too few blocks for {asked_level}: the confidence level of the ratios is {held}."
         )
     })
 }

@@ -10,7 +10,7 @@ use lab_stats::results::{WarningFact, WarningKind};
 
 /// Builds the section on failures and exclusions, each reason once.
 pub fn failures(measured: &Measured) -> Section {
-    let mut section = Section::new("What failed, and what was not compared");
+    let mut section = Section::new("Failures and exclusions");
     for failure in &measured.run.failures {
         section.items.extend(failure_items(measured, failure));
     }

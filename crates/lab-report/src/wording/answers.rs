@@ -16,7 +16,7 @@ const MAX_POINTS: usize = 3;
 /// Describes a run without results. `subject` is the kind's word for a subject, such as `server`.
 pub fn no_answer(subject: &str, has_blocks: bool) -> String {
     let at = if has_blocks { " at any point" } else { "" };
-    format!("There is no answer yet: no {subject} has a complete block{at}.")
+    format!("No result yet: no {subject} has a complete block{at}.")
 }
 
 /// Introduces an order that excludes the reference.
@@ -170,7 +170,7 @@ pub fn would_decide(by: WouldDecide, open: usize) -> String {
     let all = if open == 1 { "it" } else { "all of them" };
     let probably = |run: LongerRun, decided: &str| {
         format!(
-            "{} would probably decide {decided} ({})",
+            "{} would probably resolve {decided} ({})",
             run.length(),
             run.option()
         )
@@ -185,14 +185,14 @@ pub fn would_decide(by: WouldDecide, open: usize) -> String {
                 Counted::Builds(n) => count(n, "build"),
             };
             format!(
-                "{now} are too few to say what would decide {some}; {} would show it ({})",
+                "{now} are too few to predict what would resolve {some}; {} would show it ({})",
                 run.length(),
                 run.option()
             )
         }
-        WouldDecide::Perhaps(run) => format!("even {} may not decide {some}", run.length()),
+        WouldDecide::Perhaps(run) => format!("even {} may not resolve {some}", run.length()),
         WouldDecide::Hardly(run) => format!(
-            "even {} would hardly decide {some}: let one operation do more, or allow a wider margin",
+            "even {} is unlikely to resolve {some}: do more work per operation, or allow a wider margin",
             run.length()
         ),
     }
@@ -206,8 +206,8 @@ pub fn measured_alone(subject: &str) -> String {
 /// States that a block has too few operations for the 99th percentile. `subject` is the kind's word for a subject.
 pub fn too_few_operations(operations: f64, subject: &str) -> String {
     format!(
-        "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and the time that 99 % of \
-         them take at most needs 100 (more --pairs)."
+        "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and a p99 needs at \
+         least 100; use more --pairs."
     )
 }
 
@@ -216,16 +216,16 @@ pub fn few_replicates(counted: Counted) -> String {
     match counted {
         Counted::Blocks(1) => "One block does not show how blocks vary.".into(),
         Counted::Blocks(n) => {
-            format!("With only {n} blocks, intervals assume that blocks vary normally.")
+            format!("With only {n} blocks, intervals assume that blocks are normally distributed.")
         }
         Counted::ProcessSets(1) => {
             "One set of processes does not show how processes differ.".into()
         }
         Counted::ProcessSets(n) => format!(
-            "With only {n} sets of processes, intervals assume that processes vary normally."
+            "With only {n} sets of processes, intervals assume that processes are normally distributed."
         ),
         Counted::Builds(n) => {
-            format!("With only {n} builds, intervals assume that builds vary normally.")
+            format!("With only {n} builds, intervals assume that builds are normally distributed.")
         }
     }
 }
@@ -264,7 +264,7 @@ pub fn left_out(names: &[String], reason: LeftOut, several_points: bool) -> Opti
             } else {
                 ""
             };
-            format!("{is} not compared{at}, because {its} work was not the same")
+            format!("{is} not compared{at}, because {its} work was different")
         }
     };
     (!names.is_empty()).then(|| format!("{} {predicate}.", list(names)))
@@ -286,7 +286,7 @@ pub fn more_not_steady(names: &[String]) -> Option<String> {
         [] => None,
         [one] => Some(format!("{one} is not compared for the same reason.")),
         many => Some(format!(
-            "{} are not compared for such reasons, too.",
+            "{} are not compared for similar reasons.",
             list(many)
         )),
     }

@@ -13,38 +13,38 @@ const MAX_FACTS: usize = 3;
 pub fn caveat(caveat: &Caveat) -> String {
     match caveat {
         Caveat::GeneratorFigures { saturated, late } => generator_figures(saturated, late),
-        Caveat::LoadsNotInterleaved => "The two loads did not take turns. So each change also contains how the machine \
-                                        differed between the two times, and how one start of the server differs from \
-                                        the next. `benchlab load URL URL` lets both servers take turns."
+        Caveat::LoadsNotInterleaved => "The two loads were not interleaved. Each change therefore also includes \
+                                        differences of the machine between the two times and differences between two \
+                                        starts of the server. `benchlab load URL URL` interleaves both servers."
             .into(),
         Caveat::OtherBaseline { first, second } => format!(
             "The subjects were compared with {first} in the first run and with {second} in the second, so no ratio can \
              be compared. Run one of them again with the other's --baseline."
         ),
         Caveat::MeasuredAlone { subject } => format!(
-            "{subject} was measured without another subject to take turns with, so a change of the program cannot be \
-             distinguished from a change of the machine."
+            "{subject} was measured alone, so a change of the program cannot be distinguished from a change of the \
+             machine."
         ),
         Caveat::BaselineChanged { baseline, program } => {
             let is = match program {
-                ProgramMatch::Unknown => "may be another program (the files do not say)",
-                ProgramMatch::Changed | ProgramMatch::Same => "is another program",
+                ProgramMatch::Unknown => "may be a different program (the files do not say)",
+                ProgramMatch::Changed | ProgramMatch::Same => "is a different program",
             };
             format!(
-                "The baseline {baseline} {is} in the second run: a ratio that changed can come from either side."
+                "The baseline {baseline} {is} in the second run, so either program can have caused a changed ratio."
             )
         }
         Caveat::HostsDiffer { facts } => format!(
-            "The hosts differ ({}), and another host can change a ratio.",
+            "The hosts differ ({}), which can change ratios.",
             facts_that_differ(facts)
         ),
         Caveat::SettingsDiffer { facts } => format!(
-            "Settings that subjects read back differ ({}): a change can come from these, and not from the subject's own \
+            "Settings reported by subjects differ ({}). These can cause a change instead of the subject's own \
              program.",
             facts_that_differ(facts)
         ),
         Caveat::MeasuringDiffers { facts } => format!(
-            "The runs were measured in different ways ({}), which can change a ratio.",
+            "The runs were measured in different ways ({}), which can change ratios.",
             facts_that_differ(facts)
         ),
         Caveat::TooFewBlocks {
@@ -53,12 +53,12 @@ pub fn caveat(caveat: &Caveat) -> String {
             loads,
         } => {
             let advice = match loads {
-                true => "`--for` gives a run more time.".into(),
-                false => format!("`--blocks {needed}` makes such a run."),
+                true => "Give the runs more time with `--for`.".into(),
+                false => format!("Use `--blocks {needed}`."),
             };
             format!(
-                "The runs have {first} and {second} blocks. Intervals of fewer than {needed} assume that blocks vary \
-                 normally. {advice}"
+                "The runs have {first} and {second} blocks. With fewer than {needed}, intervals assume that blocks \
+                 are normally distributed. {advice}"
             )
         }
         Caveat::CopyChanged {
@@ -74,8 +74,8 @@ pub fn caveat(caveat: &Caveat) -> String {
             )
         }
         Caveat::SameProgram { subjects } => format!(
-            "The ratio of the same program changed: {}. Look for the cause in the differences, the baseline or the \
-             machine.",
+            "The ratio changed although the program is the same: {}. Look for the cause in the differences between \
+             the runs, the baseline or the machine.",
             subjects.join(", ")
         ),
         Caveat::Unfinished {
@@ -93,14 +93,15 @@ pub fn caveat(caveat: &Caveat) -> String {
 fn generator_figures(saturated: &[String], late: &[String]) -> String {
     let saturated = (!saturated.is_empty()).then(|| {
         format!(
-            "The generator, not the server, was the limit at some points of {}: changes there can be its own.",
+            "The generator, not the server, was the limit at some points of {}: changes there can be changes of the \
+             generator.",
             list(saturated)
         )
     });
     let late = (!late.is_empty()).then(|| {
         format!(
-            "The load generator itself was late in {}: more than a tenth of some percentiles can be its own latency, \
-             and none of them is called equivalent.",
+            "The load generator itself was late in {}: its own latency can be more than a tenth of some percentiles, \
+             so none of these is reported as equivalent.",
             list(late)
         )
     });
@@ -123,7 +124,7 @@ pub fn not_compared(part: &NotCompared) -> String {
     };
     let alone = |kind: &str, run: &WhichRun, names: &[String]| {
         format!(
-            "{kind} of the {} run alone: {}.",
+            "{kind} only in the {} run: {}.",
             which(run),
             names.join(", ")
         )
@@ -133,7 +134,7 @@ pub fn not_compared(part: &NotCompared) -> String {
         NotCompared::Subjects { run, names } => alone("Subjects", run, names),
         NotCompared::Points { run, names } => alone("Points", run, names),
         NotCompared::OtherWork { names } => {
-            format!("Other work under the same name: {}.", names.join(", "))
+            format!("Different work under the same name: {}.", names.join(", "))
         }
         NotCompared::Excluded {
             run,

@@ -12,12 +12,12 @@ pub const QUESTION: &str = "What changed from the first run to the second?";
 pub fn program(program: ProgramMatch) -> &'static str {
     match program {
         ProgramMatch::Same => "same program",
-        ProgramMatch::Changed => "another program",
+        ProgramMatch::Changed => "different program",
         ProgramMatch::Unknown => "unknown",
     }
 }
 
-/// Formats a subject, such as `go`; if its program is known to match or not, as `go (another program)`.
+/// Formats a subject, such as `go`; if its program is known to match or not, as `go (different program)`.
 pub fn with_program(subject: &str, program: ProgramMatch) -> String {
     match program {
         ProgramMatch::Unknown => subject.to_string(),
@@ -39,8 +39,8 @@ pub fn only_change(subject: &str, figure: &str, ratio: &Interval, verdict: &str)
 pub fn all_changed(subject: &str, verdict: &str, figures: usize, range: (f64, f64)) -> String {
     let range = say::span(range.0, range.1);
     format!(
-        "{subject}: {verdict} in all {} that are compared, {range} times what they were.",
-        count(figures, "figure")
+        "{subject}: {verdict} in all {} compared, {range} times what they were.",
+        count(figures, "value")
     )
 }
 
@@ -77,7 +77,7 @@ pub fn parts_changed(subject: &str, parts: &[PartChanged]) -> String {
 /// `blocks` is the number of blocks in each run that would probably resolve them, if known.
 pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> String {
     let decide = blocks.map_or(String::new(), |blocks| {
-        format!("; about {blocks} blocks in each run would probably decide them")
+        format!("; about {blocks} blocks in each run would probably resolve them")
     });
     format!(
         "{open} of {} are inconclusive{decide}.",
@@ -87,12 +87,12 @@ pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> Str
 
 /// States how many blocks would resolve one change.
 pub fn would_decide_change(blocks: u32) -> String {
-    format!("about {blocks} blocks in each run would probably decide it")
+    format!("about {blocks} blocks in each run would probably resolve it")
 }
 
 /// Lists the kinds of caveats for the first screen.
 pub fn caveat_kinds(kinds: &[String]) -> String {
-    format!("There are caveats: {}.", list(kinds))
+    format!("Caveats: {}.", list(kinds))
 }
 
 /// States that nothing was compared.
@@ -145,10 +145,10 @@ pub fn baseline_time(
         ProgramMatch::Same => format!(
             "{baseline} itself, the same program in both, {observed}: the machine or the system changed."
         ),
-        ProgramMatch::Changed => format!("{baseline} itself, another program now, {observed}."),
+        ProgramMatch::Changed => format!("{baseline} itself, a different program now, {observed}."),
         ProgramMatch::Unknown => format!(
-            "{baseline} itself {observed}. The files do not say whether it is the same program, and this includes the \
-             speed of the machine."
+            "{baseline} itself {observed}. The files do not say whether it is the same program; a change of the \
+             machine's speed is included."
         ),
     }
 }
@@ -172,14 +172,15 @@ pub fn method_of_changes(seconds: f64, loads: bool, level: f64, margin: f64) -> 
     let (level, margin) = (say::percent(level), say::percent(margin));
     match loads {
         true => format!(
-            "{begin}, of times and costs, so that below 1 is better. Changes of rates, CPU time and memory are \
-             Hodges-Lehmann estimates over the blocks of both. Percentiles are those of all requests of a run, with \
-             intervals by the fractions of the blocks' requests. All intervals hold together; they were asked for at \
-             {level}, with a margin of {margin}."
+            "{begin}, for times and costs, so below 1 is better. Changes of rates, CPU time and memory are \
+             Hodges-Lehmann estimates over the blocks of both runs. Percentiles cover all requests of a run, with \
+             intervals from the fractions of requests per block. All intervals are simultaneous; the requested \
+             confidence level is {level}, and the margin is {margin}."
         ),
         false => format!(
-            "{begin}: Hodges-Lehmann estimates over the blocks of both. The intervals of ratios hold together; they were \
-             asked for at {level}, with a margin of {margin}. Those of times hold one by one."
+            "{begin}: Hodges-Lehmann estimates over the blocks of both runs. The intervals of ratios are \
+             simultaneous; the requested confidence level is {level}, and the margin is {margin}. The intervals of \
+             times are individual."
         ),
     }
 }

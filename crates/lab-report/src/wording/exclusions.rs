@@ -31,7 +31,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
             baseline,
             of_baseline,
         } => format!(
-            "its runs ended with other exit statuses: {}, those of {baseline}: {}",
+            "its runs had different exit statuses: {}; those of {baseline}: {}",
             statuses(own),
             statuses(of_baseline)
         ),
@@ -51,7 +51,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
                 short_time(*pilot_ns as f64)
             );
             match baseline {
-                Some(name) => format!("has nothing to be compared with, since {name} {own}"),
+                Some(name) => format!("cannot be compared because the baseline {name} {own}"),
                 None => own,
             }
         }
@@ -60,7 +60,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
             let own = server_age(age);
             match baseline {
                 Some(name) => {
-                    format!("has nothing steady to be compared with: the baseline {name} {own}")
+                    format!("cannot be compared because the baseline {name} {own}")
                 }
                 None => own,
             }
@@ -69,7 +69,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
             let why = "because the generator was the limit";
             match baseline {
                 Some(name) => nothing_to_compare(name, &format!("has no known peak, {why}")),
-                None => format!("no peak is known, {why}"),
+                None => format!("its peak is unknown, {why}"),
             }
         }
         R::ServedNothing {
@@ -92,7 +92,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
 }
 
 fn nothing_to_compare(baseline: &str, why: &str) -> String {
-    format!("there is nothing to compare it with: the baseline {baseline} {why}")
+    format!("the baseline {baseline} {why}")
 }
 
 /// Formats exit statuses, such as `2 of 20 with 1, 18 of 20 with 0` or `all 8 with 0`.
@@ -126,26 +126,26 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
     let place = first_point(&turns.at);
     let processes = some_processes(turns.processes_off, turns.processes);
     let levels = format!(
-        "turns {}, steady {} at the same speed of the machine",
+        "turns {}, steady state {} at the same speed of the machine",
         short_time(turns.turns_ns),
         short_time(turns.steady_ns)
     );
     match turns.cause {
         TurnsCause::TwoLevels { other_ns } => format!(
-            "ran at one of two lasting levels at {place}: {} of {} processes took {}, the others {}, and they did not \
-             approach each other during their turns: a ratio would show how many of each there were",
+            "settled at one of two levels at {place}: {} of {} processes took {}, the others {}, and the levels did \
+             not converge during the turns. A ratio would only show how many processes were at each level",
             turns.processes_off,
             turns.processes,
             short_time(turns.turns_ns),
             short_time(other_ns)
         ),
         TurnsCause::PilotTooShort => format!(
-            "took less time at {place} than its pilot found steady{processes} ({levels}): it or the baseline needs a \
-             longer warm-up than the pilot saw"
+            "took less time at {place} than in its pilot's steady state{processes} ({levels}): it or the baseline \
+             needs a longer warm-up than the pilot showed"
         ),
         TurnsCause::Disturbed => format!(
-            "was not at its steady level at {place}{processes} ({levels}), though its pilot saw no warm-up: something \
-             disturbed it"
+            "was not in its steady state at {place}{processes} ({levels}), although its pilot showed no warm-up: \
+             something disturbed it"
         ),
         TurnsCause::WarmingUp {
             pilot_steady,
@@ -172,7 +172,7 @@ pub fn server_age(age: &ServerAge) -> String {
     );
     let processes = some_processes(age.processes_off as usize, age.processes as usize);
     let turns = format!(
-        "turns {}, steady {}",
+        "turns {}, steady state {}",
         time(age.turns_ns),
         time(age.expected_ns)
     );
@@ -186,7 +186,7 @@ pub fn server_age(age: &ServerAge) -> String {
             format!("was still warming up{processes} ({turns}); it needs {at_least}")
         }
         AgeState::Disturbed => format!(
-            "was not at its steady level{processes} ({turns}), though it needs no warm-up: something disturbed it"
+            "was not in its steady state{processes} ({turns}), although it needs no warm-up: something disturbed it"
         ),
         AgeState::PilotTooShort => format!(
             "was not steady yet when its pilot ended{processes} ({turns}): it needs more than {needed}"
@@ -195,7 +195,9 @@ pub fn server_age(age: &ServerAge) -> String {
             format!("was still getting cheaper when its pilot ended: it needs more than {needed}")
         }
         AgeState::LeftOut => {
-            format!("cannot be warmed up in the time of this run: each process needs {at_least}")
+            format!(
+                "cannot be warmed up within the time of this run: each process needs {at_least}"
+            )
         }
     }
 }

@@ -21,12 +21,15 @@ pub fn crossed(crossed: &Crossed) -> String {
     }
     let doubt = doubt.map_or(String::new(), |interval| {
         format!(
-            ", but its interval, {} to {}, contains the bound: another run may find otherwise",
+            ", but its interval, {} to {}, contains the threshold: another run may not cross it",
             formatted(interval.low, unit),
             formatted(interval.high, unit)
         )
     });
-    format!("{threshold}: it is {}{doubt}", formatted(*value, unit))
+    format!(
+        "{threshold}: the value is {}{doubt}",
+        formatted(*value, unit)
+    )
 }
 
 /// Describes an inconclusive threshold and the reason.
@@ -34,17 +37,18 @@ pub fn undecided(undecided: &Undecided) -> String {
     let reason = match undecided.reason {
         UndecidedReason::NothingMeasured => "nothing was measured".into(),
         UndecidedReason::NothingServed => "nothing was served".into(),
-        UndecidedReason::NothingEnded => "no request ended".into(),
+        UndecidedReason::NothingEnded => "no request completed".into(),
         UndecidedReason::Overloaded => "the server was overloaded and has no percentiles".into(),
         UndecidedReason::TooFewRequests { responses } => {
-            format!("{responses} requests are too few for it")
+            format!("{responses} requests are too few")
         }
         UndecidedReason::ServerUnknown => {
             "the resources that the server uses are unknown; name its process with --server-pid"
                 .into()
         }
         UndecidedReason::ErrorsHide { failed } => format!(
-            "{failed} requests failed, which is more than lie beyond it, and it is unknown how long they would have taken"
+            "{failed} requests failed, which is more than lie beyond this percentile, and their response times are \
+             unknown"
         ),
     };
     format!("{}: {reason}", undecided.threshold)

@@ -29,7 +29,7 @@ pub struct MetricWords {
 /// Returns the words for a metric.
 pub fn metric_words(metric: &Metric) -> MetricWords {
     let (be, have) = (["is", "are"], ["has", "have"]);
-    let (need, hold) = (["needs", "need"], ["holds", "hold"]);
+    let (need, hold) = (["needs", "need"], ["uses", "use"]);
     let title = &*metric.title;
     match metric.id.as_ref() {
         "wall" | "mean_wall" => {
@@ -139,7 +139,7 @@ pub fn comparison(compared: &Compared) -> String {
             Some(Verdict::Inconclusive {
                 blocks_needed: Some(n),
             }) => format!(
-                "The {title} of {subject} and {baseline} is not compared{at}: that takes {n} blocks."
+                "The {title} of {subject} and {baseline} is not compared{at}: a comparison needs {n} blocks."
             ),
             _ => format!("The {title} of {subject} and {baseline} has no interval yet{at}."),
         };
@@ -171,7 +171,7 @@ pub fn comparison(compared: &Compared) -> String {
     };
     let mean = compared.mean.map_or(String::new(), |mean| {
         let mean = say::times(mean, &format!("{baseline}'s mean time"), *level);
-        format!(" Pauses included: {mean}.")
+        format!(" Including pauses: {mean}.")
     });
     sentence + &mean
 }
@@ -305,7 +305,7 @@ pub fn greatest_ratio(
 ) -> String {
     let words = metric_words(metric);
     format!(
-        "The greatest ratio measured is at {part}: {} {} {}.",
+        "The largest ratio is at {part}: {} {} {}.",
         worst.name,
         words.verb,
         words.times(&worst.ratio, baseline, level)

@@ -34,7 +34,8 @@ pub fn warning(fact: &WarningFact) -> String {
                 _ => ("are", "their"),
             };
             format!(
-                "As requested, {} {are} in no figure of the load. The server served {their} requests all the same.",
+                "As requested, {} {are} excluded from all results of the load. The server did serve {their} \
+                 requests.",
                 shortened(agents)
             )
         }
@@ -52,15 +53,15 @@ pub fn warning(fact: &WarningFact) -> String {
             blocks,
             reason,
         } => format!(
-            "The resources that the server used are known for {known} of {blocks} blocks only, and its figures are \
-             from those: {reason}."
+            "The resources that the server used are known for only {known} of {blocks} blocks, and the results are \
+             based on these: {reason}."
         ),
         F::HostsLost { hosts } => {
             format!("Hosts were lost: {}.", shortened(hosts.iter().map(lost_host)))
         }
         F::HostsLeftOut { hosts } => {
             let hosts = shortened(hosts);
-            format!("As requested, blocks that {hosts} measured are in no figure.")
+            format!("As requested, blocks measured by {hosts} are excluded from all results.")
         }
         F::HostsDiffer { ratios } => format!(
             "Hosts differ by more than chance: {}. Intervals are for these hosts; others may differ as much.",
@@ -88,7 +89,7 @@ pub fn warning(fact: &WarningFact) -> String {
         F::Overloaded { at, started } => overloaded(at, *started),
         F::ConnectionsStarved { at, started } => connections_starved(at, *started),
         F::CoresFull { agents, cores, at } => cores_full(agents, *cores, at),
-        F::OneCore => "Generator and server shared the only core: each took time from the other, and every figure \
+        F::OneCore => "Generator and server shared the only core: each took time from the other, and every value \
                        except the server's CPU time per request includes both."
             .into(),
         F::UnfitHost { what, advice } => format!("{what}: {advice}."),
@@ -104,8 +105,8 @@ pub fn warning(fact: &WarningFact) -> String {
             level,
             time,
         } => format!(
-            "Intervals at {} need {needed} blocks, and the run has {blocks}: each interval states the level that it \
-             has.{}",
+            "Intervals at {} need {needed} blocks, and the run has {blocks}: each interval states its actual \
+             level.{}",
             percent(*level),
             more_time(*time)
         ),
@@ -140,7 +141,7 @@ pub fn warning(fact: &WarningFact) -> String {
             shortened(setting.others.iter().map(value_in)),
         ),
         F::RateChanges => "The rate changed as planned: rates and costs are from the middle of the load, percentiles \
-                           cover all of it, and the intervals say little. Look at the chart over time."
+                           cover all of it, and the intervals mean little. See the chart over time."
             .into(),
         F::BlocksDepend {
             at,
@@ -161,16 +162,17 @@ pub fn warning(fact: &WarningFact) -> String {
                 _ => ("were", "them"),
             };
             format!(
-                "{} {were} redone because the host disturbed {them}: up to {} of the cores' time was stolen, and up to \
-                 {} went to other programs. Let nothing else run meanwhile.",
+                "{} {were} redone because the host disturbed {them}: up to {} of the cores' time was stolen, and up \
+                 to {} went to other programs. Let nothing else run during a measurement.",
                 count(*blocks, "block"),
                 percent(*stolen),
                 percent(*foreign),
             )
         }
         F::ClosedLoop => "Each connection waits for its response before it sends the next request. A server that \
-                          stalls therefore gets fewer requests meanwhile, and the percentiles leave out the waits of \
-                          users who do not hold back (coordinated omission). `--rate` sends requests when they are due."
+                          stalls therefore receives fewer requests during the stall, and the percentiles omit the \
+                          waits of users who would not have held back (coordinated omission). `--rate` sends \
+                          requests when they are due."
             .into(),
     }
 }
@@ -216,7 +218,8 @@ fn agents_lost(agents: &[LostAgent], end: Option<&MissingLoad>) -> String {
         let not_sent = match agent.not_sent {
             0 => String::new(),
             n => format!(
-                "; {} requests that were due were not sent, or were sent in its last slice, of which nothing is known",
+                "; {} requests that were due were not sent, or were sent in its last slice, whose results are \
+                 unknown",
                 grouped(n)
             ),
         };
@@ -266,7 +269,7 @@ fn agent_difference(difference: &AgentDifference) -> String {
         }
         AgentDifference::SentLate => "sent requests later than they were due".into(),
         AgentDifference::Saturated { busy } => format!(
-            "was the limit (its busiest thread had a core {} of the time)",
+            "was the limit (its busiest thread was running {} of the time)",
             percent(*busy)
         ),
         AgentDifference::SlowPath { ratio } => format!(
@@ -385,13 +388,13 @@ fn generator_saturated(all: &[BusyAt], started: bool) -> String {
     };
     let meaning = match started {
         true => {
-            "Requests per second there are the generator's own: the server would serve more. They are compared \
-                 only with servers that are slower even so, and the scalability law leaves them out. CPU time per \
-                 request does not depend on the generator."
+            "Requests per second there are limited by the generator: the server could serve more. They are compared \
+                 only with servers that are even slower, and the scalability law omits them. CPU time per request \
+                 does not depend on the generator."
         }
         false => {
-            "Figures there show what the generator can do, not the server. Give it more threads (--threads), let \
-                  the server send smaller responses, or generate the load on another machine."
+            "Results there show the capacity of the generator, not of the server. Give it more threads (--threads), \
+                  let the server send smaller responses, or generate the load on another machine."
         }
     };
     format!("{fact} {meaning}")
@@ -400,8 +403,8 @@ fn generator_saturated(all: &[BusyAt], started: bool) -> String {
 fn generator_late(all: &[LateAt], started: bool) -> String {
     let fact = match worst(all, |one| one.p99_ns) {
         Some(worst) if !are_few(all.len()) => format!(
-            "The load generator itself was late{}: more than a tenth of some percentiles there can be its own latency. \
-             It was latest for {}, where it sent one request in a hundred {:.2} ms late or later.",
+            "The load generator itself was late{}: its own latency can be more than a tenth of some percentiles \
+             there. The worst case was {}, where one request in a hundred was sent at least {:.2} ms late.",
             at(&places(all, |one| &one.place)),
             name(&worst.place),
             worst.p99_ns / 1e6,
@@ -415,7 +418,8 @@ fn generator_late(all: &[LateAt], started: bool) -> String {
                 shortened(own) + at
             };
             format!(
-                "The load generator itself was late. More than a tenth of these percentiles can be its own latency: {}.",
+                "The load generator itself was late. Its own latency can be more than a tenth of these percentiles: \
+                 {}.",
                 each(all, |one| &one.place, own)
             )
         }
@@ -426,7 +430,7 @@ fn generator_late(all: &[LateAt], started: bool) -> String {
             " Give it a core of its own or more threads (--threads), a lower --rate, or another machine."
         }
     };
-    format!("{fact} None of them is called equivalent.{advice}")
+    format!("{fact} None of them is reported as equivalent.{advice}")
 }
 
 fn timed_by_reading(generators: &[ReadBy]) -> String {
@@ -435,8 +439,8 @@ fn timed_by_reading(generators: &[ReadBy]) -> String {
         None => percent(generator.fraction),
     });
     format!(
-        "The time of day was set during the load, or the kernel notes arrivals by another clock. So these responses \
-         were timed when the generator read them, which may be later than they arrived: {}.",
+        "The system clock was set during the load, or the kernel timestamps arrivals with another clock. Therefore \
+         these responses were timed when the generator read them, which may be later than their arrival: {}.",
         shortened(generators)
     )
 }
@@ -446,7 +450,7 @@ fn overloaded(all: &[OverloadAt], started: bool) -> String {
     let rates = |one: &OverloadAt| format!("{:.0} of {:.0} requests/s", one.served, one.offered);
     let fact = match worst(all, missing) {
         Some(worst) if !are_few(all.len()) => format!(
-            "Not all requests were served when they were due{}; the fewest for {}: {}.",
+            "Not all requests were served when they were due{}; the worst case was {}: {}.",
             at(&places(all, |one| &one.place)),
             name(&worst.place),
             rates(worst),
@@ -493,7 +497,7 @@ fn connections_starved(all: &[StarvedAt], started: bool) -> String {
         true => "",
         false => " The server may serve fewer connections at once than there were.",
     };
-    format!("{fact} Rates cover the load's own time only.{cause}")
+    format!("{fact} Rates cover only the duration of the load itself.{cause}")
 }
 
 fn cores_full(agents: &[String], cores: f64, all: &[Place]) -> String {
@@ -522,12 +526,12 @@ fn too_few_blocks(replicates: u32, needed: u32, unit: Replicate) -> String {
                 .into()
         }
         (n, Replicate::Block) => format!(
-            "With {n} blocks, intervals of comparisons assume that blocks vary normally. From {needed} blocks on they \
-             do not."
+            "With {n} blocks, intervals of comparisons assume that blocks are normally distributed. With {needed} or \
+             more blocks, they do not."
         ),
         (n, Replicate::ProcessSet) => format!(
-            "With {n} sets of processes, intervals of comparisons assume that processes vary normally. From {needed} \
-             sets on they do not."
+            "With {n} sets of processes, intervals of comparisons assume that processes are normally distributed. \
+             With {needed} or more sets, they do not."
         ),
     }
 }
@@ -547,7 +551,7 @@ fn tails_unknown(percentiles: &[TailWithoutInterval], blocks: u32, seen: u32) ->
         needed => format!("{needed}, and requests that slow in {seen} of them"),
     };
     format!(
-        "The run's {} give no interval for {}. An interval takes {needed}.{}",
+        "The run's {} give no interval for {}. An interval needs {needed}.{}",
         count(blocks as usize, "block"),
         shortened(names),
         more_time(None)
@@ -638,8 +642,8 @@ fn reference_beaten(beaten: &ReferenceBeaten) -> String {
         format!(" These differ there: {text}.")
     });
     format!(
-        "{reference} should show what the machine allows, but {} took less time{at}.{differs} `{explain}` counts what \
-         each of them does.",
+        "{reference} should show what the machine can do, but {} took less time{at}.{differs} `{explain}` counts \
+         what each of them does.",
         shortened(faster)
     )
 }
@@ -684,11 +688,11 @@ fn no_steady_state(subjects: &[ChangingSubject], cut_short: bool) -> String {
         let names = shortened(names);
         return match cut_short {
             true => format!(
-                "The run was too short to show whether these were steady: {names}. Their figures hold for processes \
+                "The run was too short to show whether these were steady: {names}. Their results apply to processes \
                  that have hardly warmed up. Give the run more time, or fewer points."
             ),
             false => format!(
-                "These were still changing at the end of their pilots: {names}. Their figures hold for processes of \
+                "These were still changing at the end of their pilots: {names}. Their results apply to processes of \
                  that age."
             ),
         };
@@ -696,11 +700,11 @@ fn no_steady_state(subjects: &[ChangingSubject], cut_short: bool) -> String {
     let (name, at) = (&subject.name, shortened(&subject.at));
     match cut_short {
         true => format!(
-            "The run was too short to show whether {name} was steady at {at}. Its figures hold for a process that has \
-             hardly warmed up. Give the run more time, or fewer points."
+            "The run was too short to show whether {name} was steady at {at}. Its results apply to a process that \
+             has hardly warmed up. Give the run more time, or fewer points."
         ),
         false => format!(
-            "{name} was still changing at the end of its pilot at {at}. Its figures hold for a process of that age."
+            "{name} was still changing at the end of its pilot at {at}. Its results apply to a process of that age."
         ),
     }
 }

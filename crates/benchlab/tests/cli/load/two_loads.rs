@@ -48,7 +48,7 @@ fn two_loads_are_compared_and_shown_in_every_form() {
     for text in [
         "time for each request",
         "p50",
-        "The two loads did not take turns",
+        "The two loads were not interleaved",
         &format!("http://{}", fast.address),
         &format!("http://{}", slow.address),
     ] {

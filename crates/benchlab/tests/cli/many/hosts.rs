@@ -94,14 +94,14 @@ fn two_hosts_measure_the_blocks_of_one_run() {
         "Hosts",
         "Ratio on each host",
         "local 2",
-        "Whether hosts differ",
+        "Differences between hosts",
     ]);
     let blocks = run.complete_blocks().filter(|b| b.agent == Some(0)).count();
     let text = format!("{blocks} block");
     report(&["--without", "local 2"]).expect(0).shows(&[
         &text,
-        "local 2 (left out)",
-        "As requested, blocks that",
+        "local 2 (excluded)",
+        "As requested, blocks measured by",
     ]);
 }
 

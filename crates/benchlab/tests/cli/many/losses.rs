@@ -143,7 +143,7 @@ fn a_load_without_any_agent_left_has_failed() {
     place.report(&[]).shows(&[
         "All agents were lost",
         "that were due later were not sent",
-        "served or is an error, ",
+        "served or counted as an error, ",
         "in its last slice",
     ]);
     let file = place.0.file();
@@ -153,8 +153,8 @@ fn a_load_without_any_agent_left_has_failed() {
     assert_eq!(run.complete_blocks().count(), 12);
     place.report(&["--without", "local 2"]).shows(&[
         "local 1, resumed",
-        "local 2, resumed (left out)",
-        "As requested, local 2 is in no figure",
+        "local 2, resumed (excluded)",
+        "As requested, local 2 is excluded",
     ]);
 }
 

@@ -136,7 +136,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     }
     for text in [&files[0], &files[2], &files[4]] {
         let text = std::fs::read_to_string(text).unwrap();
-        assert!(text.contains("What each agent did") && text.contains("local 3"));
+        assert!(text.contains("Work of each agent") && text.contains("local 3"));
     }
 }
 
@@ -152,7 +152,7 @@ fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
     let report = |words: &[&str]| place.0.call(&[&["report", file, "--full"], words].concat());
     report(&["--without", "local 2"])
         .expect(0)
-        .shows(&["As requested, local 2", "local 2 (left out)"]);
+        .shows(&["As requested, local 2", "local 2 (excluded)"]);
     report(&["--without", "gen9"])
         .expect(2)
         .says(&["no agent is called `gen9`, only local 1, local 2"]);

@@ -45,10 +45,10 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
         .expect(0)
         .says(&["the agent on the server's machine, local 1, was lost"]);
     place.report(&[]).shows(&[
-        "The resources that the server used are known for",
-        "of 12 blocks only",
+        "The resources that the server used are known for only",
+        "of 12 blocks, and the results are based on these",
         "the agent on the server's machine, local 1, was lost",
-        "an agent on local 1 read what it used",
+        "an agent on local 1 measured its resource usage",
     ]);
 }
 
@@ -73,12 +73,12 @@ fn without_an_agent_the_servers_figures_are_left_out() {
         "over 5 connections of 3 agents",
         "server CPU time",
         "3 agents with 1 thread each",
-        "local 1, local 2 and local 3 are one machine",
+        "local 1, local 2 and local 3 are on one machine",
     ]);
     place.report(&["--without", "local 3"]).shows(&[
         "over 4 connections of 2 agents",
-        "the agents in the figures had 2 of 3 equal parts of it",
-        "What the server used is left out",
+        "the included agents sent 2 of 3 equal parts of it",
+        "The server's resource usage is omitted",
     ]);
 }
 

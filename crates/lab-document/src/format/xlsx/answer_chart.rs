@@ -214,7 +214,7 @@ fn rarity(lines: Lines) -> Lines {
     if lines.x.scale != Scale::Percentiles {
         return lines;
     }
-    let title = "1 / (1 - fraction that is no greater)";
+    let title = "1 / (1 - cumulative fraction)";
     let mut rarity = Lines {
         x: Axis::new(title, Unit::Ratio, Scale::Log),
         ..lines

@@ -11,7 +11,7 @@ pub fn document() -> Document {
     times.push(table());
     times.push(lines());
     times.push(bars());
-    let mut parts = Section::folded("Where the time goes");
+    let mut parts = Section::folded("Breakdown of the time");
     parts.push(parts_chart());
     parts.push(heat());
     parts.push(distribution(Scale::Percentiles));
@@ -56,7 +56,7 @@ pub fn document() -> Document {
         },
         sections: vec![times, method],
         rows: rows(),
-        source: "The run file sql.lab holds every sample.".into(),
+        source: "All samples are in sql.lab.".into(),
         kept: true,
     }
 }
@@ -307,7 +307,7 @@ pub fn parts_chart() -> Chart {
     let drawing = Drawing::Bars(Bars { axis, parts, rows });
     chart(
         "parts",
-        "Where the time of an operation goes",
+        "Breakdown of the time of an operation",
         "The server takes nearly half of it.",
         drawing,
     )
@@ -394,7 +394,7 @@ pub fn heat() -> Chart {
     });
     chart(
         "heat",
-        "Where the response times lie over time",
+        "Distribution of response times over time",
         "Both servers slow down every two minutes.",
         drawing,
     )

@@ -85,7 +85,7 @@ pub fn forest() -> Chart {
         groups,
     });
     let caption = "Time of an operation, as a multiple of the time that c takes: less is better.";
-    chart("answer", "Time beside c's", caption, drawing)
+    chart("answer", "Time compared with c's", caption, drawing)
 }
 
 pub fn bars() -> Chart {
@@ -245,7 +245,7 @@ fn times() -> Table {
         Column::of("time", Unit::Nanoseconds),
         Column::of("system", Unit::Nanoseconds),
         Column::of("memory", Unit::Bytes),
-        Column::of("beside c", Unit::Ratio),
+        Column::of("compared with c", Unit::Ratio),
         Column::of("threads", Unit::Count("threads".into())),
         Column::from("verdict"),
     ];

@@ -14,7 +14,7 @@ use lab_stats::results::{Over, Value};
 use std::cmp::Ordering;
 
 /// The cell for an inconclusive winner or load.
-const UNDECIDED: &str = "not decided";
+const UNDECIDED: &str = "inconclusive";
 
 /// A load above this multiple of the load before the outage exceeds what a server was sized for.
 const DOUBLE: f64 = 2.0;
@@ -67,12 +67,12 @@ pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
 
 /// Builds the tables of the run's totals and of the wrong calls at each point.
 pub fn section(scope: &Scope) -> Section {
-    let mut section = Section::new("What became of the calls");
+    let mut section = Section::new("Outcome of the calls");
     let over_run = over_run(callers(scope));
     let totals = table::figures(scope, "", &over_run, &TOTALS);
     section.table(totals.captioned(
-        "All counted blocks. The lab reads each call's effect in the database. A call is wrong if it was answered and \
-         lost, applied twice, or applied and reported as failed.",
+        "All measured blocks. benchlab reads each call's effect in the database. A call is wrong if it was \
+         acknowledged but lost, applied twice, or applied but reported as failed.",
     ));
     let points = call_points(scope);
     for metric in &AT_POINTS {
@@ -192,8 +192,8 @@ fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     say::grouped(at)
 }
 
-/// Lists the fastest subject for each fault among those without errors: `Fastest of those that …: classic with order;
-/// java with cut; not decided with percent.`
+/// Lists the fastest subject for each fault among those without errors: `Fastest …: classic with order;
+/// java with cut; inconclusive with percent.`
 fn fastest(faults: &[Fault]) -> Option<String> {
     let best = faults.iter().map(|(fault, places)| {
         let right = subjects_without(&AT_POINTS, places);
@@ -203,7 +203,7 @@ fn fastest(faults: &[Fault]) -> Option<String> {
             .map(|&(scope, point)| fastest_at(scope, point, &is_right));
         let firsts: Vec<Vec<&str>> = firsts.collect();
         let best = if right.is_empty() {
-            "nobody".into()
+            "no subject".into()
         } else if firsts.iter().all(|first| first.len() == 1) {
             list(&say::distinct(firsts.concat()))
         } else {
@@ -214,18 +214,18 @@ fn fastest(faults: &[Fault]) -> Option<String> {
     let best: Vec<(String, Vec<&String>)> = say::grouped(best);
     let is_known = best
         .iter()
-        .any(|(best, _)| ![UNDECIDED, "nobody"].contains(&best.as_str()));
+        .any(|(best, _)| ![UNDECIDED, "no subject"].contains(&best.as_str()));
     let parts = best
         .iter()
         .map(|(best, faults)| format!("{best} with {}", list(faults)));
     let text = say::joined(parts, "; ").filter(|_| is_known)?;
     Some(format!(
-        "Fastest of those that make every call, give up none and err in none: {text}."
+        "Fastest of the subjects without wrong calls that give up no call: {text}."
     ))
 }
 
 /// Lists, for faults where every subject errs or gives up, those without lost, doubled or unreported calls: `Where
-/// everyone errs or gives up calls, these err in none: java and ada with killed.`
+/// every subject has wrong calls or gives up calls, these have no wrong calls: java and ada with killed.`
 fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
         .iter()
@@ -237,7 +237,7 @@ fn careful(faults: &[Fault]) -> Option<String> {
         .map(|(names, faults)| format!("{} with {}", list(&names), list(&faults)));
     let text = say::joined(parts, "; ")?;
     Some(format!(
-        "Where everyone errs or gives up calls, these err in none: {text}."
+        "Where every subject has wrong calls or gives up calls, these have no wrong calls: {text}."
     ))
 }
 
@@ -331,7 +331,7 @@ fn load(scopes: &[Scope]) -> Option<String> {
         ) {
             (true, _) => "below twice that before it with",
             (_, true) => "above twice that with",
-            _ => "not decided with",
+            _ => "inconclusive with",
         };
         (verdict, name)
     });

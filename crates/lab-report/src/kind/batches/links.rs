@@ -88,7 +88,7 @@ fn steps(scope: &Scope) -> Option<String> {
     let (from, to) = *first.pairs.first()?;
     let value = |point: usize| scope.plan.points[point].param(&first.factor).unwrap_or("?");
     Some(format!(
-        "{}: with {}={} in place of {} {} takes {}.",
+        "{}: with {}={} instead of {}, {} takes {}.",
         scope.plan.case(to).name,
         first.factor,
         value(to),

@@ -189,16 +189,16 @@ fn memory(scope: &Scope) -> Option<Finding> {
         Some(say::figure(held, &Unit::Bytes, scope.level()))
     };
     let last = ranking.last(is_compared)?;
-    let most = format!("{} most, {}", scope.name(last), held(last)?);
+    let most = format!("{} uses the most, {}", scope.name(last), held(last)?);
     Some(Finding::plain(match least.as_slice() {
         &[only] => format!(
-            "{} holds least memory, {}, and {most}.",
+            "{} uses the least memory, {}; {most}.",
             scope.name(only),
             held(only)?
         ),
         many => {
             let names = sentence::names(scope, many);
-            format!("{names} hold least memory and are not told apart, and {most}.")
+            format!("{names} use the least memory and are statistically tied; {most}.")
         }
     }))
 }
@@ -250,17 +250,17 @@ fn every_point(scope: &Scope) -> Section {
 }
 
 fn many_at_once(scope: &Scope) -> Section {
-    let mut section = Section::new("Many at once");
+    let mut section = Section::new("Concurrent operations");
     for cases in side_by_side::sections(scope) {
         section.section(cases);
     }
     for group in scope.groups(Cores::All) {
-        let mut many = Section::new(scope.group_title(&group, "many at once"));
+        let mut many = Section::new(scope.group_title(&group, "concurrent operations"));
         many.text(scope.case(&group).work.as_str());
         scaling::add(&mut many, scope, &group);
         let places = places(scope, &group);
         let counted = table::figures(scope, "", &places, &scope.case(&group).metrics);
-        many.table(counted.captioned("What subjects count themselves."));
+        many.table(counted.captioned("Counts reported by the subjects."));
         many.section(latencies(scope, &places));
         section.section(many);
     }
@@ -270,12 +270,12 @@ fn many_at_once(scope: &Scope) -> Section {
 fn latencies(scope: &Scope, places: &[SubjectScope]) -> Section {
     let mut section = Section::folded("Latency of an operation");
     let table = table::figures(scope, "", places, &LATENCIES);
-    let quantiles = "Half of a block's operations take no longer than p50, 99 % no longer than p99: up to 1/32 too \
-                     high, never too low.";
+    let quantiles = "Half of a block's operations take at most p50, 99 % at most p99. Values are up to 1/32 too high \
+                     and never too low.";
     let is_added = |&place: &SubjectScope| scope.cell(place, &Metric::ADDED_P50).is_some();
     let added = if places.iter().any(is_added) {
         format!(
-            " Added is the difference to {}'s, block by block.",
+            " Added latency is the difference from {}'s, block by block.",
             scope.base_name()
         )
     } else {
@@ -330,8 +330,8 @@ fn resources(scopes: &[Scope]) -> Section {
         let places = over_run(scope.subjects());
         let table = table::figures(scope, scope.title(), &places, &HELD);
         section.table(table.captioned(
-            "Medians over blocks of each subject's process: from start to hello, and the most threads; CPU times are \
-             those of one process over a block.",
+            "Medians over blocks for each subject's process. Startup is the time from start to hello, and threads \
+             are the maximum; CPU times are those of one process over a block.",
         ));
     }
     for metric in [Metric::MEMORY, Metric::STARTUP] {
@@ -344,7 +344,7 @@ fn method(scope: &Scope) -> Vec<String> {
     let measure = &scope.plan.measure;
     let turns = format!(
         "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} for each point, \
-         frozen while idle.",
+         suspended while idle.",
         count(scope.results.blocks as usize, "block"),
         lengths(scope),
         pairs(scope),
@@ -352,13 +352,13 @@ fn method(scope: &Scope) -> Vec<String> {
     let mut cases = scope.plan.cases.iter();
     let at_once = cases.find(|case| case.cores == Cores::All).map(|case| {
         format!(
-            "Turns of {}, which does several operations at once, were of about {} and on all cores.",
+            "Turns of {}, which runs multiple operations concurrently, took about {} and used all cores.",
             case.name,
             say::time(case.turn_ns.unwrap_or(measure.turn_ns)),
         )
     });
-    let times = "Times are typical times: the median over blocks of the interquartile mean. Mean times count every \
-                 pause; what pauses cost is what they have beyond the typical times.";
+    let times = "Times are typical times: the median over blocks of the interquartile mean. Mean times include every \
+                 pause; the cost of pauses is the difference between mean and typical times.";
     let turns = std::iter::once(turns).chain(at_once);
     turns
         .chain([times.to_string(), hosts::measured_on(scope)])

@@ -222,11 +222,8 @@ fn metric_table(
         .any(|cell| !cell.note.is_empty())
     {
         table.caption += &match metric.unit {
-            Unit::Share => " Below a figure: of how many in a batch.".into(),
-            _ => format!(
-                " Below a figure: as a multiple of {}'s.",
-                values(&groups[0])
-            ),
+            Unit::Share => " Below a value: the number of operations in a batch.".into(),
+            _ => format!(" Below a value: the multiple of {}'s.", values(&groups[0])),
         };
     }
     table.without_empty_columns()

@@ -27,7 +27,7 @@ static SHOWN: [Metric; 5] = [
 ///
 /// It is empty if the parts are unknown, or for a library alone, where the tables of times already say as much.
 pub fn section(scope: &Scope) -> Section {
-    let mut section = Section::new("Where the time goes");
+    let mut section = Section::new("Breakdown of the time");
     let has_parts = |p: &PointId| {
         let mut subjects = scope.compared().into_iter();
         subjects.any(|s| scope.value(s, *p, &Metric::WAITING).is_some())
@@ -41,11 +41,11 @@ pub fn section(scope: &Scope) -> Section {
     }
     let points: Vec<PointId> = scope.points().into_iter().filter(has_parts).collect();
     let places = scope.places(&scope.compared(), &points);
-    let mut all = Section::folded("All points in figures");
+    let mut all = Section::folded("All points");
     all.table(table::figures(scope, "", &places, &SHOWN).captioned(
-        "Means over whole blocks, pauses and all; CPU times are those of all threads of the client's and of the \
-         server's processes; waiting is what is left of the wall time. Where they worked at once, the CPU times exceed \
-         the wall time by the overlap, and waiting is 0.",
+        "Means over whole blocks, including pauses. CPU times cover all threads of the client's and the server's \
+         processes; waiting is the rest of the wall time. Where both worked concurrently, the CPU times exceed the \
+         wall time by the overlap, and waiting is 0.",
     ));
     section.section(all);
     section
@@ -69,10 +69,10 @@ fn chart(scope: &Scope, point: PointId) -> Chart {
     let parts = PARTS.map(|(_, name, colour)| (name.to_string(), colour));
     Chart {
         id: file_name(&format!("{}parts-{}", scope.prefix(), scope.short(point))),
-        caption: "A bar is the CPU time of client and server and what is waited for; where it is longer than the wall \
-                  time, client and server worked at once."
+        caption: "A bar shows the CPU time of client and server and the waiting time. Where it is longer than the \
+                  wall time, client and server worked concurrently."
             .into(),
-        title: format!("{}: where the time goes", scope.short(point)),
+        title: format!("{}: breakdown of the time", scope.short(point)),
         drawing: Drawing::Bars(Bars {
             axis: Axis::new("time", Unit::Nanoseconds, Scale::Linear),
             parts: parts.into(),

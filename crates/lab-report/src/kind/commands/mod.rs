@@ -74,8 +74,8 @@ impl WorkKind for Commands {
     }
 
     fn advice_on_one_run(&self) -> &'static str {
-        "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
-             --rev NEW -- COMMAND`."
+        "Measure the old and the new command in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev \
+             OLD --rev NEW -- COMMAND`."
     }
 }
 
@@ -148,7 +148,7 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     Some(Finding::plain(if say::is_bounded(time) {
         format!("{name} takes {}{at}.", figure(time))
     } else {
-        format!("{name} has no interval yet{at}: one block says nothing of scatter.")
+        format!("{name} has no interval yet{at}: one block does not show the variation.")
     }))
 }
 
@@ -165,7 +165,7 @@ fn descriptions(scope: &Scope, command: &Command) -> [(&'static str, String); 7]
         ("line", command.line.clone()),
         ("run by", shell),
         ("revision", command.revision.clone().unwrap_or_default()),
-        ("folder", command.folder.clone().unwrap_or_default()),
+        ("directory", command.folder.clone().unwrap_or_default()),
         ("once before", words(&command.setup)),
         ("before each run", words(&command.prepare)),
         ("once after", words(&command.cleanup)),
@@ -185,7 +185,7 @@ fn listing(scope: &Scope) -> Section {
     let mut section = Section::new("The commands");
     let headings = descriptions(scope, &Command::default()).map(|(heading, _)| heading);
     let mut table = Table::new("", std::iter::once("command").chain(headings))
-        .captioned("What was run, and how.");
+        .captioned("The commands and how they were run.");
     for id in scope.subjects() {
         if let Some(command) = &scope.plan.subjects[id].command {
             let cells = descriptions(scope, command).map(|(_, words)| Cell::from(words));
@@ -198,7 +198,7 @@ fn listing(scope: &Scope) -> Section {
     if let Some(time) = start_cost(scope, true).filter(|_| uses_shell) {
         let sh = shell(scope);
         section.text(format!(
-            "{sh} itself takes {time} of each run that it does (not subtracted)."
+            "{sh} itself takes {time} of each run that uses it (not subtracted)."
         ));
     }
     if let Some(time) = start_cost(scope, false) {
@@ -231,15 +231,15 @@ fn runs(scope: &Scope, group: &PointGroup) -> Section {
     section.chart(charts::over_sweep(scope, group, &Metric::WALL));
     section.table(
         table::figures(scope, "Time of a run", &places, &TIMES)
-            .captioned("The typical run, and the mean, pauses included."),
+            .captioned("The typical time, and the mean including pauses."),
     );
     if group.points.len() > 1 {
         section.table(table::overall(scope, &Metric::WALL, None));
     }
-    let mut uses = table::figures(scope, "What one run used", &places, &USES);
+    let mut uses = table::figures(scope, "Resource usage of a run", &places, &USES);
     uses.notes.extend(statuses(scope, group));
     section.table(uses.captioned("Medians over blocks of the mean of a block's processes."));
-    let mut spread = Section::folded("How the times of all runs are spread");
+    let mut spread = Section::folded("Distribution of run times");
     for &point in &group.points {
         spread.chart(distribution(scope, point));
     }
@@ -258,7 +258,7 @@ fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
         let words: Vec<String> = statuses.iter().map(i32::to_string).collect();
         let (name, words) = (scope.name(subject), words.join(" or "));
         let failed = statuses.iter().any(|status| *status != 0);
-        failed.then(|| format!("{name} ended with status {words}."))
+        failed.then(|| format!("{name} exited with status {words}."))
     };
     scope.subjects().into_iter().filter_map(note).collect()
 }
@@ -285,8 +285,8 @@ fn distribution(scope: &Scope, point: PointId) -> Option<Chart> {
     let at = sentence::at(scope, point);
     (!lines.is_empty()).then(|| Chart {
         id: file_name(&format!("distribution-{at}")),
-        title: format!("How the times of all runs are spread{at}"),
-        caption: "The part of a command's runs that take no longer than a time: the steeper, the less they scatter."
+        title: format!("Distribution of run times{at}"),
+        caption: "The fraction of a command's runs that take at most a given time; the steeper, the less they vary."
             .into(),
         drawing: Drawing::Distribution(Distribution {
             values: Axis::new("time of a run", Unit::Nanoseconds, Scale::Log),
@@ -300,13 +300,13 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     let blocks = count(scope.results.blocks as usize, "block");
     let place = match cores(scope, commands) {
         Some(Cores::One) => "on the same core",
-        Some(Cores::All) => "wherever the system put them",
+        Some(Cores::All) => "on the cores that the scheduler chose",
         None => "in turn",
     };
     let input = commands.input.as_deref().unwrap_or("/dev/null");
     let output = match (commands.same_output, commands.ignore_failure) {
-        (true, _) => " The output of every run was that of the baseline.",
-        (false, true) => " Runs that ended with another exit status than 0 were measured, too.",
+        (true, _) => " The output of every run was the same as the baseline's.",
+        (false, true) => " Runs with a nonzero exit status were measured, too.",
         (false, false) => "",
     };
     vec![
@@ -318,7 +318,7 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
         ),
         builds(scope.plan),
         format!("Each run had {input} on its standard input.{output}"),
-        "Times are typical times: the median over blocks of the interquartile mean. Mean times count every run."
+        "Times are typical times: the median over blocks of the interquartile mean. Mean times include every run."
             .into(),
     ]
 }
@@ -327,13 +327,13 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
 fn builds(plan: &Plan) -> String {
     match plan.builds() {
         _ if !plan.of_revisions() => String::new(),
-        1 => "There was one build of each revision (n = 1 build): what another build of it would differ by, in link \
-              order or paths, is in no interval. `--builds 10` measures it."
+        1 => "There was one build of each revision (n = 1 build). Intervals do not include the variation between \
+              builds, such as that of link order or paths; `--builds 10` measures it."
             .into(),
         n => format!(
-            "There were {n} builds of each revision (n = {n} builds), in folders whose names have random lengths. \
-             Blocks took them in turns, with an environment of random size for each process. All blocks of a build are \
-             one value, so that intervals hold for builds."
+            "There were {n} builds of each revision (n = {n} builds), in directories whose names have random \
+             lengths. Blocks used the builds in turn, with an environment of random size for each process. All \
+             blocks of a build count as one value, so intervals include the variation between builds."
         ),
     }
 }

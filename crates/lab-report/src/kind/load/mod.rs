@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on servers that were there.
+//! Load on servers that were already running.
 
 use super::work_kind::{DocumentParts, WorkKind};
 use crate::parts::errors::errors;
@@ -16,7 +16,7 @@ use lab_model::{
 };
 use lab_stats::results::Over;
 
-/// Metrics in which servers are compared, the most important first.
+/// The metrics by which servers are compared, the most important first.
 static COMPARED: [Metric; 6] = [
     Metric::THROUGHPUT,
     Metric::P99,
@@ -26,7 +26,7 @@ static COMPARED: [Metric; 6] = [
     Metric::P999,
 ];
 
-/// Metrics of requests; the first in an open loop.
+/// Metrics of requests. The first applies only to an open loop.
 static RATES: [Metric; 8] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -49,7 +49,7 @@ static COSTS: [Metric; 7] = [
     Metric::LAG_P99,
 ];
 
-/// True if requests are due at times of their own.
+/// Returns true if requests are due at scheduled times.
 fn is_open(load: &LoadSpec) -> bool {
     load.arrivals != Arrivals::Closed
 }
@@ -87,7 +87,7 @@ impl WorkKind for LoadSpec {
 }
 
 fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
-    // Metrics without an interval come last.
+    // Sort metrics without an interval last.
     let is_known = |metric: &&Metric| {
         let mut all = scope.results.comparisons.iter();
         all.any(|c| c.key.metric == **metric && say::is_bounded(&c.ratio))
@@ -112,14 +112,15 @@ fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
             times(scope, load, &places),
             requests(scope, load, &places),
             many(scope),
-            Section::of_table("What it cost", costs(scope, load, &places)),
+            Section::of_table("Costs", costs(scope, load, &places)),
             agents::section(scope),
         ],
         method: load_sent::method(scope, load, None),
     }
 }
 
-/// Ratios of all metrics; for a single server its response times, or its throughput at each point.
+/// Builds the main chart: ratios of all metrics; for a single server, its response times, or its throughput at each
+/// point.
 fn chart(scope: &Scope) -> Option<Chart> {
     match (scope.others().as_slice(), scope.points().as_slice()) {
         ([], &[point]) => {
@@ -143,14 +144,14 @@ fn chart(scope: &Scope) -> Option<Chart> {
     }
 }
 
-/// A server's throughput where it was highest, with its response times there: `A serves 41,200/s over 64
-/// connections: half are answered within …`
+/// Describes a server's highest throughput, with its response times at that point: `A serves 41,200/s over 64
+/// connections. Response times: half within …`
 fn level(scope: &Scope, load: &LoadSpec, subject: SubjectId) -> Option<Finding> {
     let points = scope.points();
     let name = scope.name(subject);
     let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
         let is_measured = points.iter().any(|&p| scope.knows((subject, Some(p))));
-        let none = || Finding::plain(format!("{name} answers no request as it should."));
+        let none = || Finding::plain(format!("{name} served no request successfully."));
         return is_measured.then(none);
     };
     let place = (subject, Some(point));
@@ -170,7 +171,7 @@ fn level(scope: &Scope, load: &LoadSpec, subject: SubjectId) -> Option<Finding> 
     let times = [(Metric::P50, "half"), (Metric::P99, "99 %")];
     let times: Vec<String> = times.into_iter().filter_map(within).collect();
     let answered = if !times.is_empty() {
-        format!(" It answers {}.", say::list(&times))
+        format!(" Response times: {}.", say::list(&times))
     } else if scope.cell(place, &Metric::BACKLOG).is_some() {
         " It is overloaded.".into()
     } else {
@@ -188,7 +189,8 @@ fn level(scope: &Scope, load: &LoadSpec, subject: SubjectId) -> Option<Finding> 
     Some(Finding::plain(text))
 }
 
-/// The responses of a server by status code; `None`: they are not known, as in files of earlier versions.
+/// Describes the responses of a server by status code. Returns `None` if they are unknown, as in files of earlier
+/// versions.
 fn statuses_of(scope: &Scope, subject: SubjectId) -> Option<String> {
     let mut counts = Vec::new();
     let slices = scope.run.complete_blocks().flat_map(|block| &block.slices);
@@ -211,7 +213,7 @@ fn statuses_of(scope: &Scope, subject: SubjectId) -> Option<String> {
     (!each.is_empty()).then(|| format!("Responses by status: {}.{hint}", each.join(", ")))
 }
 
-/// The statuses of compared servers, unless each response had 200.
+/// Describes the statuses of compared servers, unless every response had status 200.
 fn other_statuses(scope: &Scope) -> Vec<Finding> {
     let all = scope.run.complete_blocks().flat_map(|block| &block.slices);
     let mut statuses = all.flat_map(|slice| &slice.statuses);
@@ -233,12 +235,12 @@ fn times(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Section {
         "From the sending of a request"
     };
     section.table(response.captioned(&format!(
-        "{from} to the end of its answer; the maximum is a single reading."
+        "{from} to the end of its response; the maximum is a single measurement."
     )));
     if is_open(load) {
         let service = table::figures(scope, "Service time", places, &SERVICE_TIMES);
         section.table(service.captioned(
-            "From the moment when a request was sent; what is between the two is waiting.",
+            "From the moment when a request was sent; the difference from the response time is waiting.",
         ));
     }
     section.chart(charts::every_ratio(scope, &scope.points(), &Metric::P99));
@@ -277,22 +279,22 @@ fn many(scope: &Scope) -> Section {
     section
 }
 
-/// The cost of a request for the server and for the generator.
+/// Builds the table of the cost of a request for the server and for the generator.
 fn costs(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Table {
     let metrics = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", places, metrics);
     let is_watched = !load.server_pids.is_empty() || load.server_host.is_some();
     if is_watched && !scope.run.left_out().is_empty() {
-        let note = "What the server used is left out: it was for the requests of all agents.";
+        let note = "The server's resource usage is omitted because it includes the requests of all agents.";
         table.notes.push(note.into());
     }
     if !is_watched && !scope.has(&Metric::SERVER_CPU) {
-        let note = "What the server used is not known: name its process with --server-pid, or its machine with \
-                   --server-host.";
+        let note = "The server's resource usage is unknown: specify its process with --server-pid, or its machine \
+                   with --server-host.";
         table.notes.push(note.into());
     }
     table.captioned(
-        "Busy is the part of the time in which the generator's busiest thread had a core; above 90 % the generator is \
-         the limit.",
+        "Busy is the fraction of the time in which the generator's busiest thread was running; above 90 %, the \
+         generator is the limit.",
     )
 }

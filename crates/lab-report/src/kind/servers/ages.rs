@@ -23,8 +23,8 @@ pub fn section(scope: &Scope) -> Section {
     if let Some(age) = plan.measure.age {
         let age = integer(age);
         section.text(format!(
-            "Servers were compared at an age of {age} requests, on purpose: each process was measured when it had served \
-             so many, steady or not."
+            "As requested, servers were compared at an age of {age} requests: each process was measured after it had \
+             served this many, steady or not."
         ));
     }
     let sets = scope.run.replicate_count();
@@ -58,19 +58,19 @@ fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
     let ns = || Unit::Nanoseconds;
     let mut table = Table::new(
         format!(
-            "{}: how old servers are when they are steady",
+            "{}: age at which servers are steady",
             scope.plan.cases[case].name
         ),
         [
             Column::from("server"),
             Column::of("first request", ns()),
-            Column::of("of the first 1,000", ns()),
-            Column::of("of the first 100,000", ns()),
+            Column::of("mean of the first 1,000", ns()),
+            Column::of("mean of the first 100,000", ns()),
             Column::of("steady", ns()),
-            Column::from("requests until then"),
-            Column::of("time until then", ns()),
+            Column::from("requests until steady"),
+            Column::of("time until steady", ns()),
             Column::of("in turns", ns()),
-            Column::from("processes at it in turns"),
+            Column::from("steady processes in turns"),
         ],
     );
     for age in ages {
@@ -106,9 +106,9 @@ fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
         );
     }
     table.captioned(
-        "From one process each, the pilot. The first request is wall time; all else is CPU time of a request, compilers \
-         and collectors included: the mean of the first 1,000 and 100,000, the level at the end of the pilot, and in turns \
-         that of the process that was farthest from it.",
+        "From the pilot, one process per server. The first request is wall time; all other values are CPU time per \
+         request, including compilers and collectors: the means of the first 1,000 and 100,000, the level at the end \
+         of the pilot, and in turns the level of the process that was farthest from it.",
     )
 }
 
@@ -130,9 +130,14 @@ fn chart(scope: &Scope, case: usize) -> Option<Chart> {
     (!lines.is_empty()).then(|| Chart {
         id: file_name(&format!("age-{name}")),
         title: format!("{name}: CPU time of a request by the age of the server"),
-        caption: "Each point is a round of the pilot, at the number of requests that the server had served by then.".into(),
+        caption: "Each point is a round of the pilot, at the number of requests served so far."
+            .into(),
         drawing: Drawing::Lines(Lines {
-            x: Axis::new("requests served", Unit::Count("requests".into()), Scale::Log),
+            x: Axis::new(
+                "requests served",
+                Unit::Count("requests".into()),
+                Scale::Log,
+            ),
             y: Axis::new("CPU time of a request", Unit::Nanoseconds, Scale::Log),
             lines,
         }),

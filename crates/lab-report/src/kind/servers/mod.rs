@@ -49,7 +49,7 @@ static TRAITS: KindTraits = KindTraits {
     takes_core_each: false,
     compares_answer: false,
     unit_is_swept: false,
-    compared_on_hosts: "CPU time for a request in closed loops",
+    compared_on_hosts: "CPU time per request in closed loops",
 };
 
 impl WorkKind for Servers {
@@ -326,7 +326,7 @@ fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
 /// each request.
 fn costs(view: &View) -> Section {
     let (scope, metric) = (&view.scope, Metric::SERVER_CPU);
-    let mut section = Section::new("What a request costs");
+    let mut section = Section::new("Cost of a request");
     let cases = view.cases();
     if cases.len() > 1 {
         let axis = format!("{}, by case", charts::ratio_axis(scope, &metric));
@@ -334,10 +334,7 @@ fn costs(view: &View) -> Section {
         let groups = groups.map(|&c| (view.case_name(c).to_string(), &metric, view.over(Some(c))));
         section.chart(charts::standings(scope, "costs", axis, groups));
     }
-    for (alive, words) in [
-        (true, "kept open"),
-        (false, "of which each serves one request"),
-    ] {
+    for (alive, words) in [(true, "kept open"), (false, "used for one request each")] {
         let mut overall = table::overall(scope, &metric, Some(alive));
         overall.title += &format!(": connections {words}");
         section.table(overall);
@@ -354,7 +351,7 @@ fn costs(view: &View) -> Section {
         format!("{} per CPU second", rate.trim_end_matches("/s"))
     });
     section.table(each.captioned(
-        "All threads of the server; and how many requests a second of CPU time is good for.",
+        "CPU time of all threads of the server, and the number of requests per CPU second.",
     ));
     for table in costs::effects(scope) {
         section.table(table);
@@ -386,18 +383,18 @@ fn rates(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Requests per second");
     let peak = |s, case| scaling::peak(scope, s, &view.closed(case)).map(|(p, _)| p);
-    let title = ("Most requests per second", &Metric::THROUGHPUT);
+    let title = ("Highest requests per second", &Metric::THROUGHPUT);
     let most = view.by_case(title, peak, |_, _, p| {
         format!("at {}", scope.plan.connections(p))
     });
     section.table(most.captioned(
-        "What each served where it served most; where the generator was the limit, it would serve more. Verdicts are on \
-         the time of a request.",
+        "The highest rate of each server; where the generator was the limit, the server could serve more. Verdicts \
+         are on the time per request.",
     ));
     let known = Peaks::of(scope.plan, scope.run);
     if let Some(open) = view.cases().into_iter().find_map(|c| view.at_middle(c)) {
         let connections = count(scope.plan.connections(open), "connection");
-        let title = format!("The peak over {connections}, of which parts are offered");
+        let title = format!("The peak over {connections}, fractions of which are offered");
         let at = |_, case| view.at_peak(case);
         let peaks = view.by_case((&title, &Metric::THROUGHPUT), at, |subject, _, p| {
             let open = view.at_middle(scope.plan.points[p].case);
@@ -407,8 +404,8 @@ fn rates(view: &View) -> Section {
             }
         });
         section.table(peaks.captioned(
-            "Requests per second over all blocks, with their intervals. Where the generator was the limit there is no peak, \
-             and no part of it is offered.",
+            "Requests per second over all blocks, with their intervals. Where the generator was the limit, there is \
+             no peak, and no fraction of it is offered.",
         ));
     }
     section.table(errors(scope));
@@ -416,15 +413,15 @@ fn rates(view: &View) -> Section {
 }
 
 /// The captions of response times in an open loop.
-const PART_OF_PEAK: &str = "Each server is offered a part of its own peak, whatever becomes of the requests before: \
+const PART_OF_PEAK: &str = "Each server is offered a fraction of its own peak, regardless of earlier responses: \
                             response times count from the moment when a request was due.";
-const SAME_RATE: &str = "All servers are offered the same, whatever becomes of the requests before: response times \
+const SAME_RATE: &str = "All servers are offered the same rate, regardless of earlier responses: response times \
                          count from the moment when a request was due.";
 
 /// Builds the section on the p99 by case: at the same rate for all servers, and at the middle fraction of each server's
 /// peak.
 fn response_times(view: &View) -> Section {
-    let mut section = Section::new("What users feel");
+    let mut section = Section::new("Response times");
     let plan = view.scope.plan;
     if view.cases().into_iter().any(|c| view.at_rate(c).is_some()) {
         let at = |_, case| view.at_rate(case);
@@ -451,13 +448,10 @@ fn resources(view: &View) -> Section {
     let places = over_run(scope.compared());
     let serving_metrics = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
     let metrics: Vec<Metric> = HELD.iter().chain(serving_metrics).cloned().collect();
-    let table = table::figures(
-        scope,
-        "What they hold, and how they start",
-        &places,
-        &metrics,
+    let table = table::figures(scope, "Resources and startup", &places, &metrics);
+    section.table(
+        table.captioned("Memory is the resident memory after the load with the most connections."),
     );
-    section.table(table.captioned("Memory is resident after the load over the most connections."));
     let metric = Metric::SERVER_MEMORY;
     let axis = charts::ratio_axis(scope, &metric);
     let all = (String::new(), &metric, Over::At(None));
@@ -517,7 +511,7 @@ fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
     let metrics = rates.iter().chain(received).chain(&RESPONSE_TIMES);
     let metrics: Vec<Metric> = metrics.cloned().collect();
     let places = scope.places(&scope.compared(), &group.points);
-    let title = scope.group_title(group, "all figures");
+    let title = scope.group_title(group, "all metrics");
     let table = table::figures(scope, &title, &places, &metrics);
     let same = group.points.iter().any(|&p| scope.plan.rate(p).is_some());
     section.table(table.captioned(match (is_open, same) {

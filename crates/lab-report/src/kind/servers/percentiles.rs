@@ -8,10 +8,10 @@ use lab_model::{Interval, PointId, Unit};
 use lab_stats::load::percentiles::{PARTS, Percentiles, SPREAD};
 
 const ABOUT: &str =
-    "As `ab` prints them: so many in a hundred requests were answered within this time.";
+    "Like those of `ab`: the time within which this percentage of requests completed.";
 
 const NO_VERDICT: &str =
-    "In a closed loop a server that stalls gets fewer requests, so percentiles have no verdict.";
+    "In a closed loop, a server that stalls gets fewer requests, so percentiles have no verdict.";
 
 /// A column of response times. A column with the gain follows it, except for the baseline.
 struct PercentileColumn<'a> {
@@ -36,7 +36,7 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
     });
     let columns: Vec<PercentileColumn> = columns.collect();
     percentile_table(&columns, title).captioned(&format!(
-        "{ABOUT} Gain: how much less than the baseline's. {NO_VERDICT}"
+        "{ABOUT} The gain is the reduction compared with the baseline. {NO_VERDICT}"
     ))
 }
 
@@ -69,7 +69,8 @@ fn percentile_table(columns: &[PercentileColumn], title: &str) -> Table {
     ));
     let mut unknown = columns.iter().flat_map(|column| column.of.parts).flatten();
     if unknown.any(|time| time.level <= 0.0) {
-        let note = "No interval: more blocks are needed for one (75 %: 13, 80 and 90 %: 59, from 95 % on: 90).";
+        let note = "No interval: there are too few blocks (75 % needs 13; 80 and 90 % need 59; 95 % and above need \
+                    90).";
         table.notes.push(note.into());
     }
     table

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load runs that look like real ones, slice by slice from a simple model of each server. The analysis is
-//! the real one.
+//! Realistic load runs, generated slice by slice from a simple model of each server. They are analyzed like any other
+//! run.
 
 use super::{Noise, host};
 use lab_model::*;
 use lab_stats::{normal, usl};
 use std::collections::BTreeMap;
 
-/// Connections of the sweep.
+/// The numbers of connections of the sweep.
 pub const CONNECTIONS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /// A server's behavior in a slice.
 #[derive(Clone, Copy, Default)]
 struct Model {
-    /// Requests per second that are due.
+    /// The rate at which requests are due, per second.
     offered: f64,
-    /// Requests per second that are served.
+    /// The rate at which requests are served, per second.
     served: f64,
-    /// Median service time, ns.
+    /// The median service time, in ns.
     median_ns: f64,
-    /// Time in which it answers nothing, ns.
+    /// The time in which the server responds to nothing, in ns.
     stall_ns: f64,
-    /// The part of the time in which the generator's thread has a core.
+    /// The fraction of the time in which the generator's thread is running.
     busy: f64,
-    /// CPU time of the server for each request, ns; 0: not known.
+    /// The server's CPU time per request, in ns; 0 means unknown.
     server_ns: f64,
     timeouts: u64,
     resets: u64,
     refused: u64,
 }
 
-/// One server in a closed loop, a slice a second.
+/// Creates a load on one server in a closed loop, with one slice per second.
 pub fn plain(seconds: u32) -> Run {
     let plan = plan(&["http://127.0.0.1:8080"], &[64], Arrivals::Closed);
     run(plan, seconds, |_, _, _, noise| Model {
@@ -42,7 +42,7 @@ pub fn plain(seconds: u32) -> Run {
     })
 }
 
-/// One server in an open loop that stalls for a second now and then, and fails for some.
+/// Creates a load on one server in an open loop. The server sometimes stalls for a second, and some requests fail.
 pub fn stalling(seconds: u32) -> Run {
     let stages = vec![Stage {
         from: 5_000.0,
@@ -70,7 +70,7 @@ pub fn stalling(seconds: u32) -> Run {
     })
 }
 
-/// One server over more and more connections, at last more than the generator can drive.
+/// Creates a load on one server over an increasing number of connections, in the end more than the generator can drive.
 pub fn sweep(blocks: u32) -> Run {
     let plan = plan(&["http://127.0.0.1:8080"], &CONNECTIONS, Arrivals::Closed);
     run(plan, blocks, |_, n, _, noise| {
@@ -85,7 +85,7 @@ pub fn sweep(blocks: u32) -> Run {
     })
 }
 
-/// Two servers in turns; B is faster, with a longer tail.
+/// Creates a load on two servers in turns. B is faster, with a longer tail.
 pub fn two(blocks: u32) -> Run {
     let plan = plan(&["A", "B"], &[64], Arrivals::Closed);
     run(plan, blocks, |subject, _, block, noise| {
@@ -105,7 +105,7 @@ pub fn two(blocks: u32) -> Run {
     })
 }
 
-/// One server over IPv4 and IPv6, with some numbers of connections each.
+/// Creates a load on one server over IPv4 and IPv6, with multiple numbers of connections each.
 pub fn families(blocks: u32) -> Run {
     let plan = plan(&["IPv4", "IPv6"], &[1, 8, 64], Arrivals::Closed);
     run(plan, blocks, |subject, n, _, noise| {
@@ -120,7 +120,7 @@ pub fn families(blocks: u32) -> Run {
     })
 }
 
-/// A run in which every connection is refused.
+/// Creates a load in which every connection is refused.
 pub fn refusing(seconds: u32) -> Run {
     let plan = plan(&["http://127.0.0.1:8081"], &[8], Arrivals::Closed);
     run(plan, seconds, |_, _, _, _| Model {
@@ -129,7 +129,7 @@ pub fn refusing(seconds: u32) -> Run {
     })
 }
 
-/// A load of which every name from outside tries to break the report.
+/// Creates a load in which every external name tries to break the report.
 pub fn hostile() -> Run {
     let mut run = two(12);
     let plan = run.plan_mut().expect("a plan");
@@ -225,7 +225,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
 
 fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> Model) -> Run {
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
-    // Not shown.
+    // The machine ID is not shown.
     let id = (Host::MACHINE_ID.into(), "5c1e0d".into());
     let blocks = (0..blocks).map(|number| block(&plan, number, &model, &mut noise));
     Run {
@@ -321,14 +321,14 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
     }
 }
 
-/// Log-normal times; a stall delays the requests that are due during it by its remaining time.
+/// Returns log-normally distributed times. A stall delays the requests that are due during it by its remaining time.
 fn times(model: &Model, stall_ns: f64, served: u64) -> SliceTimes {
     const STEPS: u64 = 400;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     for step in 0..STEPS {
         let part = (step as f64 + 0.5) / STEPS as f64;
         let mut ns = model.median_ns * (-0.22 * normal::upper_quantile(part)).exp();
-        // The last in 400 are far slower than the others.
+        // One in 400 is far slower than the others.
         if step == STEPS - 1 {
             ns *= 3.4;
         }
@@ -340,7 +340,7 @@ fn times(model: &Model, stall_ns: f64, served: u64) -> SliceTimes {
     Counts(counts.into_iter().collect()).into()
 }
 
-/// The highest value of a bucket of an HdrHistogram with three significant digits.
+/// Returns the highest value of a bucket of an HdrHistogram with three significant digits.
 pub fn bucket(ns: f64) -> u64 {
     let ns = (ns as u64).max(1);
     let shift = (64 - ns.leading_zeros()).saturating_sub(11);

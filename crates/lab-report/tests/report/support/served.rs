@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of servers that benchlab started, as the experiment `rest` makes them, slice by slice from a simple
-//! model of each server and of the generator on a core of its own. The analysis is the real one.
+//! Runs of servers that benchlab started, such as those of the experiment `rest`.
+//!
+//! They are generated slice by slice from a simple model of each server and of the generator on a core of its own, and
+//! analyzed like any other run.
 
 use super::load::bucket;
 use super::{Noise, host};
@@ -9,35 +11,35 @@ use lab_stats::normal;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A visit's length.
+/// The length of a visit.
 const VISIT_NS: u64 = 50_000_000;
 
-/// CPU time of the generator for a request, and for opening a connection.
+/// The CPU time of the generator for a request, and for opening a connection.
 const GENERATOR_NS: f64 = 5_900.0;
 const OPENING_NS: f64 = 14_000.0;
 
-/// To wake up server and generator, when each waits for the other.
+/// The time to wake up server and generator, when each waits for the other.
 const WAKING_NS: f64 = 26_000.0;
 
-/// A server.
+/// The model of a server.
 #[derive(Clone, Copy)]
 pub struct Server {
     name: &'static str,
     language: &'static str,
     driver: &'static str,
-    /// CPU time of a request with a constant answer, µs.
+    /// The CPU time of a request with a constant response, in µs.
     cpu_us: f64,
-    /// How many times as much as in the baseline the work of `echo` and `static_64k` adds.
+    /// The additional work of `echo` and `static_64k`, as a multiple of the baseline's.
     weight: f64,
-    /// Resident memory without connections, MiB, and with each of them, KiB.
+    /// The resident memory without connections, in MiB, and per connection, in KiB.
     memory: (f64, f64),
-    /// Threads, workers, loops.
+    /// The numbers of threads, workers and event loops.
     threads: [u32; 3],
-    /// To its hello, and its first answer, ms.
+    /// The times from the start to the hello and to the first response, in ms.
     start_ms: (f64, f64),
-    /// Coherency: what keeping in step costs each pair of connections.
+    /// The coherency: the cost of keeping each pair of connections consistent.
     coherency: f64,
-    /// How much longer than the median the slowest take.
+    /// The factor by which the slowest requests take longer than the median.
     tail: f64,
 }
 
@@ -70,7 +72,7 @@ const JAX: [&str; 4] = [
     "Undertow 2.3.18, RESTEasy 6.2.11",
 ];
 
-/// Those of the experiment. The first is the baseline, the second its copy.
+/// The servers of the experiment. The first is the baseline, the second its copy.
 pub const SERVERS: [Server; 15] = [
     server(
         "ada-server",
@@ -197,20 +199,20 @@ pub const SERVERS: [Server; 15] = [
 /// The size of a run.
 #[derive(Clone, Debug)]
 pub struct RunSize {
-    /// How many blocks it has.
+    /// The number of blocks.
     pub blocks: u32,
-    /// So many of the servers.
+    /// The number of servers.
     pub servers: usize,
-    /// So many of the cases.
+    /// The number of cases.
     pub cases: usize,
-    /// Connections over which all is swept; of connections that serve one request alone every third.
+    /// The numbers of connections of the sweep. Connections that serve one request each use every third.
     pub connections: Vec<u32>,
-    /// Mirrored passes.
+    /// The number of mirrored passes.
     pub passes: u32,
 }
 
 impl Default for RunSize {
-    /// The whole experiment.
+    /// Returns the size of the whole experiment.
     fn default() -> RunSize {
         RunSize {
             blocks: 12,
@@ -222,7 +224,7 @@ impl Default for RunSize {
     }
 }
 
-/// A small one, which is analysed in no time.
+/// Returns a small size, which is analyzed quickly.
 pub fn small(blocks: u32) -> RunSize {
     RunSize {
         blocks,
@@ -233,8 +235,7 @@ pub fn small(blocks: u32) -> RunSize {
     }
 }
 
-/// A case: its name, its work, the request, and how much CPU time it adds for the server, µs, and the bytes of
-/// its answer.
+/// The cases: name, work, request, additional CPU time of the server in µs, and the number of bytes in the response.
 const CASES: [(&str, &str, &str, f64, u64); 5] = [
     (
         "json",
@@ -273,7 +274,7 @@ const CASES: [(&str, &str, &str, f64, u64); 5] = [
     ),
 ];
 
-/// The run.
+/// Creates the run.
 pub fn run(size: &RunSize) -> Run {
     let servers = &SERVERS[..size.servers];
     let plan = plan(size, servers);
@@ -298,7 +299,7 @@ pub fn run(size: &RunSize) -> Run {
     }
 }
 
-/// The same run without a server's slices, since the server failed the verification.
+/// Removes a server's slices from a run, since the server failed the verification.
 pub fn failing(mut run: Run, name: &str) -> Run {
     let plan = run.plan().expect("a plan");
     let position = plan.subjects.iter().position(|s| s.name == name);
@@ -329,7 +330,7 @@ pub fn failing(mut run: Run, name: &str) -> Run {
     run
 }
 
-/// A run of which every name from outside tries to break the report.
+/// Creates a run in which every external name tries to break the report.
 pub fn hostile() -> Run {
     let mut run = failing(self::run(&small(12)), "go");
     let plan = run.plan_mut().expect("a plan");
@@ -511,7 +512,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
     let speed = noise.about(0.05);
     let mut slices = Vec::new();
     for point in 0..plan.points.len() {
-        // Luck of a fresh process.
+        // The random speed of a fresh process.
         let luck: Vec<f64> = servers.iter().map(|_| noise.about(0.03)).collect();
         for pass in 0..passes {
             for (subject, server) in servers.iter().enumerate() {
@@ -540,7 +541,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
     }
 }
 
-/// A server's figures at full speed: CPU time of a request, the generator's CPU time, ns, and the rate.
+/// Returns a server's CPU time of a request and the generator's CPU time, in ns, and the rate at full speed.
 fn closed(plan: &Plan, server: &Server, point: PointId, connections: f64) -> (f64, f64, f64) {
     let (_, _, _, work_us, bytes) = CASES[plan.points[point].case];
     let alone = 1.0 + 0.45 / connections;
@@ -560,7 +561,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
     let connections = plan.connections(point) as f64;
     let (cpu, generator, most) = closed(plan, server, point, connections);
     let part = plan.part_of_peak(point);
-    // The offered rate is the one that the first block found; the machine's speed varies.
+    // The offered rate is based on the peak of the first block; the machine's speed varies.
     let peak = plan
         .peak_points(point)
         .map(|p| closed(plan, server, p, plan.connections(p) as f64).2);
@@ -575,7 +576,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
     let served = (rate * length / 1e9).round().max(1.0) as u64;
     let busy = part.unwrap_or(1.0);
     let median = match part {
-        // A queue grows with the load.
+        // The queue grows with the load.
         Some(part) => (cpu + generator) * (0.7 + 0.9 * part / (1.02 - part)) * speed + WAKING_NS,
         None => connections / rate * 0.92e9,
     };
@@ -619,7 +620,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
     }
 }
 
-/// Log-normal times with a long tail.
+/// Returns log-normally distributed times with a long tail.
 fn times(median_ns: f64, tail: f64, served: u64) -> SliceTimes {
     let steps = served.clamp(1, 160);
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
@@ -636,8 +637,9 @@ fn times(median_ns: f64, tail: f64, served: u64) -> SliceTimes {
     Counts(counts.into_iter().collect()).into()
 }
 
-/// Times of a log-normal distribution whose median is 1, in steps: reckoning each anew would take longer than
-/// the analysis.
+/// Returns the quantile of a log-normal distribution with median 1 at `part`.
+///
+/// The quantiles are precomputed in steps, since computing each one would take longer than the analysis.
 fn spread(part: f64) -> f64 {
     const STEPS: usize = 4096;
     static SPREAD: LazyLock<Vec<f64>> = LazyLock::new(|| {
