@@ -15,12 +15,12 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     let most = &forecast.places[0];
     let mut section = Section::new("Blocks and time");
     section.text(format!(
-        "{} varies by {} from block to block.{}",
+        "{} varies by {} between blocks.{}",
         comparison_name(most, plan),
         say::figure(&most.scatter, &Unit::Share, LEVEL),
         match forecast.places.len() {
             1 => "",
-            _ => " No other comparison needs more blocks.",
+            _ => " No other needs more blocks.",
         },
     ));
     section.push(differences(forecast, most, plan));
@@ -28,7 +28,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         section.push(places(forecast, plan));
     }
     section.text(format!(
-        "The ranges in parentheses reflect how uncertain this variation is after {}, at a confidence level of {}.{}",
+        "The ranges reflect the uncertainty of the variation after {}, at {}.{}",
         count(forecast.blocks as usize, "block"),
         say::percent(LEVEL),
         looks(plan),
@@ -48,12 +48,15 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
 }
 
 fn looks(plan: &Plan) -> String {
-    plan.measure.looks.iter().max().map_or(String::new(), |last| {
-        format!(
-            " Interim analyses are accounted for. For more than {last} blocks, or for a difference within the \
-             margin, use --blocks."
-        )
-    })
+    plan.measure
+        .looks
+        .iter()
+        .max()
+        .map_or(String::new(), |last| {
+            format!(
+                " Interim analyses count. Beyond {last} blocks or within the margin, use --blocks."
+            )
+        })
 }
 
 /// Describes the cost of detecting the smallest listed difference that is at least the margin.
@@ -65,13 +68,11 @@ fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     let (difference, power) = (say::percent(DIFFERENCES[at]), say::percent(POWERS[0]));
     match need.estimate {
         Some(_) => format!(
-            "Detecting a difference of {difference} at {power} power takes {} blocks, {}.",
+            "{difference} at {power} power: {} blocks, {}.",
             blocks(need),
             times(forecast, need)
         ),
-        None => format!(
-            "Detecting a difference of {difference} at {power} power takes more than 10,000 blocks."
-        ),
+        None => format!("{difference} at {power} power: more than 10,000 blocks."),
     }
 }
 

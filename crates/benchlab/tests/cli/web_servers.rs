@@ -475,7 +475,7 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
     assert!(block.redone_visits() as usize <= block.slices.len() / 4);
     let report = std::fs::read_to_string(project.file().with_extension("html")).unwrap();
     let sentence = format!(
-        "Besides {} turns that count, {} taken again",
+        "In addition to the {} turns that count, {} repeated",
         block.slices.len(),
         match block.redone_visits() {
             1 => "one was".to_owned(),

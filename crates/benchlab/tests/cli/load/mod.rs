@@ -155,7 +155,9 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
         let outcome = place.0.call(&["audit", "host", "--no-run", "--full"]);
         let words = outcome.expect(0).stdout.split_whitespace();
         let screen: String = words.collect::<Vec<_>>().join(" ");
-        let (_, text) = screen.split_once("load from here: ").expect("ports");
+        let (_, text) = screen
+            .split_once("The last load from this host: ")
+            .expect("ports");
         text.to_owned()
     };
     assert!(ports().starts_with("none known"));

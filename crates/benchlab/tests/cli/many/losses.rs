@@ -144,7 +144,7 @@ fn a_load_without_any_agent_left_has_failed() {
         "All agents were lost",
         "that were due later were not sent",
         "served or counted as an error, ",
-        "in its last slice",
+        "agent's last slice",
     ]);
     let file = place.0.file();
     place.0.call(&["resume", file.to_str().unwrap()]).expect(0);

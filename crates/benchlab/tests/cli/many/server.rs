@@ -48,7 +48,7 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
         "The resources that the server used are known for only",
         "of 12 blocks, and the results are based on these",
         "the agent on the server's machine, local 1, was lost",
-        "an agent on local 1 measured its resource usage",
+        "an agent on local 1 measured the resource usage of",
     ]);
 }
 
