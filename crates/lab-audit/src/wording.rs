@@ -26,9 +26,6 @@ pub const OBSERVED: &str = "observed";
 pub const WHY: &str = "why";
 pub const HOW_TO_CHECK: &str = "how to check";
 pub const SOURCE: &str = "source";
-pub const AREAS: &str = "Findings by area";
-pub const AREAS_CAPTION: &str = "A rule counts once per object that it applies to.";
-pub const AREAS_AXIS: &str = "findings";
 pub const NO_PLACE: &str = "–";
 pub const CHANGED: &str = "Findings that changed";
 pub const CHANGED_CAPTION: &str = "Findings whose state changed.";
@@ -58,7 +55,6 @@ pub const FIXED: &str = "Fixed since the previous audit";
 // Sentences
 
 pub const NOT_KEPT: &str = "The audit was not stored.";
-pub const NOTHING_BAD: &str = "No problems found.";
 pub const NO_CHANGE: &str = "No finding changed state.";
 
 fn audited(kind: AuditKind) -> &'static str {
@@ -91,26 +87,33 @@ pub fn kept_in(file: &str) -> String {
     format!("Stored in {file}. After a change, compare with `benchlab diff BEFORE.lab AFTER.lab`.")
 }
 
-/// The number of findings in each state, and the rules that the answer lists by name only.
-pub fn summary(counts: [(State, usize); 4], in_full: usize, named: &[&str]) -> String {
-    let counts = counts.map(|(state, count)| format!("{count} {}", state.name()));
-    let named = match named {
-        [] => String::new(),
-        names => format!(" In addition to the {in_full} below: {}.", names.join(", ")),
-    };
-    format!("{}.{named}", counts.join(", "))
+/// `2 problems, 9 suggestions, 27 checks passed, 3 not checked.`
+pub fn summary(count: impl Fn(State) -> usize) -> String {
+    let counted = |state, noun| Some(say::count(count(state), noun)).filter(|_| count(state) > 0);
+    let problems = counted(State::Bad, "problem").unwrap_or_else(|| "no problems".into());
+    let passed = |checks: String| format!("{checks} passed");
+    let unchecked = count(State::Unknown);
+    let parts = [
+        Some(say::capital(&problems)),
+        counted(State::Advice, "suggestion"),
+        counted(State::Good, "check").map(passed),
+        (unchecked > 0).then(|| format!("{unchecked} not checked")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{}.", parts.join(", "))
 }
 
-/// Formats a label: `Bad, disk-scheduler, sda and 2 more`.
-///
-/// `is_known` says whether the user already knows the object.
+/// `Problem, disk-scheduler, sda and 2 more`; `is_known`: the user already knows the object.
 pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
     let place = match (is_known, more) {
         (true, 0) => String::new(),
         (false, 0) => format!(", {}", finding.place),
         (_, more) => format!(", {} and {more} more", finding.place),
     };
-    let state = say::capital(finding.state.name());
+    let state = match finding.state {
+        State::Bad => "Problem",
+        _ => "Suggestion",
+    };
     format!("{state}, {}{place}", finding.rule)
 }
 

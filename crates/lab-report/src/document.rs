@@ -7,7 +7,7 @@ use crate::kind::kind_of;
 use crate::parts::measured::Measured;
 use crate::parts::scope::Scope;
 use crate::parts::{bias, conditions, findings, method, rows, trouble};
-use lab_document::Document;
+use lab_document::{Answer, Document};
 use lab_model::{Content, Plan, Run};
 
 /// Builds the document for a measured run, or for imported values.
@@ -34,7 +34,11 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
     document.answer = if measured.results.cells.is_empty() {
         findings::no_answer(&measured)
     } else {
-        findings::answer(&measured, parts.chart, parts.findings)
+        Answer {
+            headline: parts.headline,
+            table: parts.table,
+            ..findings::answer(&measured, parts.chart, parts.findings)
+        }
     };
     let before = [trouble::failures(&measured), trouble::warnings(&measured)];
     let after = [

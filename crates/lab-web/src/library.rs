@@ -284,14 +284,12 @@ impl RunLine {
     fn of(document: &Document) -> RunLine {
         let answer = &document.answer;
         let first = answer.findings.first();
-        let text = first.map(|f| match f.label.as_str() {
-            "" => f.text.clone(),
-            label => format!("{label}: {}", f.text),
-        });
+        let (headline, _) = answer.split();
+        let headline = Some(headline).filter(|text| !text.is_empty());
         let none = || "Nothing was compared.".to_owned();
         RunLine {
             answer: clean(
-                &text
+                &headline
                     .or_else(|| answer.undecided.clone())
                     .unwrap_or_else(none),
             ),

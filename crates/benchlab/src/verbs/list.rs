@@ -52,9 +52,7 @@ fn overview(project: &Project) -> Result<(), Exit> {
             hanging_indent(&format!("{name:<width$}  "), &question)
         );
     }
-    say!(
-        "\n`benchlab list NAME` shows the cases and subjects of an experiment, and what is missing."
-    );
+    say!("\n`benchlab list NAME` shows one: its cases, its subjects, and what is missing.");
     Ok(())
 }
 

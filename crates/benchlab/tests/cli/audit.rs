@@ -111,6 +111,7 @@ fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
         folder,
         &["history", "audit-host", "--runs", "after"],
     ));
+    let history = history.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         history.contains("2 audits")
             && history.contains("Fixed since the previous audit: net-somaxconn"),

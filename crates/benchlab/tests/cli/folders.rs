@@ -142,7 +142,7 @@ fn places_that_cannot_be() {
     let duplicate = [places[0].clone(), places[0].clone()];
     run_on(&project, &duplicate, &[])
         .expect(2)
-        .says(&["named twice"]);
+        .says(&["specified twice"]);
     run_on(&project, &[PathBuf::from("/proc")], &[])
         .expect(1)
         .says(&["cannot create a directory in /proc"]);

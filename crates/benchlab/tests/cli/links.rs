@@ -104,7 +104,7 @@ fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
         }
         _ => {
             let root_or_netem = |text: &str| {
-                ["requires root", "no netem", "not installed"]
+                ["requires root", "does not support netem", "not installed"]
                     .iter()
                     .any(|reason| text.contains(reason))
             };

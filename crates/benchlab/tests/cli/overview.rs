@@ -134,8 +134,8 @@ fn a_sweep_answers_of_one_subject_alone() {
     .unwrap();
     let outcome = project.run(&alone);
     let answers = [
-        "• noop: honest is fastest at n=",
-        "• noop: honest: no value of n is known to take longer",
+        "noop: honest is fastest at n=",
+        "noop: honest: no value of n is known to take longer",
     ];
     let screen = &outcome.expect(0).stdout;
     assert!(

@@ -171,6 +171,7 @@ fn answer(
         chart: None,
         findings,
         undecided: (unseen > 0).then(|| wording::seen_in_one(unseen)),
+        ..Answer::default()
     }
 }
 

@@ -5,11 +5,7 @@ use super::evidence::{self, seen_and_cost};
 use crate::wording;
 use lab_document::format::text::clean;
 use lab_document::say;
-use lab_document::{
-    Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding, Item, NEUTRAL,
-    Quantity, Scale, Section, Table, Tone,
-};
-use lab_model::Unit;
+use lab_document::{Answer, Document, Finding, Item, Section, Table, Tone};
 use lab_model::audit::{Audit, AuditFinding, Fix, State};
 use serde_json::Value as Json;
 
@@ -88,29 +84,26 @@ pub fn document(report: &AuditReport) -> Document {
     document
 }
 
-/// The number of rules that the answer describes in full; it lists the others by name.
-const IN_FULL: usize = 2;
-
-/// Builds the answer: the number of findings in each state, and the worst findings.
+/// Returns the counts of findings by state, then every rule that needs attention.
 fn answer(audit: &Audit) -> Answer {
-    let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
-    let (first, others) = rules.split_at(rules.len().min(IN_FULL));
-    let others: Vec<&str> = others.iter().map(|(rule, _)| *rule).collect();
-    let counts = [State::Bad, State::Advice, State::Unknown, State::Good];
-    let counts = counts.map(|state| (state, audit.count(state)));
-    let text = wording::summary(counts, IN_FULL, &others);
-    let mut findings = vec![Finding::new(wording::FINDINGS, text, Tone::Plain)];
-    findings.extend(first.iter().map(|(_, same)| sentence(audit, same)));
     if audit.count(State::NotApplicable) == audit.findings.len() {
         let reasons = say::distinct(audit.findings.iter().map(|f| f.seen.as_str()));
-        findings = vec![Finding::plain(reasons.join(" "))];
-    } else if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
-        findings.push(Finding::plain(wording::NOTHING_BAD));
+        return Answer {
+            findings: vec![Finding::plain(reasons.join(" "))],
+            undecided: unknown_findings(audit),
+            ..Answer::default()
+        };
     }
+    let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
     Answer {
-        chart: chart(audit),
-        findings,
+        headline: wording::summary(|state| audit.count(state)),
+        chart: audit.chart.as_ref().map(evidence::chart),
+        findings: rules
+            .iter()
+            .map(|(_, same)| sentence(audit, same))
+            .collect(),
         undecided: unknown_findings(audit),
+        ..Answer::default()
     }
 }
 
@@ -176,52 +169,6 @@ fn unknown_findings(audit: &Audit) -> Option<String> {
         rules.dedup();
         wording::unknown(&rules, reason)
     }))
-}
-
-/// Returns the audit's own chart, or a chart of the findings in each area.
-fn chart(audit: &Audit) -> Option<Chart> {
-    let chart = audit.chart.as_ref().map(evidence::chart);
-    chart.or_else(|| areas(audit))
-}
-
-const PARTS: [(State, usize); 4] = [
-    (State::Bad, 3),
-    (State::Advice, 1),
-    (State::Unknown, NEUTRAL),
-    (State::Good, 2),
-];
-
-fn areas(audit: &Audit) -> Option<Chart> {
-    let grouped = say::grouped(audit.findings.iter().map(|f| (f.area.as_str(), f.state)));
-    let unit = || Unit::Count("rules".into());
-    let counts = |states: &[State], state: State| {
-        let count = states.iter().filter(|s| **s == state).count();
-        Quantity::exact(count as f64, unit())
-    };
-    let rows = grouped.iter().filter_map(|(area, states)| {
-        let parts = PARTS.iter().enumerate().map(|(part, (state, _))| BarPart {
-            part,
-            value: counts(states, *state),
-        });
-        let parts: Vec<BarPart> = parts.collect();
-        let total: f64 = parts.iter().map(|part| part.value.value).sum();
-        let row = BarRow::new(area, 0, Quantity::exact(total, unit()));
-        (total > 0.0).then_some(BarRow { parts, ..row })
-    });
-    let rows: Vec<BarRow> = rows.collect();
-    (!rows.is_empty()).then(|| Chart {
-        id: "areas".into(),
-        title: wording::AREAS.into(),
-        caption: wording::AREAS_CAPTION.into(),
-        drawing: Drawing::Bars(Bars {
-            axis: Axis::new(wording::AREAS_AXIS, unit(), Scale::Linear),
-            parts: PARTS
-                .iter()
-                .map(|(state, colour)| (state.name().into(), *colour))
-                .collect(),
-            rows,
-        }),
-    })
 }
 
 /// Returns all findings of a state, with their costs and fixes.

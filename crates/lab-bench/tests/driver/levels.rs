@@ -161,7 +161,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     assert_eq!(has_verdicts(&found, 2), [true, true]);
     let why = reasons(&found);
     assert_eq!(why.len(), 1, "{why:?}");
-    // Its pilot lacks 88 of 120 batches, 18 ms: nothing of a second that each has, so that only the spare time is added.
+    // Its pilot lacks 88 of 120 batches, or 18 ms. That fits into the second that each pilot has, so only the reserve is added.
     for part in [
         "could not be warmed up at ",
         " in 6.4 ms",

@@ -50,6 +50,10 @@ pub struct Document {
 /// The content of the first screen.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Answer {
+    /// The answer in one sentence, with its number. If it is empty, the first sentence of the first finding is the answer.
+    pub headline: String,
+    /// The values that the question asks for, if a table shows them better than the chart.
+    pub table: Option<Table>,
     /// The chart that answers the question.
     pub chart: Option<Chart>,
     /// Plain sentences, the most important first; at most three findings.
@@ -61,6 +65,49 @@ pub struct Answer {
 impl Answer {
     /// The maximum number of findings that an answer shows.
     pub const MAX_FINDINGS: usize = 3;
+
+    /// True if nothing is known.
+    pub fn is_empty(&self) -> bool {
+        let has_values = self.table.is_some() || self.chart.is_some();
+        !has_values
+            && self.headline.is_empty()
+            && self.findings.is_empty()
+            && self.undecided.is_none()
+    }
+
+    /// Moves the answer to the top: returns it, empty if nothing is known, with the findings that it leaves.
+    pub fn split(&self) -> (String, Vec<Finding>) {
+        if !self.headline.is_empty() {
+            return (self.headline.clone(), self.findings.clone());
+        }
+        let Some((first, others)) = self.findings.split_first() else {
+            return (String::new(), Vec::new());
+        };
+        let (sentence, rest) = first_sentence(&first.text);
+        let headline = match first.label.as_str() {
+            "" => sentence.to_owned(),
+            label => format!("{label}: {sentence}"),
+        };
+        let rest = Finding {
+            text: rest.to_owned(),
+            ..first.clone()
+        };
+        let rest = Some(rest).filter(|finding| !finding.text.is_empty());
+        (
+            headline,
+            rest.into_iter().chain(others.iter().cloned()).collect(),
+        )
+    }
+}
+
+/// Splits a text after its first sentence: after a full stop that a blank and a capital letter or a quoted name follow.
+fn first_sentence(text: &str) -> (&str, &str) {
+    let begins = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
+    let mut stops = text.match_indices(". ").map(|(at, _)| at);
+    match stops.find(|at| begins(&text[at + 2..])) {
+        Some(at) => (&text[..=at], &text[at + 2..]),
+        None => (text, ""),
+    }
 }
 
 /// One or two sentences that the data support.
@@ -232,13 +279,13 @@ impl Document {
         self.answer.chart.iter().chain(charts).collect()
     }
 
-    /// Returns all tables in reading order.
+    /// Every table, that of the answer first, in the order in which they are read.
     pub fn tables(&self) -> Vec<&Table> {
         let tables = self.items().filter_map(|item| match item {
             Item::Table(table) => Some(table),
             _ => None,
         });
-        tables.collect()
+        self.answer.table.iter().chain(tables).collect()
     }
 
     /// Returns the findings of all sections that have a warning tone.

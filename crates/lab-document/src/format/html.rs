@@ -4,6 +4,7 @@
 //! The page can be read without benchlab and without a network, in light and dark mode, on paper and on a phone. The
 //! template escapes all text.
 
+use super::Top;
 use super::grid::{Grid, GridCell, GridColumn};
 use super::text::clean_lines;
 use super::warnings;
@@ -15,7 +16,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 /// The maximum length of a title, in characters, because command lines can be very long.
-const TITLE: usize = 240;
+const TITLE: usize = 400;
 /// Tables with more rows than this are folded.
 const ROWS: usize = 40;
 
@@ -102,7 +103,9 @@ fn content(document: &Document) -> Result<Markup, Error> {
 }
 
 fn header(document: &Document) -> Markup {
-    let (headline, about) = super::headline(document);
+    let Top {
+        headline, about, ..
+    } = super::top(document);
     html! {
         header {
             p class="about" { (short(&about)) }
@@ -156,12 +159,13 @@ fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<
     Ok(html! {
         section id="answer" class="lead" aria-labelledby="answer-title" {
             h2 id="answer-title" { "Answer" }
+            @if let Some(table) = &answer.table { (self::table(table)) }
             @if let Some(chart) = &answer.chart { (figure(chart, chart::narrow(chart)?)?) }
-            @for finding in &answer.findings { (self::finding(finding)) }
+            @for finding in &super::top(document).findings { (self::finding(finding)) }
             @if let Some(undecided) = &answer.undecided {
                 p class="finding undecided" { strong { "Inconclusive: " } (undecided) }
             }
-            @if answer.chart.is_none() && answer.findings.is_empty() && answer.undecided.is_none() {
+            @if answer.is_empty() {
                 p { "No result: nothing was compared." }
             }
             @if let Some(first) = first { p class="warnings" { a href={ "#" (ids[first]) } { (warnings(document)) } } }

@@ -38,20 +38,22 @@ struct MarkdownText {
 
 impl MarkdownText {
     fn answer(&mut self, document: &Document) {
-        let (headline, about) = super::headline(document);
-        self.heading(1, &headline);
-        self.paragraph(&about);
+        let top = super::top(document);
+        self.heading(1, &top.headline);
         let answer = &document.answer;
-        if let Some(chart) = &answer.chart {
-            self.table(&values::table(chart));
+        match (&answer.table, &answer.chart) {
+            (Some(table), _) => self.table(table),
+            (None, Some(chart)) => self.table(&values::table(chart)),
+            (None, None) => {}
         }
-        answer
-            .findings
+        top.findings
             .iter()
             .for_each(|finding| self.finding(finding));
         if let Some(undecided) = &answer.undecided {
             self.labelled("Inconclusive", undecided);
         }
+        self.end();
+        self.paragraph(&top.about);
         self.end();
         self.paragraph(&warnings(document));
     }

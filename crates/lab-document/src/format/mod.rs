@@ -20,24 +20,40 @@ pub use tidy::COLUMNS;
 
 use crate::document::{Document, Finding};
 
-/// Returns a headline and a line with the rest of the title and the date.
-///
-/// The headline is the question, or the title if there is no question.
-fn headline(document: &Document) -> (String, String) {
+/// The top of a document.
+struct Top {
+    /// The answer; the question or the title if nothing is known.
+    headline: String,
+    /// The question, the title and the date, as far as the headline does not show them.
+    about: String,
+    /// The findings that follow.
+    findings: Vec<Finding>,
+}
+
+/// Returns the top of a document: the answer first.
+fn top(document: &Document) -> Top {
     let Document {
         title,
         question,
         made,
+        answer,
         ..
     } = document;
-    let (headline, about) = if question.is_empty() {
-        (title, vec![made])
+    let (headline, findings) = answer.split();
+    let has_answer = !headline.is_empty();
+    let mut about = vec![question, title, made];
+    about.retain(|text| !text.is_empty());
+    let headline = if has_answer || about.is_empty() {
+        headline
     } else {
-        (question, vec![title, made])
+        about.remove(0).clone()
     };
-    let about = about.into_iter().filter(|text| !text.is_empty());
-    let about: Vec<&str> = about.map(String::as_str).collect();
-    (headline.clone(), about.join(" · "))
+    let about: Vec<&str> = about.into_iter().map(String::as_str).collect();
+    Top {
+        headline,
+        about: about.join(" · "),
+        findings,
+    }
 }
 
 /// Summarizes the warnings: their total, and their count by label.

@@ -6,6 +6,7 @@ mod pen;
 mod table;
 
 use self::pen::Pen;
+use super::Top;
 use super::grid::Grid;
 use super::text::{clean, cut, wrap, wrap_at_most, wrap_sentences};
 use crate::document::{Chart, Document, Finding, Item, Section, Table, Tone};
@@ -13,8 +14,13 @@ use crate::output::{Format, Rendered, Terminal};
 
 /// The height of the first screen in lines: 40, less two for the caller's message about the saved file.
 const SCREEN: usize = 38;
-/// The maximum number of findings on the first screen, and the maximum number of lines of each.
-const FINDINGS: (usize, usize) = (3, 3);
+/// Lines of the headline, and of the line below it.
+const HEADLINE: usize = 4;
+const ABOUT: usize = 3;
+/// The maximum number of findings next to a table or a chart. Without these, the findings are the answer.
+const FINDINGS: usize = 3;
+/// The maximum number of lines of a finding.
+const FINDING: usize = 3;
 /// The minimum width in columns; narrower text is not legible.
 const NARROWEST: usize = 40;
 
@@ -76,9 +82,13 @@ impl Screen {
     /// Writes the first screen.
     fn answer(&mut self, document: &Document, full: bool) {
         let begin = self.lines.len();
-        self.headline(document);
-        let after = self.after_chart(document, full);
-        if let Some(chart) = &document.answer.chart {
+        let top = super::top(document);
+        self.headline(&top);
+        let after = self.after_chart(document, &top.findings, full);
+        if let Some(table) = &document.answer.table {
+            self.blank();
+            self.table(table);
+        } else if let Some(chart) = &document.answer.chart {
             let used = self.lines.len() - begin + after.len() + 2;
             let room = if full {
                 usize::MAX
@@ -92,31 +102,29 @@ impl Screen {
         self.lines.extend(after);
     }
 
-    fn headline(&mut self, document: &Document) {
-        let (headline, about) = super::headline(document);
-        let (headline, about) = (clean(&headline), clean(&about));
-        let headline = wrap_at_most(&headline, self.width, 2);
+    fn headline(&mut self, top: &Top) {
+        let headline = wrap_at_most(&clean(&top.headline), self.width, HEADLINE);
         self.lines
             .extend(headline.iter().map(|line| self.pen.bold(line)));
-        if !about.is_empty() {
-            self.lines.push(self.pen.dim(&cut(&about, self.width)));
-        }
+        self.caption(&top.about, ABOUT);
     }
 
     /// Returns the lines below the answer's chart.
-    fn after_chart(&self, document: &Document, full: bool) -> Vec<String> {
+    fn after_chart(&self, document: &Document, findings: &[Finding], full: bool) -> Vec<String> {
         let answer = &document.answer;
         let mut below = Screen {
             lines: Vec::new(),
             ..*self
         };
-        for finding in answer.findings.iter().take(FINDINGS.0) {
-            below.finding(finding, FINDINGS.1);
+        let has_values = answer.table.is_some() || answer.chart.is_some();
+        let most = if has_values { FINDINGS } else { usize::MAX };
+        for finding in findings.iter().take(most) {
+            below.finding(finding, FINDING);
         }
         if let Some(undecided) = &answer.undecided {
             below.labelled("Inconclusive", undecided, Tone::Undecided, 3);
         }
-        if answer.chart.is_none() && below.lines.is_empty() {
+        if answer.is_empty() {
             below.text("No result: nothing was compared.");
         }
         below.blank();

@@ -65,18 +65,21 @@ pub fn render(document: &Document) -> Result<Vec<u8>, XlsxError> {
 
 fn answer(document: &Document, chart_data: &mut Sheet) -> Result<Worksheet, XlsxError> {
     let mut page = Sheet::new(ANSWER)?;
-    page.heading(&document.title, 16.0)?;
-    page.prose(&document.question, 0);
-    page.muted_prose(&document.made);
+    let top = super::top(document);
+    page.heading(&top.headline, 16.0)?;
+    page.muted_prose(&top.about);
     page.space();
     let answer = &document.answer;
-    for finding in &answer.findings {
+    for finding in &top.findings {
         self::finding(&mut page, finding);
     }
     if let Some(undecided) = &answer.undecided {
         page.prose(&format!("Inconclusive: {undecided}"), 0);
     }
     page.space();
+    if let Some(table) = &answer.table {
+        page.table(table)?;
+    }
     if let Some(chart) = &answer.chart {
         answer_chart::insert(&mut page, chart_data, chart)?;
     }

@@ -141,6 +141,7 @@ fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
         chart: chart(known),
         findings,
         undecided: known.is_empty().then(nothing),
+        ..Answer::default()
     }
 }
 

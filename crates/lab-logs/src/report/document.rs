@@ -11,9 +11,7 @@ use crate::analysis::{self, gate};
 use crate::finding::{CapacityProblem, LogsFinding};
 use crate::wording;
 use lab_document::say;
-use lab_document::{
-    Answer, Document, Item, Row, Section,
-};
+use lab_document::{Answer, Document, Item, Row, Section};
 use lab_model::{Counts, LogAnalysis, LogPage, PageKind, Run, Unit};
 use lab_stats::results::results;
 use std::time::Duration;
@@ -71,9 +69,8 @@ fn answer(log: &Analyses) -> Answer {
             ..Answer::default()
         };
     };
-    // Assumptions come before the findings that depend on them.
+    // Assumptions about the logs follow directly after the headline, which depends on them.
     let mut findings: Vec<LogsFinding> = assumed(log.analysis).collect();
-    findings.push(pages::smallest_set(ranking));
     if log.pages.is_some() {
         findings.extend(log.queries.as_ref().map(pages::smallest_set));
     }
@@ -82,16 +79,18 @@ fn answer(log: &Analyses) -> Answer {
     findings.extend(changed::finding(log));
     findings.extend(when::finding(log).or_else(|| when::busiest(log)));
     findings.extend(pages::orders_finding(ranking));
-    findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
+    findings.truncate(Answer::MAX_FINDINGS - 1 + log.analysis.assumptions.len());
     let mut open: Vec<LogsFinding> = advice(log.analysis).collect();
     open.extend(within::left_out(log.analysis));
     open.extend(ranking.interval.is_none().then_some(LogsFinding::TooShort));
     open.extend(when::undecided(log));
     open.extend(log.capacity.is_none().then_some(LogsFinding::NoCapacity));
     Answer {
+        headline: wording::sentence(&pages::smallest_set(ranking)),
         chart: pages::chart(ranking),
         findings: findings.iter().map(shown).collect(),
         undecided: say::paragraph(open.iter().map(wording::sentence)),
+        ..Answer::default()
     }
 }
 

@@ -8,9 +8,7 @@ use crate::analysis::week::Spikes;
 use crate::finding::LogsFinding;
 use crate::wording;
 use lab_document::say;
-use lab_document::{
-    Cell, Finding, Precision, Quantity, Tone,
-};
+use lab_document::{Cell, Finding, Precision, Quantity, Tone};
 use lab_model::{Direction, Interval, LogAnalysis, LogPage, Metric, PageKind, Run, Unit};
 
 /// The input of a report on logs.

@@ -45,6 +45,7 @@ pub fn document(report: &ProfileReport) -> Document {
             chart: heap::chart(&pair).or_else(|| costs::chart(&pair)),
             findings: answer_findings(&pair, report),
             undecided: None,
+            ..Answer::default()
         },
         source: wording::SOURCE.into(),
         ..Document::default()

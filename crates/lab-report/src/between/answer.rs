@@ -31,6 +31,7 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
         chart: chart(report, &greatest(changes), "answer"),
         findings,
         undecided: undecided(report, changes),
+        ..Answer::default()
     }
 }
 

@@ -143,6 +143,7 @@ fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
         chart: chart(records, lines),
         findings: findings.take(Answer::MAX_FINDINGS).collect(),
         undecided: records.is_empty().then(none).or(changes.open()),
+        ..Answer::default()
     }
 }
 

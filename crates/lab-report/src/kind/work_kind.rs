@@ -5,7 +5,7 @@ use crate::parts::kind_traits::KindTraits;
 use crate::parts::measured::Measured;
 use crate::parts::respect::Respect;
 use crate::parts::scope::Scope;
-use lab_document::{Chart, Finding, Section};
+use lab_document::{Chart, Finding, Section, Table};
 
 /// A kind of measured work, as reports show it.
 pub trait WorkKind {
@@ -37,7 +37,12 @@ pub trait WorkKind {
 }
 
 /// The parts that each kind of work adds to the common document.
+#[derive(Default)]
 pub struct DocumentParts {
+    /// The answer in one sentence; empty if the first finding has it.
+    pub headline: String,
+    /// The values that the question asks for, if a table shows them better than the chart.
+    pub table: Option<Table>,
     /// The main chart of the first screen.
     pub chart: Option<Chart>,
     /// The findings, the most important first. The document shows the first three.

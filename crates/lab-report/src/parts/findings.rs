@@ -35,6 +35,7 @@ pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Findi
         chart,
         findings,
         undecided: undecided(measured),
+        ..Answer::default()
     }
 }
 

@@ -250,7 +250,7 @@ pub fn highest_rate(scope: &Scope, points: &[PointId], work: &str) -> Option<Str
     let tie = match tied {
         [] => String::new(),
         many => format!(
-            "; it is statistically tied with that of {}",
+            "; whether it is above that of {} is inconclusive",
             sentence::names(scope, many)
         ),
     };

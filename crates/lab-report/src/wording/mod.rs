@@ -8,6 +8,7 @@ mod exclusions;
 mod gates;
 mod places;
 mod scaling;
+mod targets;
 mod times;
 mod verdicts;
 mod warnings;
@@ -21,6 +22,9 @@ pub use caveats::{caveat, not_compared};
 pub use exclusions::exclusion;
 pub use gates::{crossed, undecided};
 pub use scaling::no_law;
+pub use targets::{
+    OnTarget, fewer_points, how_to_read_ratios, range_over_targets, ratios_on_targets,
+};
 pub use verdicts::{
     Compared, MetricWords, Order, Ranked, comparison, greatest_ratio, leads_part, metric_words,
     order, pauses, ratio, verdict,

@@ -53,6 +53,7 @@ pub fn document() -> Document {
             undecided: Some(
                 "Java against C at insert: about 40 more blocks would decide it.".into(),
             ),
+            ..Answer::default()
         },
         sections: vec![times, method],
         rows: rows(),

@@ -397,6 +397,7 @@ pub fn rich() -> Document {
             undecided: Some(
                 "Rust against c in connect. About 6 more minutes would decide it.".into(),
             ),
+            ..Answer::default()
         },
         source: "Every sample is in runs/2026-11-22T12-10-sql.lab.".into(),
         ..Document::default()

@@ -192,8 +192,7 @@ fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     say::grouped(at)
 }
 
-/// Lists the fastest subject for each fault among those without errors: `Fastest …: classic with order;
-/// java with cut; inconclusive with percent.`
+/// `Fastest of those that …: classic with order; java with cut; inconclusive with percent.`
 fn fastest(faults: &[Fault]) -> Option<String> {
     let best = faults.iter().map(|(fault, places)| {
         let right = subjects_without(&AT_POINTS, places);

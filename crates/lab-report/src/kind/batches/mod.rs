@@ -5,6 +5,7 @@ mod calls;
 mod links;
 mod side_by_side;
 mod split;
+mod targets;
 mod timeline;
 
 use super::work_kind::{DocumentParts, WorkKind};
@@ -101,7 +102,13 @@ fn parts(scopes: &[Scope]) -> DocumentParts {
     let mut sections: Vec<Section> = scopes.iter().flat_map(target_sections).collect();
     sections.push(resources(scopes));
     sections.push(hosts::section(&first));
+    let compares_targets = !of_calls && !links::is_present(&first) && schemes.is_none();
+    let answer = first.plan.answer();
+    let table = targets::table(scopes, answer).filter(|_| compares_targets);
+    let headline = targets::headline(scopes, answer).filter(|_| compares_targets);
     DocumentParts {
+        headline: headline.unwrap_or_default(),
+        table,
         chart: if of_calls {
             calls::chart(scopes)
         } else if links::is_present(&first) {
@@ -198,7 +205,7 @@ fn memory(scope: &Scope) -> Option<Finding> {
         ),
         many => {
             let names = sentence::names(scope, many);
-            format!("{names} use the least memory and are statistically tied; {most}.")
+            format!("{names} hold the least memory, statistically tied, and {most}.")
         }
     }))
 }

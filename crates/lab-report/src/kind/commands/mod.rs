@@ -22,6 +22,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The times of a run.
 static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
 
+/// The values that answer which command takes how long.
+static ANSWER: [Metric; 5] = [
+    Metric::WALL,
+    Metric::MEAN_WALL,
+    Metric::USER_CPU,
+    Metric::SYSTEM_CPU,
+    Metric::PEAK_MEMORY,
+];
+
 /// Resources used by one run.
 static USES: [Metric; 11] = [
     Metric::USER_CPU,
@@ -90,11 +99,24 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     );
     sections.push(costs::section(scope));
     DocumentParts {
+        table: answer_table(scope),
         chart: charts::answer(std::slice::from_ref(scope), &Metric::WALL),
         findings: findings(scope),
         sections,
         method: method(scope, commands),
+        ..DocumentParts::default()
     }
+}
+
+/// Times, memory and ratios of all commands, side by side. `None` over a sweep, which a chart shows better.
+fn answer_table(scope: &Scope) -> Option<Table> {
+    let [point] = scope.points()[..] else {
+        return None;
+    };
+    let places = scope.places(&scope.compared(), &[point]);
+    let table = table::figures(scope, "Time and memory of a run", &places, &ANSWER)
+        .captioned("The typical time, and the mean with all pauses.");
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Builds a title from the commands and their names in the findings, such as `A: sort a, B: sort b`. Returns `None` for

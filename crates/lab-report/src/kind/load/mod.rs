@@ -116,6 +116,7 @@ fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
             agents::section(scope),
         ],
         method: load_sent::method(scope, load, None),
+        ..DocumentParts::default()
     }
 }
 

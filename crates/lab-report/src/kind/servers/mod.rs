@@ -109,6 +109,7 @@ fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
             .into_iter()
             .chain([hosts::measured_on(scope)])
             .collect(),
+        ..DocumentParts::default()
     }
 }
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sentences about subjects on multiple targets.
+
+use super::verdicts;
+use lab_document::say;
+use lab_model::{Interval, Metric};
+
+/// A subject's ratio on a target.
+pub struct OnTarget {
+    /// The subject's name.
+    pub subject: String,
+    /// The target's title, such as `SQLite`.
+    pub target: &'static str,
+    /// The ratio to the baseline's value.
+    pub ratio: Interval,
+}
+
+/// `The smallest ratio measured is ada's on PostgreSQL, 0.981 times c's time (…); the largest is …`
+pub fn range_over_targets(
+    metric: &Metric,
+    baseline: &str,
+    [least, most]: [OnTarget; 2],
+    level: f64,
+) -> String {
+    let of = |on: &OnTarget| {
+        let OnTarget {
+            subject, target, ..
+        } = on;
+        let times = verdicts::ratio(metric, &on.ratio, baseline, level);
+        format!("{subject}'s on {target}, {times}")
+    };
+    format!(
+        "The smallest ratio measured is {}; the largest is {}.",
+        of(&least),
+        of(&most)
+    )
+}
+
+/// The title of the table of ratios.
+pub fn ratios_on_targets(baseline: &str, metric: &Metric) -> String {
+    let title = say::capital(&metric.title);
+    format!("{title} as a multiple of {baseline}'s, on each target")
+}
+
+/// The caption of that table. `margin`: such as `2 %`.
+pub fn how_to_read_ratios(margin: &str) -> String {
+    format!(
+        "Geometric means over all points, with intervals that hold together. A ratio without a word below it is faster \
+         (below 1) or slower; within 1 ± {margin} it is equivalent."
+    )
+}
+
+/// `6 of 11 points`: a mean over fewer points than the others' is not comparable with theirs.
+pub fn fewer_points(points: u32, all: u32) -> String {
+    format!("{points} of {all} points")
+}
