@@ -106,7 +106,7 @@ fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
     for part in [
         "was still warming up at ",
         "(turns 33",
-        "steady 20",
+        "steady state 20",
         "its pilot was steady after 401 operations (8",
     ] {
         assert!(why[0].contains(part), "{part} in {why:?}");
@@ -183,7 +183,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         assert_eq!(has_verdicts(&found, subject), [false, true]);
     }
     let why = &reasons(&found)[0];
-    assert!(why.contains("since s0 could not be warmed up at "), "{why}");
+    assert!(why.contains("because the baseline s0 could not be warmed up at "), "{why}");
 
     // A subject whose own pilot was truncated, too, is excluded only once.
     let both = |pilot: &mut Pilot| {
@@ -220,7 +220,7 @@ fn two_lasting_levels_are_distinguished_from_a_warm_up() {
     let is_slow = |block: u32| block % 8 < 3;
     let lasting = why(&|block, _, steady| if is_slow(block) { 1.7 * steady } else { steady });
     for part in [
-        "ran at one of two lasting levels at ",
+        "settled at one of two levels at ",
         ": 3 of 8 processes took 34",
         "the others 20",
     ] {
