@@ -183,7 +183,10 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         assert_eq!(has_verdicts(&found, subject), [false, true]);
     }
     let why = &reasons(&found)[0];
-    assert!(why.contains("because the baseline s0 could not be warmed up at "), "{why}");
+    assert!(
+        why.contains("because the baseline s0 could not be warmed up at "),
+        "{why}"
+    );
 
     // A subject whose own pilot was truncated, too, is excluded only once.
     let both = |pilot: &mut Pilot| {
@@ -198,7 +201,12 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         .refusals
         .iter()
         .zip(reasons(&found))
-        .map(|(r, why)| (r.subject, why.contains("since s0 could not be warmed up")))
+        .map(|(r, why)| {
+            (
+                r.subject,
+                why.contains("because the baseline s0 could not be warmed up"),
+            )
+        })
         .collect();
     assert_eq!(refused, [(1, true), (2, true)]);
 }

@@ -84,7 +84,10 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
         kill(pids[0], Signal::SIGKILL).unwrap();
         assert!(soon(|| !service.is_alive()), "{kind}");
         let failure = service.failure().unwrap().to_string();
-        assert!(failure.starts_with(&format!("{kind} exited unexpectedly")), "{failure}");
+        assert!(
+            failure.starts_with(&format!("{kind} exited unexpectedly")),
+            "{failure}"
+        );
         let error = service.counters().unwrap_err();
         assert!(matches!(error, ServiceError::Ended { .. }), "{error:?}");
         let second = Service::start(kind, &request(&scratch, &[])).unwrap();
