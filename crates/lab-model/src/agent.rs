@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 /// An agent that took part in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// The host on which it was started, such as `gen1`; unique among agents that were started together.
+    /// The host that the agent was started on, such as `gen1`; unique among agents started together.
     pub name: String,
     /// The launcher that started the agent: `local`, `netns`, `ssh`, `slurm` or `k8s`.
     pub launcher: String,
-    /// The machine's own name for itself.
+    /// The host name that the machine reports.
     pub machine: String,
-    /// The version of benchlab there; the same as the coordinator's.
+    /// The agent's benchlab version, which equals the coordinator's.
     pub version: String,
-    /// Its machine, with the conditions that disturb a measurement there.
+    /// The agent's machine, with the conditions there that disturb measurements.
     pub host: Host,
-    /// The offset between its clock (UTC) and the coordinator's when the agent was started.
+    /// The offset of the agent's clock from the coordinator's (both in UTC) when the agent was started.
     pub clock: ClockOffset,
-    /// The reason why it was lost; `None` if it stayed until the end.
+    /// The reason why the agent was lost; `None` if it stayed until the end.
     pub lost: Option<String>,
     /// True if the user excluded the agent from all results.
     #[serde(default)]
@@ -29,10 +29,10 @@ pub struct Agent {
 /// The offset of a clock relative to another clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
-    /// The estimate in ns; negative if the clock is behind.
+    /// The estimated offset, in ns; negative if the clock is behind the other clock.
     pub ahead_ns: i64,
     /// The maximum error of the estimate, in ns.
     pub error_ns: u64,
-    /// The shortest round trip of a message, ns.
+    /// The shortest round-trip time of a message, in ns.
     pub round_trip_ns: u64,
 }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Audit {
     /// The kind of audit.
     pub kind: AuditKind,
-    /// The audited things: host names, URLs or files.
+    /// The names of the audit's targets: hosts, URLs or files.
     pub targets: Vec<String>,
     /// Other facts, in display order.
     pub facts: Vec<(String, String)>,
-    /// One finding per rule and thing, in the order of the rules.
+    /// One finding per rule and audited item, in the order of the rules.
     pub findings: Vec<AuditFinding>,
     /// Measured values that the findings are based on.
     pub tables: Vec<EvidenceTable>,
@@ -35,11 +35,11 @@ pub enum AuditKind {
     Net,
 }
 
-/// The result of applying a rule.
+/// The outcome of applying a rule to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// The state is unsafe or has a cost.
+    /// The observed state is unsafe or has a cost.
     Bad,
     /// A change may be worthwhile for some uses.
     Advice,
@@ -47,11 +47,11 @@ pub enum State {
     Unknown,
     /// The rule is satisfied.
     Good,
-    /// The rule does not apply to this thing.
+    /// The rule does not apply to this item.
     NotApplicable,
 }
 
-/// A rule applied to a thing.
+/// A rule, the item that it was applied to, and the outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditFinding {
     /// The rule's ID, such as `disk-scheduler`.
@@ -60,21 +60,21 @@ pub struct AuditFinding {
     pub area: String,
     /// The rule's requirement, as a sentence.
     pub title: String,
-    /// The thing that the rule was applied to, such as `sda`; a list of things may be shortened.
+    /// The item that the rule was applied to, such as `sda`; a list of items may be shortened.
     pub place: String,
-    /// The result.
+    /// The outcome.
     pub state: State,
     /// Rank among failed rules; more important rules have a higher rank.
     pub weight: u8,
     /// The observation; for [`State::Unknown`] and [`State::NotApplicable`], the reason why there is none.
     pub seen: String,
-    /// The cost on this host; may be empty.
+    /// The cost of the observed state on this host; may be empty.
     pub cost: String,
     /// The rationale of the rule.
     pub why: String,
     /// Remedies.
     pub fixes: Vec<Fix>,
-    /// A command that shows the observation.
+    /// A command with which the user can repeat the observation.
     pub see: String,
     /// The source of the rule: the URL of a document.
     pub source: String,
@@ -101,7 +101,7 @@ pub struct Evidence {
     pub value: EvidenceValue,
 }
 
-/// A value.
+/// A number, a word, or no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum EvidenceValue {
@@ -163,7 +163,7 @@ impl State {
         State::NotApplicable,
     ];
 
-    /// Returns true if the rule applies to the thing and the thing could be observed.
+    /// Returns true if the rule applies to the item and the item could be observed.
     pub fn is_seen(self) -> bool {
         !matches!(self, State::Unknown | State::NotApplicable)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conditions as users write them: `p99(/search) >= 300ms`, `errors>1%`, `D1mw>+5%`. One grammar serves `--fail-if` of
-//! every verb; rules of audits share its relations and units.
+//! Conditions as users write them: `p99(/search) >= 300ms`, `errors>1%`, `D1mw>+5%`. The `--fail-if` options of
+//! all verbs share this grammar, and audit rules share its relations and units.
 //!
 //! ```text
 //! condition = name [ "(" argument ")" ] relation bound
@@ -11,7 +11,7 @@
 use crate::metric::SIZES;
 use std::fmt::{Display, Formatter};
 
-/// How a value compares with a bound.
+/// A comparison operator between a value and a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `>`
@@ -24,7 +24,7 @@ pub enum Relation {
     AtMost,
 }
 
-/// Signs of relations, the longer ones first.
+/// The sign of each relation. Longer signs come first, so that `>=` is not parsed as `>`.
 const RELATIONS: [(&str, Relation); 4] = [
     (">=", Relation::AtLeast),
     ("<=", Relation::AtMost),
@@ -33,19 +33,19 @@ const RELATIONS: [(&str, Relation); 4] = [
 ];
 
 impl Relation {
-    /// Parses a relation at the beginning of a text. Returns it with the rest of the text.
+    /// Parses the relation at the beginning of `text` and returns it with the rest of `text`.
     pub fn split(text: &str) -> Option<(Relation, &str)> {
         let mut all = RELATIONS.into_iter();
         all.find_map(|(sign, relation)| Some((relation, text.strip_prefix(sign)?)))
     }
 
-    /// Parses a relation that stands alone.
+    /// Parses a string that contains only a relation.
     pub fn parse(sign: &str) -> Option<Relation> {
         let found = RELATIONS.into_iter().find(|(known, _)| *known == sign);
         found.map(|(_, relation)| relation)
     }
 
-    /// True if a value has this relation to a bound.
+    /// Returns true if `value` has this relation to `bound`.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         match self {
             Relation::Above => value > bound,
@@ -55,13 +55,13 @@ impl Relation {
         }
     }
 
-    /// True for `>` and `>=`: large values meet the condition.
+    /// Returns true for `>` and `>=`, which large values satisfy.
     pub fn is_upward(self) -> bool {
         matches!(self, Relation::Above | Relation::AtLeast)
     }
 }
 
-/// Units of times, in ns.
+/// The units of time, with their lengths in ns.
 const TIMES: [(&str, f64); 9] = [
     ("ns", 1.0),
     ("us", 1e3),
@@ -78,7 +78,7 @@ const FRACTIONS: [(&str, f64); 2] = [("", 1.0), ("%", 0.01)];
 const RATES: [(&str, f64); 2] = [("", 1.0), ("/s", 1.0)];
 const COUNTS: [(&str, f64); 1] = [("", 1.0)];
 
-/// The kind of quantity that a bound limits, which decides its units.
+/// The kind of quantity that is compared, which determines the units of the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// A time, in ns. A unit is required.
@@ -107,7 +107,7 @@ impl Dimension {
         }
     }
 
-    /// Parses a bound such as `300ms`. Returns it in the dimension's base unit.
+    /// Parses a bound such as `300ms` and returns it in the base unit of the dimension.
     pub fn parse(self, text: &str) -> Result<f64, ConditionProblem> {
         let text = text.trim();
         let wrong = || ConditionProblem::Bound(text.escape_default().to_string(), self);
@@ -134,7 +134,7 @@ impl Dimension {
     }
 }
 
-/// Returns the scale of a unit of any dimension, in the base unit of that dimension.
+/// Returns the number of base units in a unit of any dimension, such as 1e6 (ns) for `ms`.
 pub fn unit_scale(unit: &str) -> Option<f64> {
     let tables: [&[(&str, f64)]; 3] = [&TIMES, &SIZES, &FRACTIONS];
     let mut all = tables.into_iter().flatten();
@@ -160,7 +160,7 @@ impl Display for Dimension {
 pub struct Comparison<'t> {
     /// The name of the quantity.
     pub name: &'t str,
-    /// The text in parentheses after the name, if there is one.
+    /// The text in parentheses after the name, if any.
     pub argument: Option<&'t str>,
     /// The relation.
     pub relation: Relation,
@@ -196,7 +196,7 @@ impl<'t> Comparison<'t> {
     }
 }
 
-/// A text that is not a valid condition.
+/// The error for an invalid condition, with its text and the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
     text: String,
@@ -216,7 +216,7 @@ impl Display for ConditionError {
 }
 
 impl ConditionError {
-    /// An error about a text.
+    /// Creates an error about the condition `text`.
     pub fn new(text: &str, problem: ConditionProblem) -> ConditionError {
         ConditionError {
             text: text.trim().escape_default().to_string(),
@@ -228,22 +228,22 @@ impl ConditionError {
 /// The mistake in a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionProblem {
-    /// It does not consist of a name, a relation and a bound.
+    /// The condition does not consist of a name, a relation and a bound.
     Form,
     /// An opening parenthesis is not closed.
     Parenthesis,
     /// The name is unknown.
     Name {
-        /// As it was written.
+        /// The name as the user wrote it.
         name: String,
-        /// The names that are known, as a list for people.
+        /// The known names, as a human-readable list.
         known: String,
     },
-    /// The name requires an argument in parentheses: an example.
+    /// The name requires an argument in parentheses; the string shows an example.
     ArgumentMissing(&'static str),
     /// The name takes no argument.
     ArgumentUnexpected(String),
-    /// The bound is not of the dimension.
+    /// The bound cannot be parsed as a value of the dimension.
     Bound(String, Dimension),
 }
 

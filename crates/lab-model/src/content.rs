@@ -23,7 +23,7 @@ pub enum Content {
 pub struct Measured {
     /// The plan of the run.
     pub plan: Plan,
-    /// Values without noise, taken once in addition to the blocks.
+    /// Noise-free values, each taken once per subject and separately from the blocks.
     pub figures: Vec<Figure>,
 }
 
@@ -79,7 +79,7 @@ impl Default for Content {
 }
 
 impl From<Plan> for Content {
-    /// Creates a run that has not measured anything yet.
+    /// Creates the content of a run that has not measured anything yet.
     fn from(plan: Plan) -> Self {
         Content::Measured(Box::new(Measured {
             plan,

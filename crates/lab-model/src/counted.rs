@@ -30,7 +30,7 @@ pub struct Counted {
 
 /// The value of a metric per operation.
 ///
-/// It comes from multiple differences between a batch and a batch of twice its length.
+/// The value comes from multiple differences between a batch and a batch of twice its length.
 #[derive(Clone, Debug)]
 pub struct CountedFigure {
     /// The metric.

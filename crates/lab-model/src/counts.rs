@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of times as (value, count) pairs, ascending by value.
 ///
-/// A value in ns is the upper bound of its bucket. The buckets are those of an HdrHistogram with three
+/// Each value is the upper bound of its bucket, in ns. The buckets are those of an HdrHistogram with three
 /// significant digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts(pub Vec<(u64, u64)>);
@@ -14,7 +14,7 @@ impl Counts {
     /// The maximum time that is distinguished from longer times: one hour, in ns.
     pub const MAX_NS: u64 = 3_600_000_000_000;
 
-    /// The significant decimal digits of a time.
+    /// The number of significant decimal digits of a time.
     pub const DIGITS: u8 = 3;
 
     /// Returns the total count.
@@ -56,12 +56,12 @@ impl Counts {
         Counts(left.filter(|(_, count)| *count > 0).collect())
     }
 
-    /// Returns the median: the minimum value that at least half of the values do not exceed.
+    /// Returns the median: the smallest value that at least half of the values do not exceed.
     pub fn median(&self) -> Option<u64> {
         self.of_rank(self.total().div_ceil(2))
     }
 
-    /// Returns the quantile at `part` (0 to 1).
+    /// Returns the quantile for the fraction `part`, from 0 to 1.
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let rank = (self.total() as f64 * part).ceil() as u64;
         self.of_rank(rank.max(1))

@@ -24,7 +24,7 @@ impl Host {
     /// The fact that identifies the server's machine if an agent runs next to the server.
     pub const SERVER_MACHINE_ID: &str = "server's machine id";
 
-    /// Returns the facts to show to people.
+    /// Returns the facts to show to users.
     ///
     /// Machine IDs are left out, because they change each time a machine boots.
     pub fn shown_facts(&self) -> impl Iterator<Item = &(String, String)> {
@@ -72,9 +72,10 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// Scales the disturbance to a longer period, of which the measured period is `fraction`.
+    /// Returns the disturbance over a longer period.
     ///
-    /// Assumes that nothing else disturbs the longer period.
+    /// The measured period is the given fraction of the longer period, and nothing else is assumed to disturb the
+    /// longer period.
     pub fn spread_over(&self, fraction: f64) -> Disturbance {
         Disturbance {
             steal: self.steal * fraction,
@@ -86,7 +87,7 @@ impl Disturbance {
 
     /// Returns true if the block must be redone.
     ///
-    /// The thresholds are 5 % stolen time, 10 % foreign time, 1 % memory pressure, and any swapping or
+    /// The thresholds are 5% stolen time, 10% foreign time, 1% memory pressure, and any swapping or
     /// throttling.
     pub fn disturbed(&self) -> bool {
         self.steal > 0.05

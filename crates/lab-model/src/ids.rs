@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Indices of things in a run and in its plan.
+//! Indices into a run and its plan.
 
 /// An index into [`crate::Plan::subjects`].
 pub type SubjectId = usize;

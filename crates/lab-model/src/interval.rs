@@ -20,7 +20,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns a value without an interval, because a single block shows no variance.
+    /// Creates the interval of a single block's value, with level 0, because one block shows no variance.
     pub fn alone(value: f64) -> Interval {
         Interval {
             estimate: value,
@@ -30,7 +30,7 @@ impl Interval {
         }
     }
 
-    /// Returns the confidence level of an interval that misses with probability `alpha`.
+    /// Returns the confidence level of an interval that misses the true value with probability `alpha`.
     ///
     /// Returns 0 if `alpha` is outside 0 to 1, as in a file that was tampered with.
     pub fn level_of(alpha: f64) -> f64 {

@@ -33,18 +33,18 @@ pub struct LoadSpec {
     pub keep_alive: bool,
     /// The maximum number of requests in flight on a connection.
     pub pipeline: u32,
-    /// The number of threads of the generator, at most one per core.
+    /// The number of generator threads, at most one per core.
     pub threads: u32,
     /// The time after which a request has failed, in ns.
     pub timeout_ns: u64,
     /// The address families to connect to: one for all subjects, or one for each. Empty means any family.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<IpFamily>,
-    /// The certificates to accept. `None` where benchlab starts the server and knows its certificate, and in run files
-    /// of earlier versions, which did not store it.
+    /// The certificates to accept. `None` if benchlab starts the server, whose certificate it then knows, and in
+    /// run files of earlier versions, which lack this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// A host that may be loaded even if it is public.
+    /// A host that benchlab may load even if it is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_host: Option<String>,
     /// The expected response.
@@ -57,10 +57,11 @@ pub struct LoadSpec {
     pub fail_if: Vec<String>,
     /// The duration of a visit to a point, in ns.
     pub stretch_ns: u64,
-    /// The launcher of the agents that generate the load, such as `ssh:gen1,gen2`. `None` means this process does.
+    /// The launcher of the agents that generate the load, such as `ssh:gen1,gen2`. `None` means that this process
+    /// generates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<String>,
-    /// The silence after which an agent is lost, in ns. `None` means the default.
+    /// The time without a message after which an agent counts as lost, in ns. `None` means the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_after_ns: Option<u64>,
     /// The process IDs of the servers, if given: one for all subjects, or one for each.
@@ -75,7 +76,7 @@ pub struct LoadSpec {
     pub server_agent: Option<String>,
 }
 
-/// Reads process IDs. Older run files have one number or null.
+/// Deserializes process IDs, which older run files store as one number or null.
 fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -89,13 +90,15 @@ fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Err
     })
 }
 
-/// An open loop sends all requests that became due within a tick together. Waking up for each request, and waking
+/// The maximum length of a tick, in ns.
+///
+/// An open loop sends all requests that become due within a tick together. Waking up for each request, and waking
 /// the server for each, would cost more than the requests.
 const MAX_TICK_NS: u64 = 200_000;
 const MIN_TICK_NS: u64 = 50_000;
 
 impl LoadSpec {
-    /// Returns the tick for all servers and points; see [`Arrivals::tick_ns`].
+    /// Returns the length of a tick for all servers and points, in ns; see [`Arrivals::tick_ns`].
     pub fn tick_ns(&self) -> u64 {
         self.arrivals.tick_ns(self.threads)
     }
@@ -136,7 +139,7 @@ pub enum Arrivals {
         /// True if the times between requests are exponentially distributed, like those of many independent
         /// users. Otherwise they are equal.
         poisson: bool,
-        /// The rates over time. They start again from the first stage while the load lasts.
+        /// The rates over time. After the last stage, they start again from the first one until the load ends.
         #[serde(deserialize_with = "limited_stages")]
         stages: Vec<Stage>,
     },
@@ -148,7 +151,7 @@ const MAX_RATE: f64 = 1e9;
 /// The maximum duration of all stages together, in ns: ten years.
 const MAX_STAGES_NS: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
 
-/// Reads stages, and rejects rates and durations out of range, whose sums would overflow.
+/// Deserializes stages, and rejects rates and durations whose sums would overflow.
 fn limited_stages<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stage>, D::Error> {
     let stages = Vec::<Stage>::deserialize(from)?;
     let rates = stages.iter().flat_map(|stage| [stage.from, stage.to]);
@@ -169,10 +172,10 @@ fn limited_stages<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stage>, D::E
 }
 
 impl Arrivals {
-    /// Returns the minimum time between two sends of a thread of an open loop, in ns.
+    /// Returns the minimum time between two sends of a thread in an open loop, in ns.
     ///
-    /// In this time, two requests per thread are due at the highest planned rate. Where the rate is measured
-    /// first, it is the shortest tick.
+    /// In this time, two requests per thread are due at the highest planned rate. If the rate is measured before
+    /// it is known, this is the shortest tick.
     pub fn tick_ns(&self, threads: u32) -> u64 {
         let Arrivals::Open { stages, .. } = self else {
             return MIN_TICK_NS;
@@ -182,7 +185,7 @@ impl Arrivals {
         (two_ns as u64).clamp(MIN_TICK_NS, MAX_TICK_NS)
     }
 
-    /// Returns the schedule of one of multiple generators, each of which sends an equal fraction of the requests.
+    /// Returns the schedule of one of `generators` generators, which share the requests equally.
     pub fn divided(&self, generators: usize) -> Arrivals {
         let Arrivals::Open { poisson, stages } = self else {
             return Arrivals::Closed;
@@ -219,7 +222,7 @@ impl Arrivals {
         due
     }
 
-    /// True if the rate changes over time.
+    /// Returns true if the rate changes over time.
     pub fn changes(&self) -> bool {
         let Arrivals::Open { stages, .. } = self else {
             return false;

@@ -24,15 +24,15 @@ pub struct PlannedRequest {
     pub url: String,
     /// The number of times it is sent relative to the other requests, at least 1.
     pub weight: u32,
-    /// True if the URL had a user. User and password are secrets and are not stored.
+    /// True if the URL contained a user name. User name and password are secrets and are not stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_user: bool,
 }
 
-/// A header that every request has.
+/// A header of every request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedHeader {
-    /// The name, with its original upper and lower case.
+    /// The name in its original case.
     pub name: String,
     /// The value. `None` means that it may be a secret and is not stored.
     pub value: Option<String>,
@@ -49,12 +49,12 @@ impl PlannedHeader {
     }
 }
 
-/// The body that every request has. Its content may be a secret and is not stored.
+/// The body of every request. Its content may be a secret and is not stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedBody {
     /// The length in bytes.
     pub bytes: u64,
-    /// The absolute path of the file that contains the body. `None` means that the command line did.
+    /// The absolute path of the file that contains the body. `None` means that the command line contained it.
     pub file: Option<PathBuf>,
 }
 
@@ -63,7 +63,7 @@ pub struct PlannedBody {
 pub struct RequestsFile {
     /// The absolute path.
     pub path: PathBuf,
-    /// The total length of all headers and bodies, in bytes. It shows most changes without revealing a secret.
+    /// The total length of all headers and bodies, in bytes. It reveals most changes, but no secrets.
     pub content_bytes: u64,
 }
 
@@ -82,12 +82,12 @@ pub struct ExpectedResponse {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// Certificates of the system's authorities.
+    /// Certificates issued by an authority that the system trusts.
     #[default]
     System,
-    /// Only certificates of the authorities in this PEM file.
+    /// Only certificates issued by an authority in this PEM file.
     File(PathBuf),
-    /// Only certificates of the authorities in this PEM text.
+    /// Only certificates issued by an authority in this PEM text.
     Authorities(String),
     /// Any certificate, without verification.
     Anybody,
@@ -124,7 +124,7 @@ impl IpFamily {
         }
     }
 
-    /// Parses `4`, `6`, `4,6` or `6,4`, and keeps the order. Returns an error message for any other text.
+    /// Parses `4`, `6`, `4,6` or `6,4` and keeps the order. Returns an error message for anything else.
     pub fn parse(text: &str) -> Result<Vec<IpFamily>, String> {
         let family = |word: &str| match word.trim() {
             "4" => Some(IpFamily::V4),

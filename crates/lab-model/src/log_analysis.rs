@@ -25,7 +25,7 @@ pub struct LogAnalysis {
     pub clock_jumps: u64,
     /// Releases: the time in seconds since 1970 and the name, ascending by time.
     pub releases: Vec<(i64, String)>,
-    /// The number of names whose pages were merged into one because there were too many.
+    /// The number of page names that were merged into one page because there were too many names.
     pub merged_pages: u64,
     /// Data in the logs that the results do not include, and settings that make the next log more complete.
     pub advice: Vec<LogAdvice>,
@@ -49,12 +49,12 @@ pub struct LogAnalysis {
 pub struct JoinCoverage {
     /// The sampling rate: one in this many IDs is included.
     pub one_in: u64,
-    /// Statements with the ID of a request that ran outside its duration and are therefore not joined.
+    /// Statements that have the ID of a request but ran outside its duration, and are therefore not joined to it.
     pub outside: u64,
-    /// Requests that are excluded because another request has the same ID and statements have it, too.
+    /// Requests that are excluded because they share an ID with another request and with statements.
     #[serde(default)]
     pub shared: u64,
-    /// IDs of requests that are excluded because they have too many statements.
+    /// Request IDs that are excluded because too many statements have them.
     pub crowded: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct QueryWithin {
     pub page: String,
     /// The query's name.
     pub query: String,
-    /// Requests for the page whose statements are known.
+    /// Requests for the page that have known statements.
     pub requests: u64,
     /// Executions of the query by these requests.
     pub executions: u64,
@@ -80,7 +80,7 @@ pub struct QueryWithin {
 pub struct LogFile {
     /// The file's name; `-` is standard input.
     pub name: String,
-    /// The name of the format, for people.
+    /// The display name of the format.
     pub format: String,
     /// The number of lines.
     pub lines: u64,
@@ -101,7 +101,7 @@ pub struct LineCounts {
     pub malformed: u64,
     /// Lines that exceed the maximum line length.
     pub too_long: u64,
-    /// An incomplete last line that could not be parsed.
+    /// Incomplete last lines that could not be parsed.
     pub cut_off: u64,
 }
 
@@ -144,7 +144,7 @@ pub struct LogPage {
     pub kind: PageKind,
     /// The route, preceded by the method unless that is GET; or the statement.
     pub name: String,
-    /// The number of requests.
+    /// The number of requests for the page, or of executions of the query.
     pub requests: u64,
     /// Responses with status 500 or higher; failed statements.
     pub errors: u64,
@@ -169,9 +169,9 @@ pub struct LogPage {
 pub struct LogCell {
     /// The start, in seconds since 1970.
     pub start_s: i64,
-    /// The number of requests.
+    /// The number of requests in the period.
     pub requests: u64,
-    /// The number of failed requests.
+    /// The number of failed requests in the period.
     pub errors: u64,
     /// Requests with a known duration.
     pub timed: u64,
@@ -188,9 +188,9 @@ pub struct LogHour {
     pub start_s: i64,
     /// The offset of the log's clock from UTC, in seconds.
     pub offset_s: i32,
-    /// The number of requests.
+    /// The number of requests in the hour.
     pub requests: u64,
-    /// The number of failed requests.
+    /// The number of failed requests in the hour.
     pub errors: u64,
     /// The sum of the durations, in ns.
     pub total_ns: u64,

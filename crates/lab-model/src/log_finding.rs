@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum LogAssumption {
-    /// Durations have no unit, and their values are consistent with more than one.
+    /// The log states no unit for its durations, and their values fit more than one unit.
     Unit {
-        /// The field of the durations.
+        /// The field that contains the durations.
         place: String,
-        /// The assumed unit, ns.
+        /// The assumed unit of the durations, in ns.
         unit_ns: u64,
-        /// The other units that are possible, ns.
+        /// The other possible units, in ns.
         others_ns: Vec<u64>,
     },
-    /// Durations have no unit, and their values make the assumed unit unlikely.
+    /// The log states no unit for its durations, and their values make the assumed unit unlikely.
     DoubtfulUnit {
-        /// The field of the durations.
+        /// The field that contains the durations.
         place: String,
-        /// The assumed unit, ns.
+        /// The assumed unit of the durations, in ns.
         unit_ns: u64,
     },
-    /// Durations that stop before the response is complete.
+    /// The logged durations end before the response is complete.
     LowerBounds,
     /// Timestamps without a zone are read as UTC.
     NoZone,
@@ -40,7 +40,7 @@ pub enum LogAssumption {
         /// Other regions that use the abbreviation.
         others: String,
     },
-    /// The zone abbreviation is unknown, and its timestamps are read as UTC.
+    /// A time zone abbreviation is unknown, and timestamps with it are read as UTC.
     UnknownZone {
         /// The abbreviation.
         word: String,
@@ -54,7 +54,7 @@ pub enum AssumptionKind {
     Durations,
     /// Timestamps: their zone or date.
     Times,
-    /// Durations that stop before the request is complete.
+    /// The logged durations end before the request is complete.
     LowerBounds,
 }
 
@@ -109,7 +109,7 @@ pub enum LogAdvice {
     ZoneRead {
         /// The abbreviation.
         word: String,
-        /// Its offset, in seconds east of UTC.
+        /// The offset of the zone, in seconds east of UTC.
         offset_s: i32,
     },
     /// W3C: lines have no date; the date comes from the preceding `#Date` line.
@@ -157,7 +157,7 @@ pub enum LogAdvice {
     },
     /// Lines have fields but no request.
     LinesWithoutRequest {
-        /// The line count.
+        /// The number of lines.
         lines: u64,
     },
     /// Amazon S3: records have no request.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub struct Metric {
     /// The name in CSV, JSON and run files: lowercase letters, digits and `_`.
     pub id: Cow<'static, str>,
-    /// A short title for people, such as `CPU time`.
+    /// A short display title, such as `CPU time`.
     pub title: Cow<'static, str>,
     /// The unit of its values.
     pub unit: Unit,
@@ -27,9 +27,9 @@ pub enum Unit {
     Nanoseconds,
     /// Sizes in bytes; shown in B, KiB, MiB or GiB.
     Bytes,
-    /// A rate of things per second; the string names the things in the plural, such as `requests`.
+    /// A number of items per second; the string names the items in the plural, such as `requests`.
     PerSecond(Cow<'static, str>),
-    /// A count of things; the string names the things in the plural, such as `threads`.
+    /// A count of items; the string names the items in the plural, such as `threads`.
     Count(Cow<'static, str>),
     /// A fraction of a whole, 0 to 1; shown as a percentage.
     Share,
@@ -89,7 +89,7 @@ impl Metric {
     }
 }
 
-/// Defines the constants and a list of all of them.
+/// Defines a constant for each known metric, and a list of all known metrics.
 macro_rules! known {
     ($($(#[$doc:meta])* $name:ident = $metric:expr;)*) => {
         impl Metric {
@@ -122,7 +122,7 @@ known! {
     USER_CPU = Metric::time("user_cpu", "user CPU time");
     /// System CPU time of a process.
     SYSTEM_CPU = Metric::time("system_cpu", "system CPU time");
-    /// The time from the start of a program to its hello.
+    /// The time from the start of a program to its hello message.
     STARTUP = Metric::time("startup", "start-up");
     /// The time of the first operation in a fresh process.
     COLD = Metric::time("cold", "first operation");
@@ -170,7 +170,7 @@ known! {
     LAG_MAX = Metric::describing("lag_max", "lag max");
     /// The maximum time from the end of the load to the last response.
     DRAIN = Metric::describing("drain", "drain");
-    /// The maximum number of requests that were due and still unanswered at the end of the load.
+    /// The maximum number of requests that were due but had no response at the end of the load.
     BACKLOG = Metric::count("backlog", "backlog", "requests");
     /// Requests served per second; ratios are computed from the time per request.
     THROUGHPUT = Metric::new(
@@ -265,7 +265,7 @@ known! {
     FUTEX_WAITS = Metric::count("futex_waits", "futex waits", "futex waits");
     /// Instructions in user space, excluding the kernel.
     INSTRUCTIONS = Metric::count("instructions", "instructions", "instructions");
-    /// Processor cycles spent on these instructions.
+    /// Processor cycles spent on instructions in user space.
     CYCLES = Metric::count("cycles", "cycles", "cycles");
     /// Accesses that missed the processor's last-level cache.
     CACHE_MISSES = Metric::count("cache_misses", "cache misses", "misses");
@@ -296,10 +296,10 @@ known! {
         Metric::count("unreported_calls", "calls applied but reported as failed", "calls");
     /// Calls that were reported as failed and have no effect.
     FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
-    /// The time from when a killed server responds again to the first COMMIT that reaches it.
+    /// The time from when a killed server responds again until the first COMMIT reaches it.
     BACK = Metric::time("back", "time to the first COMMIT after an outage");
-    /// Requests to a server in the busiest second after an outage, as a multiple of those in a second before
-    /// the outage.
+    /// The number of requests to a server in the busiest second after an outage, divided by the number in a second
+    /// before the outage.
     LOAD_AFTER =
         Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
     /// Calls that were lost, applied twice, or applied but reported as failed.
@@ -317,7 +317,7 @@ known! {
 impl Metric {
     /// Counts that benchlab takes for each batch of calls with effects.
     ///
-    /// The totals of a run are sums.
+    /// The total of a run is the sum over its batches.
     pub const EFFECTS: [Metric; 5] = [
         Metric::CALLS,
         Metric::LOST_CALLS,
@@ -336,7 +336,7 @@ impl Metric {
     }
 }
 
-/// Units that a user may specify for a size, with their number of bytes.
+/// The size units that a user may specify, with their lengths in bytes.
 pub const SIZES: [(&str, f64); 7] = [
     ("B", 1.0),
     ("KiB", 1024.0),

@@ -3,12 +3,12 @@
 
 use crate::{Block, Plan, PointId, Proof, Run, SubjectId, TargetId, TargetKind};
 
-/// The work on one target as a separate run, with its own subject and point indices.
+/// The part of a run on one target, as a separate run with its own subject and point indices.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The target; `None` if the run has no targets.
     pub kind: Option<TargetKind>,
-    /// The run without everything that was done on other targets.
+    /// The run, restricted to this target.
     pub run: Run,
 }
 
@@ -33,7 +33,7 @@ pub fn parts(run: &Run) -> Vec<Part> {
     .collect()
 }
 
-/// New indices of the subjects and points that remain.
+/// The new index of each subject and point, or `None` if it does not belong to the part.
 struct Numbers {
     subjects: Vec<Option<SubjectId>>,
     points: Vec<Option<PointId>>,
@@ -56,7 +56,9 @@ impl Numbers {
         self.subject(subject) && replace(point, &self.points)
     }
 
-    /// Does the same for an optional point; a missing point stands for any point of the subject's target.
+    /// Updates the indices of a subject and an optional point, and returns true if both remain.
+    ///
+    /// A missing point stands for any point of the subject's target.
     fn subject_and_any_point(&self, subject: &mut SubjectId, point: &mut Option<PointId>) -> bool {
         self.subject(subject) && point.as_mut().is_none_or(|p| replace(p, &self.points))
     }

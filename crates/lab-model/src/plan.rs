@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 /// The name of the parameter that selects the faults to inject.
 pub const FAULT: &str = "fault";
 
-/// A validated experiment with everything selected and decided: the input of a run.
+/// A validated experiment with all selections and settings applied: the input of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The name of the experiment's directory, such as `sql`.
     pub experiment: String,
-    /// The title for people.
+    /// The display title.
     pub title: String,
     /// The question that the experiment answers.
     pub question: String,
@@ -87,18 +87,18 @@ impl Commands {
     }
 }
 
-/// The cores on which work is done.
+/// The cores that the work runs on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cores {
-    /// All on the same core, a different one in each block.
+    /// One core for all work, a different one in each block.
     #[default]
     One,
-    /// Chosen by the system, for work that does multiple things concurrently.
+    /// The cores that the system chooses, for work with concurrent operations.
     All,
 }
 
-/// A target of the subjects' work, created by benchlab before each `open`.
+/// A target that the subjects work on, created by benchlab before each `open`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// The kind of target.
@@ -109,7 +109,7 @@ pub struct Target {
     pub rows: u64,
     /// The statement that creates the table with columns of many types, if the target has one.
     pub mixed: Option<String>,
-    /// The statement that creates the table `effect (batch, call)`, in which calls leave their effects.
+    /// The statement that creates the table `effect (batch, call)`, in which calls record their effects.
     #[serde(default)]
     pub effects: Option<String>,
     /// The faults that benchlab injects, by name.
@@ -118,7 +118,7 @@ pub struct Target {
     /// Shapes of the target's links, by name.
     #[serde(default)]
     pub shapes: Vec<(String, Shape)>,
-    /// The query with which subjects read back their settings, on a server.
+    /// The query with which subjects read back their settings, if the target is a server.
     pub settings: Option<String>,
     /// Settings that must be equal for subjects on this target, in addition to [`Plan::proof`].
     pub proof: Proof,
@@ -138,10 +138,10 @@ pub enum Injection {
     CutsPerS(f64),
     /// The fraction of COMMITs that get no response, because the connection is closed.
     LostAnswers(f64),
-    /// The duration of an outage in seconds, once per measured batch: a server is killed and restarted, a file
-    /// is locked.
+    /// An outage of this many seconds in each measured batch: a server is killed and restarted, or a file is
+    /// locked.
     OutageS(f64),
-    /// Another connection takes a file's write lock often enough to fail this fraction of the calls.
+    /// Another connection takes a file's write lock often enough for this fraction of the calls to fail.
     Busy {
         /// The fraction of failed calls: above 0, at most 1.
         part: f64,
@@ -190,7 +190,7 @@ impl TargetKind {
         }
     }
 
-    /// Returns the name for people.
+    /// Returns the display name.
     pub fn title(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "SQLite",
@@ -206,7 +206,7 @@ impl TargetKind {
         !matches!(self, TargetKind::Folder | TargetKind::Link)
     }
 
-    /// Returns true for a service, which is a server that runs next to the subjects.
+    /// Returns true for a service: a server that runs alongside the subjects.
     pub fn is_service(self) -> bool {
         matches!(self, TargetKind::Postgresql | TargetKind::Mariadb)
     }
@@ -217,13 +217,13 @@ impl TargetKind {
 pub struct Subject {
     /// The subject's name, such as `ada`; unique among the subjects of its target.
     pub name: String,
-    /// The programming language, for people.
+    /// The display name of the programming language.
     pub language: String,
     /// The driver or library that the subject demonstrates.
     pub driver: String,
     /// A description of how the subject prepares statements.
     pub statements: String,
-    /// True if the subject shows the limit of the machine, as the reference for the other subjects.
+    /// True if the subject is a reference, which shows what the machine can do.
     pub reference: bool,
     /// The original subject, if this one is a second copy that shows the noise of the run.
     pub control_of: Option<SubjectId>,
@@ -241,7 +241,8 @@ pub struct Subject {
     /// The directory in which the subject's private working directory is created.
     #[serde(default)]
     pub place: Option<String>,
-    /// The subject's name in the experiment, if it is measured in multiple directories under their names.
+    /// The subject's name in the experiment, if it is measured in multiple directories and named after each of
+    /// them.
     #[serde(default)]
     pub origin: Option<String>,
     /// Host settings that benchlab applies during the subject's turns, by name, such as `queue.scheduler`.
@@ -250,12 +251,12 @@ pub struct Subject {
     /// The subject's cases; empty means all.
     #[serde(default)]
     pub cases: Vec<String>,
-    /// Parameters that the subject does not support, such as `transport=unix`; it is not measured at their
-    /// points.
+    /// Parameters that the subject does not support, such as `transport=unix`. The subject is not measured at
+    /// points that have one of them.
     pub without: Vec<(String, String)>,
-    /// True if the subject shows the cost of starting a process or a shell; it is not compared.
+    /// True if the subject measures the overhead of starting a process or a shell; it is then not compared.
     ///
-    /// The program that starts a process does nothing and has no arguments; the shell has arguments.
+    /// For a process, its program does nothing and has no arguments. For a shell, its program has arguments.
     pub overhead: bool,
 }
 
@@ -270,8 +271,8 @@ pub struct Command {
     pub folder: Option<String>,
     /// The commit that is checked out in the working directory.
     pub revision: Option<String>,
-    /// The directories of all of its builds, starting with [`Command::folder`]; empty if there is only one
-    /// build.
+    /// The directories of all builds of the revision, starting with [`Command::folder`]; empty if there is only
+    /// one build.
     #[serde(default)]
     pub builds: Vec<String>,
     /// The program and arguments to run once before the first process.
@@ -289,7 +290,7 @@ pub struct Case {
     pub name: String,
     /// A description of the work of one operation.
     pub work: String,
-    /// The unit of `units`, such as `row`.
+    /// The unit in which subjects count their output, such as `row`.
     pub unit: String,
     /// The name of the swept parameter.
     pub sweep: Option<String>,
@@ -301,10 +302,10 @@ pub struct Case {
     pub cores: Cores,
     /// True if subjects report the latency of each operation.
     pub latencies: bool,
-    /// True if subjects do different work by design, so that they are not compared.
+    /// True if subjects do different work by design and are therefore not compared.
     #[serde(default)]
     pub uncompared: bool,
-    /// Metrics that subjects report in addition.
+    /// Additional metrics that subjects report.
     pub metrics: Vec<Metric>,
     /// The target length of a batch, if it differs from [`Measure::turn_ns`].
     pub turn_ns: Option<u64>,
@@ -327,7 +328,7 @@ pub enum Check {
     Opens,
     /// The target must have changed by exactly the expected amount.
     Writes,
-    /// Calls may fail: calls that are lost or applied twice are counted.
+    /// Calls may fail; benchlab counts calls that are lost or applied twice.
     Effects,
 }
 
@@ -362,7 +363,7 @@ pub struct Point {
     ///
     /// Apart from these and `begin`, no statement may reach the server.
     pub statements: Vec<(String, u64)>,
-    /// The number of rows of its tables that a server reads per operation.
+    /// The number of table rows that a server reads per operation.
     pub reads: u64,
 }
 
@@ -383,7 +384,7 @@ pub struct Measure {
     pub at_least_level: bool,
     /// The number of blocks after which a run ends if not all of its blocks would fit into the budget.
     ///
-    /// With a few more blocks, intervals would be wider.
+    /// With only a few more blocks, the intervals would be wider.
     pub few_blocks: Option<u32>,
     /// The maximum number of blocks.
     pub max_blocks: u32,
@@ -391,11 +392,11 @@ pub struct Measure {
     pub redo: u32,
     /// Numbers of blocks after which the run makes an interim analysis to decide whether to stop, ascending.
     pub looks: Vec<u32>,
-    /// 1 - the confidence level of the intervals, for the whole run: 0.05.
+    /// 1 minus the confidence level of the intervals, for the whole run; for example 0.05.
     pub alpha: f64,
-    /// Ratios within 1 ± margin count as equivalent: 0.02.
+    /// The equivalence margin, such as 0.02: ratios within 1 ± margin count as equivalent.
     pub margin: f64,
-    /// Stop when every ratio's interval is within ± this value.
+    /// The requested precision: the run stops once every ratio's interval is within ± this value.
     pub precision: Option<f64>,
     /// True if the verdicts are for a gate, which must know whether a slower subject exceeds the margin.
     ///
@@ -407,7 +408,7 @@ pub struct Measure {
     pub max_warmup: u32,
     /// The maximum warm-up of a block for one subject and point in ns.
     ///
-    /// Without it, operations of a tenth of a second would take minutes.
+    /// Without this limit, the warm-up of operations that take a tenth of a second would take minutes.
     #[serde(default = "earlier_max_warm_up_ns")]
     pub max_warm_up_ns: u64,
     /// The number of process sets after which a run ends, if processes may serve multiple blocks.
@@ -415,16 +416,16 @@ pub struct Measure {
     /// `None` means that processes serve one block each.
     #[serde(default)]
     pub max_process_sets: Option<u32>,
-    /// The number of requests after which servers are compared, steady or not; `None` compares them in their
+    /// The number of requests after which servers are compared, steady or not; `None` compares them at their
     /// steady level.
     #[serde(default)]
     pub age: Option<u64>,
 }
 
-/// The parameters that say how many operations run at once.
+/// The parameters that define how many operations run concurrently.
 const WORKERS: [&str; 3] = ["threads", "clients", "connections"];
 
-/// Returns the maximum warm-up of plans that do not contain it.
+/// Returns the maximum warm-up for plans of earlier versions, which do not contain it.
 fn earlier_max_warm_up_ns() -> u64 {
     300_000_000
 }
@@ -456,7 +457,7 @@ impl Plan {
         }
     }
 
-    /// Returns the load on servers for changes, if the plan has one.
+    /// Returns a mutable reference to the load on servers, if the plan has one.
     pub fn load_mut(&mut self) -> Option<&mut LoadSpec> {
         match &mut self.work {
             Work::Load(load) => Some(load),
@@ -465,7 +466,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if the only server is loaded at the only point, without pauses.
+    /// Returns true if the plan has only one server and one point, so that the load has no pauses.
     pub fn is_one_stretch(&self) -> bool {
         self.points.len() * self.subjects.len() == 1
     }
@@ -506,8 +507,7 @@ impl Plan {
         Some(operations.max(1))
     }
 
-    /// Returns the maximum total time of the batches of a pilot at a point in ns, if the run's budget allows
-    /// it.
+    /// Returns the maximum total time of a pilot's batches at a point, in ns, if the run's budget allows it.
     pub fn longest_pilot_ns(&self, point: PointId) -> u64 {
         let all_ns = u64::from(self.measure.max_warmup) * self.measure.turn_ns;
         // Turns are long if their operations run concurrently.
@@ -520,25 +520,27 @@ impl Plan {
         Pilot::FIRST_LOOK_WITH_HELPERS.min(self.measure.max_warmup as usize)
     }
 
-    /// How many threads or connections a subject works with at a point, as a parameter says (docs/protocol.md).
+    /// Returns the number of threads or connections that a subject uses at a point, as defined by its parameters
+    /// (docs/protocol.md).
     pub fn workers(&self, point: PointId) -> usize {
         let parameters = WORKERS.iter();
         let values = parameters.filter_map(|key| self.points[point].param(key)?.parse().ok());
         values.max().unwrap_or(1)
     }
 
-    /// Returns the metric that answers the question of a run of batches.
+    /// Returns the metric that decides a run of batches.
     ///
-    /// This is the time of an operation, or its 99th percentile if operations are due at a fixed rate.
+    /// This is the time of an operation, or the 99th percentile of its latency if operations are due at a fixed
+    /// rate.
     pub fn answer(&self) -> &'static Metric {
         static ANSWERS: [Metric; 2] = [Metric::WALL, Metric::P99];
         let at_a_rate = self.cases.iter().any(|case| case.rate.is_some());
         &ANSWERS[usize::from(at_a_rate)]
     }
 
-    /// Returns the mirrored pairs of passes over a point in every block, if each pair takes `pair_ns`.
+    /// Returns the number of mirrored pairs of passes over a point in a block, if each pair takes `pair_ns`.
     ///
-    /// As many pairs are made as fit into the point's fraction of the block.
+    /// This is as many pairs as fit into the point's fraction of the block, but at least one.
     pub fn pairs(&self, pair_ns: u64) -> u32 {
         let Some(block_ns) = self.measure.block_ns else {
             return self.measure.pairs;
@@ -548,7 +550,7 @@ impl Plan {
         fitting.max(1)
     }
 
-    /// Returns the fault that benchlab injects at a point, selected with its parameter `fault`.
+    /// Returns the fault that benchlab injects at a point, as selected by the parameter `fault`.
     pub fn injection(&self, point: PointId) -> Option<&Injection> {
         let point = &self.points[point];
         let fault = point.param(FAULT)?;
@@ -556,7 +558,7 @@ impl Plan {
         Some(&injections.find(|(name, _)| name == fault)?.1)
     }
 
-    /// Returns the shape of the link at a point, selected with its parameter `link`.
+    /// Returns the shape of the link at a point, as selected by the parameter `link`.
     pub fn shape(&self, point: PointId) -> Option<&Shape> {
         let point = &self.points[point];
         let link = point.param(LINK)?;
@@ -608,17 +610,17 @@ impl Plan {
         self.targets.get(target).filter(|_| several).map(|t| t.kind)
     }
 
-    /// Returns the subject that shows the cost of starting a process, or of a shell.
+    /// Returns the subject that measures the overhead of starting a process, or of starting a shell.
     ///
-    /// Among the subjects that show an overhead, this is the one whose program has no arguments, or the one
-    /// whose program has some.
+    /// Among the subjects that measure an overhead, the program for a process has no arguments, and the program
+    /// for a shell has some.
     pub fn start_cost(&self, shell: bool) -> Option<SubjectId> {
         self.subjects
             .iter()
             .position(|s| s.overhead && (s.program.len() > 1) == shell)
     }
 
-    /// Returns the subjects that are compared, without the control and subjects that show an overhead.
+    /// Returns the subjects that are compared: all except the control and those that measure an overhead.
     pub fn compared(&self) -> impl Iterator<Item = SubjectId> {
         let subjects = self.subjects.iter().enumerate();
         subjects
@@ -632,7 +634,7 @@ impl Plan {
         self.subjects.iter().any(revision)
     }
 
-    /// Returns the number of builds of each revision, which take turns in blocks; 1 by default.
+    /// Returns the number of builds of each revision, which alternate from block to block; 1 by default.
     pub fn builds(&self) -> usize {
         let commands = self.subjects.iter().filter_map(|s| s.command.as_ref());
         commands.map(|c| c.builds.len()).max().unwrap_or(0).max(1)
@@ -645,7 +647,7 @@ impl Plan {
             .position(|s| s.control_of == Some(self.baseline))
     }
 
-    /// Returns true if a subject takes part in a point.
+    /// Returns true if a subject is measured at a point.
     ///
     /// The subject must work on the point's target, be intended for its case, and support its parameters.
     pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
@@ -670,8 +672,7 @@ impl Plan {
             .map_or(self.baseline, |(id, _)| *id)
     }
 
-    /// Returns the arguments of every `open` of a point, in addition to the case's parameters and the target
-    /// itself.
+    /// Returns the arguments of `open` at a point, apart from the case's parameters and the target itself.
     pub fn open_args(&self, point: PointId) -> Vec<(&'static str, String)> {
         let target = self.targets.get(self.points[point].target);
         let Some(target) = target.filter(|target| target.kind.is_database()) else {
@@ -698,7 +699,7 @@ impl Point {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns the factors: the parameters without the sweep's.
+    /// Returns the factors: all parameters except the swept one.
     pub fn factors<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a (String, String)> {
         self.params
             .iter()

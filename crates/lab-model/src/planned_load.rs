@@ -20,7 +20,7 @@ impl Plan {
         })
     }
 
-    /// Returns the number of connections at a point of load.
+    /// Returns the number of connections at a point.
     pub fn connections(&self, point: PointId) -> usize {
         let load = self.points[point].load;
         load.map_or(1, |load| load.connections as usize)
@@ -35,7 +35,7 @@ impl Plan {
             .unwrap_or(1)
     }
 
-    /// Returns true if a connection serves more than one request at a point of load.
+    /// Returns true if a connection serves more than one request at a point.
     pub fn keeps_alive(&self, point: PointId) -> bool {
         self.points[point].load.is_some_and(|load| load.keep_alive)
     }
@@ -50,7 +50,7 @@ impl Plan {
         }
     }
 
-    /// Returns the fixed rate in requests per second that every subject is offered at a point.
+    /// Returns the fixed rate that is offered to every subject at a point, in requests per second.
     ///
     /// Returns `None` if the load is not defined as a fixed rate.
     pub fn rate(&self, point: PointId) -> Option<f64> {
@@ -88,7 +88,7 @@ impl Plan {
         (0..self.points.len()).filter(same)
     }
 
-    /// Returns the request to a subject at a point, with its required response.
+    /// Returns the request that is sent to subjects at a point, with its required response.
     pub fn example(&self, point: PointId) -> Option<Example> {
         let planned = &self.points[point];
         let examples = &self.serving()?.examples;

@@ -25,15 +25,15 @@ pub struct PointLoad {
     pub connections: u32,
     /// True if connections are reused. Otherwise each request opens its own connection.
     pub keep_alive: bool,
-    /// The time at which requests are sent.
+    /// The rule that determines when requests are sent.
     pub traffic: Traffic,
 }
 
-/// The time at which requests are sent at a point.
+/// The rule that determines when requests are sent at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {
-    /// As [`crate::LoadSpec::arrivals`] says.
+    /// As defined by [`crate::LoadSpec::arrivals`].
     Planned,
     /// As soon as the previous response on the connection has arrived.
     Closed,

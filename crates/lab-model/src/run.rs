@@ -17,9 +17,9 @@ pub struct Run {
     pub lab_version: String,
     /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
-    /// The machine.
+    /// The machine that benchlab ran on.
     pub host: Host,
-    /// The content specific to its kind.
+    /// The content, which depends on the kind of run.
     pub content: Content,
     /// The results of the pilot for each subject and point that did not fail.
     pub pilots: Vec<Pilot>,
@@ -43,7 +43,7 @@ pub struct Run {
     pub pilots_ns: Option<u64>,
     /// The servers that the subjects used.
     pub services: Vec<Service>,
-    /// The metrics of its readings and its values without noise.
+    /// The metrics of the run's readings and noise-free values.
     pub metrics: Vec<Metric>,
     /// The agents that did part of the work; empty if benchlab did all of the work itself.
     pub agents: Vec<Agent>,
@@ -85,7 +85,7 @@ impl Run {
         }
     }
 
-    /// Returns the measured results for modification.
+    /// Returns a mutable reference to the measured results.
     pub fn measured_mut(&mut self) -> Option<&mut Measured> {
         match &mut self.content {
             Content::Measured(measured) => Some(measured),
@@ -114,19 +114,19 @@ impl Run {
         self.measured().map(|measured| &measured.plan)
     }
 
-    /// Returns the plan for modification.
+    /// Returns a mutable reference to the plan.
     pub fn plan_mut(&mut self) -> Option<&mut Plan> {
         self.measured_mut().map(|measured| &mut measured.plan)
     }
 
-    /// Returns the blocks that count, in chronological order.
+    /// Returns the complete blocks, in chronological order.
     pub fn complete_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks
             .iter()
             .filter(|b| b.state == BlockState::Complete)
     }
 
-    /// Returns the index of the replicate, from 0, for each block that counts.
+    /// Returns the index of the replicate, from 0, for each complete block.
     ///
     /// Blocks that share a set of processes form one replicate.
     pub fn replicates(&self) -> Vec<usize> {
@@ -142,7 +142,7 @@ impl Run {
         self.complete_blocks().map(replicate).collect()
     }
 
-    /// Returns the number of replicates among the blocks that count.
+    /// Returns the number of replicates among the complete blocks.
     pub fn replicate_count(&self) -> usize {
         self.replicates().iter().max().map_or(0, |last| last + 1)
     }
@@ -163,7 +163,7 @@ impl Run {
             .map(|(id, _)| id)
     }
 
-    /// Returns the first agent on each other machine, without agents that the user excluded.
+    /// Returns the first agent on each machine other than benchlab's own, ignoring agents that the user excluded.
     ///
     /// An agent that cannot identify its machine counts as a separate machine.
     pub fn machines_elsewhere(&self) -> Vec<&Agent> {
@@ -230,7 +230,7 @@ impl Run {
         self.agent_names().into_iter().filter(is_left_out).collect()
     }
 
-    /// Returns the number of connections, out of `all`, that belong to agents in the results.
+    /// Returns the number of connections, out of `all`, that belong to agents included in the results.
     pub fn connections_in_figures(&self, all: usize) -> usize {
         let (names, left_out) = (self.load_agents(), self.left_out());
         let shares = names.iter().enumerate().filter_map(|(i, name)| {

@@ -4,7 +4,7 @@
 use crate::{AgentId, Disturbance, PointId, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// One measurement: `operations` of one point by one subject.
+/// One measurement: a number of operations of one subject at one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// The number of operations, at least 1.
@@ -19,7 +19,7 @@ pub struct Batch {
     pub server_cpu_ns: Option<u64>,
 }
 
-/// A batch that counts, with its position in the schedule.
+/// A batch that counts toward the results, with its position in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The point.
@@ -84,9 +84,9 @@ pub struct Block {
     pub timelines: Vec<Timeline>,
     /// The slices of a load run in chronological order, in place of samples.
     pub slices: Vec<Slice>,
-    /// Slices of visits that were redone because other processes disturbed them; they do not count.
+    /// Slices of visits that were redone because other processes disturbed them; not part of the results.
     pub redone_slices: Vec<Slice>,
-    /// The number of redone turns with readings; they do not count and are stored in the run file only.
+    /// The number of redone turns with readings. Their readings are stored only in the run file.
     pub redone_readings: u32,
     /// Values of the workload's own metrics, in chronological order.
     ///
@@ -147,14 +147,14 @@ pub struct Timeline {
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// The maximum latency of the operations due in each [`Timeline::STEP_NS`] since the batch started.
+    /// The maximum latency of the operations due in each step of [`Timeline::STEP_NS`] since the batch started.
     ///
     /// 0 means that no operation was due.
     pub longest_ns: Vec<u64>,
 }
 
 impl Timeline {
-    /// The length of a step; an operation that takes longer is a freeze.
+    /// The length of a step, in ns; an operation that takes longer counts as a freeze.
     pub const STEP_NS: u64 = 100_000_000;
 }
 
@@ -203,9 +203,9 @@ pub enum BlockState {
 pub struct ProcessStart {
     /// The subject.
     pub subject: SubjectId,
-    /// The time from the start of the program to its hello.
+    /// The time from the start of the program to its hello message.
     pub startup_ns: u64,
-    /// CPU time used until the hello.
+    /// CPU time used until the hello message.
     pub startup_cpu_ns: u64,
 }
 
@@ -253,7 +253,7 @@ pub struct Pilot {
     pub cold_ns: u64,
     /// The pilot's batches, in chronological order.
     pub batches: Vec<Batch>,
-    /// A server's age at the end of each batch; empty for other subjects.
+    /// The age of the subject at the end of each of the last batches; empty if no ages were recorded.
     #[serde(default)]
     pub ages: Vec<Age>,
 }
@@ -288,12 +288,13 @@ impl Pilot {
     /// The minimum number of batches of a pilot with long operations. Other pilots end when their time is used up.
     pub const MIN_BATCHES: usize = 10;
 
-    /// The last batches that show how long one takes.
+    /// The number of last batches from which the duration of a batch is estimated.
     const LAST_BATCHES: usize = 8;
 
     /// Returns the duration of a batch of the blocks, in ns, or `None` without batches.
     ///
-    /// It is the median of the last batches with about as many operations, so that one batch that had to wait does not count.
+    /// This is the median of the last batches with a similar number of operations, scaled to the blocks' number. A
+    /// median, so that a single batch that had to wait does not matter.
     pub fn batch_ns(&self) -> Option<u64> {
         let last = self.batches.iter().rev().take(Pilot::LAST_BATCHES);
         let wanted = self.operations.max(1);
@@ -312,18 +313,18 @@ impl Pilot {
         u32::try_from(batches).unwrap_or(u32::MAX)
     }
 
-    /// Returns true if the pilot needed a longer warm-up than the blocks, whose warm-up is limited to `max_ns`.
+    /// Returns true if the pilot needed a longer warm-up than the blocks' maximum of `max_ns` allows.
     pub fn exceeds(&self, max_ns: u64) -> bool {
         self.warmup_batches > self.max_warm_up(max_ns)
     }
 
-    /// Returns the batches before the turns with the baseline.
+    /// Returns the batches that the pilot ran before its turns with the baseline.
     pub fn own_batches(&self) -> &[Batch] {
         &self.batches[..self.batches.len().saturating_sub(self.ages.len())]
     }
 }
 
-/// The class of a fresh process's batch times over time.
+/// The class of a fresh process's warm-up behavior.
 ///
 /// See Barrett et al., *Virtual Machine Warmup Blows Hot and Cold*, OOPSLA 2017.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -337,7 +338,7 @@ pub enum WarmUp {
     Slowing,
     /// Still changing at the end.
     NoSteadyState,
-    /// The run's time limit ended the pilot before a subject that compiles could be considered steady.
+    /// The run's time limit ended the pilot before a subject with a JIT compiler could be considered steady.
     CutShort,
 }
 
@@ -346,11 +347,11 @@ pub enum WarmUp {
 pub struct Setting {
     /// The subject.
     pub subject: SubjectId,
-    /// The point that the setting was read at; `None` if it comes from the hello.
+    /// The point that the setting was read at; `None` if it comes from the hello message.
     pub point: Option<PointId>,
     /// The name of the setting, such as `journal_mode`.
     pub key: String,
-    /// Its value, such as `delete`.
+    /// The value of the setting, such as `delete`.
     pub value: String,
 }
 
@@ -358,7 +359,8 @@ impl Setting {
     /// The key of the listing that a subject's build produced ([`crate::Subject::listing`]); not a real
     /// setting.
     pub const LISTING: &'static str = "listing";
-    /// The key of the number of times that an operation waits for its server, counted by benchlab.
+    /// The key of the number of round trips per operation: how often it waits for its server, as counted by
+    /// benchlab.
     pub const ROUND_TRIPS: &'static str = "round_trips";
 }
 
@@ -388,7 +390,7 @@ pub struct Failure {
 impl Failure {
     /// Returns true if this host lacks something that the subject needs, such as a tool or a permission.
     ///
-    /// The subject was then never tried.
+    /// In this case, the subject was never run.
     pub fn is_lack(&self) -> bool {
         let lacks = ["missing", "setting"].contains(&&*self.kind);
         lacks && self.point.is_none() && self.block.is_none()
@@ -406,11 +408,11 @@ pub struct LogLine {
     pub line: String,
 }
 
-/// The prefix of log lines that say why the server's CPU time and memory are no longer known.
+/// The prefix of log lines with the reason why the server's CPU time and memory are no longer known.
 const SERVER_UNKNOWN: &str = "the server's CPU time and memory: ";
 
 impl LogLine {
-    /// Formats a log line that says why the server's resource usage is no longer known.
+    /// Formats a log line with the reason why the server's resource usage is no longer known.
     pub fn server_unknown(why: &str) -> String {
         format!("{SERVER_UNKNOWN}{why}")
     }
@@ -446,7 +448,7 @@ mod tests {
         assert_eq!(pilot.batch_ns(), Some(1_000_000));
         assert_eq!(pilot.max_warm_up(300_000_000), 300);
         assert!(!pilot.exceeds(300_000_000) && pilot.exceeds(100_000_000));
-        // Shorter ones are not compared with it.
+        // Batches with far fewer operations are ignored.
         pilot.batches = vec![batch(8, 50_000), batch(100, 3_000_000)];
         assert_eq!(pilot.batch_ns(), Some(3_000_000));
         pilot.batches.clear();

@@ -31,7 +31,7 @@ pub struct Shape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shaper {
-    /// benchlab, which forwards the data of both sides; works anywhere.
+    /// benchlab, which forwards the data in both directions; works anywhere.
     #[default]
     Lab,
     /// The kernel (tc-netem(8)), between two network namespaces; requires root.

@@ -51,10 +51,10 @@ impl ErrorKind {
     }
 }
 
-/// A period of load, or a slice of one, with its results.
+/// The results of load on a server over a period: a visit or a slice of it.
 ///
-/// Every request that was offered is eventually served or an error, so over a whole visit offered = served +
-/// errors.
+/// Every offered request eventually is served or becomes an error, so offered = served + errors over a whole
+/// visit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// The point, which defines the connections and the load.
@@ -114,11 +114,11 @@ impl Slice {
     /// This is the length of the slice plus, after the end of the load, part of the time until the last
     /// response.
     ///
-    /// In an open loop (the only one with send delays), the last request takes its service time no matter how
-    /// well the server keeps up. So only the time in excess of the median service time counts, because it shows
-    /// that there was a backlog.
+    /// Only an open loop has send delays. Its last request takes its service time no matter how well the server
+    /// keeps up. So only the time in excess of the median service time counts, because it shows that there was a
+    /// backlog.
     ///
-    /// In a closed loop at most the median service time counts: a few connections that waited for seconds while
+    /// In a closed loop, at most the median service time counts: a few connections that waited for seconds while
     /// others were served say nothing about the server's rate.
     pub fn served_in_ns(&self) -> u64 {
         let usual = self.service.median().unwrap_or(0);
@@ -203,11 +203,11 @@ pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
 pub struct AgentSlice {
     /// The agent.
     pub agent: AgentId,
-    /// The delay of the start of its load in ns, within the accuracy of the clock comparison.
+    /// The delay of the start of the agent's load, in ns, within the accuracy of the clock comparison.
     pub late_ns: u64,
     /// Requests that were due but not sent because the agent was lost.
     pub not_sent: u64,
-    /// Its results; empty once the agent was lost.
+    /// The agent's results; empty once the agent was lost.
     pub slice: Slice,
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// One of a slice's distributions.
+/// One of a slice's distributions of times.
 ///
 /// In a run file, the distributions take a hundred times as much space as the rest of a slice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub enum SliceTimes {
     InFile(TimesInFile),
 }
 
-/// A distribution in the encoding of a run file, with its median, which is used most often.
+/// A distribution in the encoding of a run file, with its median, the value that is needed most often.
 #[derive(Clone, Debug)]
 pub struct PackedTimes {
     /// The encoded distribution, already validated by `unpack`.
@@ -32,7 +32,7 @@ pub struct PackedTimes {
     pub median: u64,
 }
 
-/// The location of a distribution in a run file, with its median, which is used most often.
+/// The location of a distribution in a run file, with its median, the value that is needed most often.
 #[derive(Clone, Debug)]
 pub struct TimesInFile {
     /// The column of a table in a run file.
@@ -48,7 +48,7 @@ pub trait TimesColumn: Debug + Send + Sync {
     /// Reads the distribution of a row.
     ///
     /// # Panics
-    /// If the file, which was valid when it was opened, no longer contains the distribution.
+    /// Panics if the file, which was valid when it was opened, no longer contains the distribution.
     fn read(&self, row: i64) -> Counts;
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Values by parameter name.
 pub type Values = BTreeMap<String, Vec<String>>;
 
-/// The extent of a run, for cases and values that are not requested explicitly.
+/// The cases and values that a run measures unless the user requests others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
     /// The cases and values of the experiment's `[quick]` table: a result within a minute.
@@ -21,7 +21,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Returns the name of the table and of the selection of subjects.
+    /// Returns the name that the experiment's table and its selection of subjects share.
     pub fn table(self) -> &'static str {
         match self {
             Extent::Quick => "quick",
@@ -38,7 +38,7 @@ pub struct Case {
     pub name: String,
     /// A description of the work.
     pub work: String,
-    /// The unit of `units`, in the singular.
+    /// The unit in which subjects count their output, in the singular.
     pub unit: String,
     /// The swept parameter and its values, ascending.
     pub sweep: Option<(String, Vec<u64>)>,
@@ -46,8 +46,7 @@ pub struct Case {
     pub factors: Vec<Factor>,
     /// The targets on which the case can run.
     pub targets: Vec<TargetId>,
-    /// Sweep values, by factor, at which the factor's non-default values are measured unless requested
-    /// explicitly.
+    /// By factor: the sweep values at which its non-default values are measured, unless the user requests others.
     pub thin: BTreeMap<String, Vec<u64>>,
     /// How benchlab checks the work.
     pub check: Check,
@@ -61,7 +60,7 @@ pub struct Case {
     pub latencies: bool,
     /// Operations due per second, if the rate is fixed.
     pub rate: Option<u64>,
-    /// True if the case is measured without being requested.
+    /// True if the case is measured by default.
     pub default: bool,
     /// The values that a quick run measures; `None` excludes the case.
     pub quick: Option<Values>,
@@ -76,7 +75,7 @@ pub struct Case {
     pub(crate) writes: Option<file::Writes>,
 }
 
-/// A parameter with words as values.
+/// A parameter whose values are words.
 #[derive(Clone, Debug)]
 pub struct Factor {
     /// The factor's name.
@@ -92,7 +91,7 @@ pub struct Factor {
 impl Case {
     /// Returns the values that are measured, or `None` if the case is excluded.
     ///
-    /// Parameters that are missing in the result are measured as the experiment defines them.
+    /// For parameters that are missing in the result, the experiment's values are measured.
     pub fn values(&self, extent: Extent) -> Option<&Values> {
         static ALL: Values = Values::new();
         match extent {

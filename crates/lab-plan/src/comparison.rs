@@ -29,9 +29,9 @@ pub struct Comparison {
     pub cleanup: Vec<String>,
     /// True to measure a second copy of the baseline.
     pub control: bool,
-    /// How to run the commands.
+    /// The settings for running the commands.
     pub how: Commands,
-    /// How to measure.
+    /// The measurement settings.
     pub measure: Measure,
     /// The seed of the order of turns.
     pub seed: u64,
@@ -40,19 +40,19 @@ pub struct Comparison {
 /// A command of a comparison.
 #[derive(Clone, Debug)]
 pub struct GivenCommand {
-    /// Its command line or its words.
+    /// The command line, or the program and its arguments.
     pub words: CommandWords,
-    /// Its name; `None` uses a letter.
+    /// The name of the subject; `None` means a letter.
     pub name: Option<String>,
-    /// The absolute path of its working directory.
+    /// The absolute path of the working directory.
     pub folder: PathBuf,
     /// The commit that is checked out in the directory.
     pub revision: Option<String>,
-    /// The directories of all of its builds, starting with `folder`; empty if there is only one build.
+    /// The directories of all builds, starting with `folder`; empty if there is only one build.
     pub builds: Vec<PathBuf>,
 }
 
-/// A command's words.
+/// The form in which a command was given.
 #[derive(Clone, Debug)]
 pub enum CommandWords {
     /// A line for a shell.
@@ -288,7 +288,7 @@ fn choices(parameters: &[&(String, Vec<String>)]) -> Vec<Values> {
         })
 }
 
-/// Returns a letter, or a number if there are more than 26 commands.
+/// Returns the default name of a command: a letter, or a number if there are more than 26 commands.
 fn name_of(i: usize, of: usize) -> String {
     match (i, of) {
         (0..26, ..=26) => char::from(b'A' + i as u8).to_string(),
@@ -310,7 +310,7 @@ fn title(subjects: &[Subject]) -> String {
     }
 }
 
-/// Returns subjects that show the cost of starting a process, and a shell if one is used.
+/// Returns the subjects that measure the overhead of starting a process and, if a command uses one, a shell.
 fn overheads(subjects: &[Subject]) -> Vec<Subject> {
     let overhead = |name: &str, program: &[&str]| Subject {
         name: name.into(),

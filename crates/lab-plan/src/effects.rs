@@ -9,7 +9,7 @@ use crate::file::{self, Case, File};
 use lab_model::{Check, FAULT, Injection, Metric, Target, TargetKind};
 use std::collections::BTreeSet;
 
-/// The parameter value without faults.
+/// The value of the parameter `fault` that injects no fault.
 const NO_FAULT: &str = "none";
 
 /// The maximum length of an outage, in seconds.

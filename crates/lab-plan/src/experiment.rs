@@ -22,13 +22,13 @@ use toml::Spanned;
 pub struct Experiment {
     /// The name of its directory.
     pub name: String,
-    /// The title for people.
+    /// The display title.
     pub title: String,
     /// The question that the experiment answers.
     pub question: String,
     /// The name of the subject that the others are compared with.
     pub baseline: String,
-    /// The targets of its subjects.
+    /// The targets that the subjects work on.
     pub targets: Vec<Target>,
     /// The settings that must be equal for all subjects.
     pub proof: Proof,
@@ -36,7 +36,7 @@ pub struct Experiment {
     pub selections: BTreeMap<String, Vec<String>>,
     /// The cases of the experiment.
     pub cases: Vec<Case>,
-    /// The files and requests of servers, if the subjects are servers.
+    /// The files to serve and the requests to send, if the subjects are servers.
     pub serving: Option<Serving>,
     /// The subjects of the experiment.
     pub subjects: Vec<Subject>,
@@ -52,11 +52,11 @@ pub struct Experiment {
 pub struct Subject {
     /// The subject as the plan defines it.
     pub model: lab_model::Subject,
-    /// True if the subject is measured without being requested.
+    /// True if the subject is measured by default.
     pub default: bool,
-    /// True if the subject is silently left out when something that it needs is missing.
+    /// True if the subject is skipped without an error when one of its requirements is missing.
     pub optional: bool,
-    /// How the subject is built.
+    /// The requirements and build commands of the subject.
     pub recipe: Recipe,
 }
 
@@ -65,7 +65,7 @@ pub struct Subject {
 pub struct Recipe {
     /// Names of toolchains in `experiments/toolchains.toml`.
     pub needs: Vec<String>,
-    /// Toolchains of the server that the subject uses, unless the user provides a server.
+    /// Toolchains of the server that the subject uses; not needed if the user provides the server.
     pub services: Vec<String>,
     /// Files and directories; the subject is rebuilt when one of them changes.
     pub sources: Vec<PathBuf>,
@@ -80,7 +80,7 @@ impl Experiment {
     /// Reads `experiments/NAME/experiment.toml`.
     ///
     /// # Errors
-    /// Errors contain the file, the line and the nearest valid word.
+    /// Returns an error with the file, the line and the nearest valid word.
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
         let names = project.experiments();
         if !names.iter().any(|n| n == name) {
@@ -105,7 +105,7 @@ impl Experiment {
 
     /// Finds the subject of the experiment that a plan's subject was created from.
     ///
-    /// It has the same name and the same kind of target.
+    /// The two subjects have the same name and the same kind of target.
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
         let kind = |targets: &[Target], id: TargetId| targets.get(id).map(|t| t.kind);
         let kind_of_target = kind(&plan.targets, subject.target);
@@ -126,7 +126,7 @@ impl Experiment {
     }
 }
 
-/// Reads an experiment; contains the file for error messages, and the toolchains.
+/// A reader of an experiment, with its file for error messages and the known toolchains.
 struct ExperimentReader<'a> {
     project: &'a Project,
     path: &'a Path,
@@ -486,7 +486,7 @@ impl ExperimentReader<'_> {
             ));
         }
         self.parameter(name, values.span())?;
-        // Scales of connections or threads start at 1.
+        // Numbers of connections or threads start at 1.
         let least = u64::from(case.cores == Cores::All || !case.request.is_empty());
         let numbers = self.numbers(values.get_ref(), values.span(), (name, least))?;
         Ok(Some((name.clone(), numbers)))

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The maximum number of connections at a point.
 const MAX_CONNECTIONS: u32 = 1_000_000;
 
-/// The minimum number of blocks. A 95 % interval of multiple quantiles needs as many.
+/// The minimum number of blocks. A 95% interval of multiple quantiles needs as many.
 const MIN_BLOCKS: u32 = 10;
 
 /// The default length of a slice. Slices are shorter if there would be fewer than [`MIN_BLOCKS`], and longer with many
@@ -30,19 +30,20 @@ pub struct Loading {
     pub name: Option<String>,
     /// The names of the servers. The first is the baseline for the others.
     pub servers: Vec<String>,
-    /// The number of agents among which the load is divided. 0 means that this process generates the load.
+    /// The number of agents that share the load. 0 means that this process generates the load.
     pub agents: usize,
-    /// The number of connections, without a sweep.
+    /// The number of connections, unless it is swept.
     pub connections: u32,
     /// The swept parameters with their values. The only parameter is `connections`.
     pub sweeps: Vec<(String, Vec<String>)>,
-    /// The duration of the load on each server at each point. `None` means that of the stages, or the default.
+    /// The duration of the load on each server at each point. `None` means the total duration of the stages, or
+    /// the default without stages.
     pub length: Option<Duration>,
     /// The rate in requests per second.
     pub rate: Option<f64>,
-    /// Changing rates, instead of `rate`.
+    /// Stages with varying rates, instead of `rate`.
     pub stages: Vec<Stage>,
-    /// True if requests are due at equal distances. Otherwise they arrive like those of many independent users.
+    /// True if requests are due at equal intervals. Otherwise they arrive like those of many independent users.
     pub even: bool,
     /// The requests, how they are sent, and the expected responses. The plan takes schedule and duration from the other
     /// fields.
@@ -270,7 +271,6 @@ struct Times {
     stretch: Duration,
     /// The length of a slice.
     slice: Duration,
-    /// The number of blocks.
     blocks: u32,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of comparisons and loads, which file names contain and the history groups runs by.
+//! Names of comparisons and loads, which are part of the file names of runs and group the runs in the history.
 
 use crate::PlanError;
 

@@ -11,7 +11,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Finds the nearest directory that contains `experiments/`, from this one upwards.
+    /// Finds the nearest directory that contains `experiments/`, starting at `from` and going up.
     pub fn find(from: &Path) -> Result<Project, PlanError> {
         // Absolute, because subjects are started in the project's directory.
         let from = &std::path::absolute(from).unwrap_or_else(|_| from.to_path_buf());

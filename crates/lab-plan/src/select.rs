@@ -47,7 +47,7 @@ pub struct Selection {
     pub extent: Extent,
     /// The seed of the inputs and of the schedule.
     pub seed: u64,
-    /// How to measure.
+    /// The measurement settings.
     pub measure: Measure,
 }
 
@@ -64,7 +64,7 @@ impl Selection {
     /// Builds the plan.
     ///
     /// # Errors
-    /// Errors contain the word that matches nothing and the nearest valid word.
+    /// Returns an error with the word that matches nothing and the nearest valid word.
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
         self.check_parameters(experiment)?;
         let cases = self.cases(experiment)?;
@@ -335,7 +335,8 @@ impl Selection {
         Ok(points)
     }
 
-    /// Returns true if a factor's non-default value that was not requested is left out at a sweep value.
+    /// Returns true if factor values are skipped at a sweep value, because one is not the default and was not
+    /// requested.
     ///
     /// If a table of the experiment lists values of the sweep but not of the factor, all values of the factor
     /// are measured.
@@ -391,7 +392,8 @@ impl Selection {
         Ok(kept.copied().map(Some).collect())
     }
 
-    /// Returns true if fractions of a peak are offered at a sweep value, so the closed loop is needed there.
+    /// Returns true if the closed loop must be measured at a sweep value, because fractions of its peak are
+    /// offered.
     fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);

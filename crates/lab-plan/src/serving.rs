@@ -27,7 +27,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// The maximum value of `workers`, `warm_up_s` and `budget_s`.
 const MAX_WORKERS: u32 = 1024;
 
-/// Reads a file in the experiment's directory.
+/// A function that reads a file in the experiment's directory.
 type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
 /// Validates the settings and requests of servers.

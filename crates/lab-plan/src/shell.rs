@@ -55,8 +55,8 @@ fn needs_shell(line: &str, parameters: &[&str]) -> bool {
 
 /// Commands that exist only in a shell.
 ///
-/// These are from POSIX.1-2017, Shell Command Language, 2.14 and 2.9.4, and utilities that change the shell
-/// itself. Commands that also exist as programs, such as `test` and `echo`, are run as programs.
+/// The list contains the commands of POSIX.1-2017, Shell Command Language, 2.14 and 2.9.4, and utilities that
+/// change the shell itself. Commands that also exist as programs, such as `test` and `echo`, are run as programs.
 const BUILTINS: [&str; 40] = [
     ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "eval", "exec", "exit",
     "export", "fc", "fg", "for", "getopts", "hash", "if", "jobs", "local", "read", "readonly",

@@ -18,7 +18,7 @@ pub struct Toolchains(BTreeMap<String, Toolchain>);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {
-    /// The title for people.
+    /// The display title.
     pub title: String,
     /// Programs that must be in PATH.
     #[serde(default)]
@@ -37,7 +37,7 @@ pub struct Toolchain {
     /// True if the toolchain is a server whose packages would start a system-wide service.
     #[serde(default)]
     pub service: bool,
-    /// The systemd units that its packages enable; they must stay disabled.
+    /// The systemd units that the packages enable; they must stay disabled.
     #[serde(default)]
     pub units: Vec<String>,
 }

@@ -49,7 +49,7 @@ pub struct Fit {
     pub marginal_ns: Interval,
     /// The number of points. A line through two points always fits exactly, so it proves nothing.
     pub points: usize,
-    /// The largest relative distance of a point from the line, where 0.05 means 5 %.
+    /// The largest relative distance of a point from the line, where 0.05 means 5%.
     pub worst_residual: f64,
     /// True if the points deviate from the line by more than their noise and by more than the
     /// margin. If so, do not extrapolate.
@@ -68,11 +68,11 @@ pub struct ScalingLaw {
     pub coherency: Interval,
     /// The predicted peak. `None` means that no decline is significant, because coherency may be 0.
     pub peak: Option<PredictedPeak>,
-    /// The largest relative distance of a point from the law, where 0.05 means 5 %.
+    /// The largest relative distance of a point from the law, where 0.05 means 5%.
     pub worst_residual: f64,
     /// True if the points do not follow the law.
     ///
-    /// The points deviate by more than their noise, by more than 5 % and by more than the margin.
+    /// The points deviate by more than their noise, by more than 5% and by more than the margin.
     /// If so, do not extrapolate and do not trust the peak.
     pub departs: bool,
 }
@@ -86,7 +86,7 @@ pub struct PredictedPeak {
     pub throughput: Interval,
 }
 
-/// A pair that was excluded from comparison, with the reason.
+/// A subject that was excluded from comparison, at one point or at all points, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     /// The subject.
@@ -113,7 +113,7 @@ pub enum ExclusionReason {
     },
     /// The baseline failed. This says nothing about the subject.
     BaselineFailed {
-        /// The baseline.
+        /// The name of the baseline.
         baseline: String,
     },
     /// The subject did not run with the baseline's settings.
@@ -124,21 +124,22 @@ pub enum ExclusionReason {
         value: Option<String>,
         /// The baseline's value. `None` means that the baseline did not report it.
         baseline_value: Option<String>,
-        /// The baseline.
+        /// The name of the baseline.
         baseline: String,
     },
     /// The runs of the two commands did not all return the same exit status.
     ExitStatus {
         /// The exit statuses of the command, failures first.
         own: Vec<StatusCount>,
-        /// The baseline.
+        /// The name of the baseline.
         baseline: String,
         /// The exit statuses of the baseline, failures first.
         of_baseline: Vec<StatusCount>,
     },
     /// The run's time expired before a pilot could show that its subject was steady.
     PilotCutShort {
-        /// The baseline, if the pilot was the baseline's. `None` means the subject's own pilot.
+        /// The name of the baseline, if its pilot was cut short. `None` means the subject's own
+        /// pilot.
         baseline: Option<String>,
         /// The points.
         at: FirstPoint,
@@ -151,19 +152,21 @@ pub enum ExclusionReason {
     TurnsNotSteady(TurnsNotSteady),
     /// A server was not at its steady level.
     ServerNotSteady {
-        /// The baseline, if the baseline was the server. `None` means the subject itself.
+        /// The name of the baseline, if it was not at its steady level. `None` means the subject
+        /// itself.
         baseline: Option<String>,
         /// The results of the server's pilot and turns.
         age: ServerAge,
     },
     /// A server's peak is unknown because the generator was the bottleneck.
     PeakUnknown {
-        /// The baseline, if its peak is unknown. `None` means the subject's own peak.
+        /// The name of the baseline, if its peak is unknown. `None` means the subject's own peak.
         baseline: Option<String>,
     },
     /// A server served nothing in some blocks, so these blocks have no ratio.
     ServedNothing {
-        /// The baseline, if the baseline was the server. `None` means the subject itself.
+        /// The name of the baseline, if it served nothing in some blocks. `None` means the subject
+        /// itself.
         baseline: Option<String>,
         /// The number of blocks in which the server served nothing.
         idle: usize,
@@ -220,9 +223,9 @@ pub enum TurnsCause {
         other_ns: f64,
     },
     /// The turns were faster: the subject or the baseline needs a longer warm-up than the pilot
-    /// saw.
+    /// measured.
     PilotTooShort,
-    /// Something disturbed the subject, whose pilot saw no warm-up.
+    /// Something disturbed the turns: according to the pilot, the subject needs no warm-up.
     Disturbed,
     /// The subject was still warming up.
     WarmingUp {

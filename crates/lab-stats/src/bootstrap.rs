@@ -109,8 +109,8 @@ fn level(blocks: usize, alpha: f64) -> f64 {
 /// The random number generator of Steele, Lea & Flood, *Fast Splittable Pseudorandom Number
 /// Generators*, OOPSLA 2014.
 ///
-/// It is implemented here because run files must give the same intervals regardless of library
-/// versions.
+/// The generator is implemented here because run files must give the same intervals regardless of
+/// library versions.
 pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {

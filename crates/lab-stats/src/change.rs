@@ -10,17 +10,17 @@ use lab_model::Interval;
 /// Returns the ratio of the second run's values to the first run's, from the logarithms of the
 /// values.
 ///
-/// The estimate is the two-sample Hodges-Lehmann estimate, after blocks that depend on each other
-/// were merged. Returns `None` if a run has no finite value.
+/// The estimate is the two-sample Hodges-Lehmann estimate, computed after dependent blocks are
+/// merged. Returns `None` if a run has no finite value.
 ///
 /// The interval is the hull of two intervals. The exact rank-sum interval assumes that both runs
 /// have the same spread. It is too narrow if the run with fewer blocks has the larger spread. The
 /// second interval combines the signed-rank intervals of the two runs, which need no such
 /// assumption. If the spreads are equal, both intervals have about the same width. A verdict needs
-/// as many blocks of each run as a verdict within a single run.
+/// as many blocks from each run as a verdict within a single run.
 ///
-/// [`Ratio::values`] is the number of values in each of two equally large runs whose interval would
-/// have this width.
+/// [`Ratio::values`] is the effective sample size: two runs with that many values each would give
+/// an interval of this width.
 pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     let ratios = [ratio(first, level)?, ratio(second, level)?];
     let values = [first, second].map(|logs| merged(logs, level).values);

@@ -3,7 +3,7 @@
 
 use crate::normal;
 
-/// Returns the value that chi-square stays below with probability `p`.
+/// Returns the quantile `p` of the chi-square distribution with `freedom` degrees of freedom.
 ///
 /// Source: Wilson & Hilferty, *The distribution of chi-square*, PNAS 17 (1931).
 pub(crate) fn quantile(freedom: f64, p: f64) -> f64 {

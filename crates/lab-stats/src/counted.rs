@@ -15,7 +15,7 @@ pub struct Centre {
     pub p: f64,
 }
 
-/// A set of values, given by a function that counts the values up to a limit.
+/// A set of values, represented by a function that counts the values up to a bound.
 pub struct CountedValues<F> {
     /// The number of values, at least 1.
     pub total: u64,
@@ -27,11 +27,11 @@ pub struct CountedValues<F> {
 
 impl<F: Fn(f64) -> u64> CountedValues<F> {
     /// Returns the median of the values, its interval at level `1 - alpha` or higher, and the
-    /// p-value of 0.
+    /// p-value of the hypothesis that the median is 0.
     ///
     /// The bounds of the interval are two of the values. `chance(t)` is the probability that at
-    /// most `t` of the values lie below the truth. The distribution must be symmetric. If the level
-    /// cannot be reached, the widest interval and its level are returned.
+    /// most `t` of the values lie below the true median. The distribution must be symmetric. If the
+    /// level cannot be reached, the widest interval and its level are returned.
     ///
     /// Values that are exactly 0 count for both sides, so that 0 lies outside the interval if and
     /// only if p <= alpha.

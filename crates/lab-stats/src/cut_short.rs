@@ -2,7 +2,7 @@
 //! Excludes subjects with a JIT compiler whose pilots ran out of time before they could show a
 //! steady state.
 //!
-//! Their times may be those of cold code, so they are not compared.
+//! The times of these subjects may be those of cold code, so the subjects are not compared.
 
 use crate::analysis::{ExclusionReason, FirstPoint, Refusal};
 use crate::helpers;
@@ -84,7 +84,7 @@ fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {
     let pilots = run.pilots.iter().filter(|pilot| is_planned(plan, pilot));
     let pilots: Vec<&Pilot> = pilots.collect();
     let batches_ns: u64 = pilots.iter().map(|p| wall_ns(&p.batches)).sum();
-    // Starts of processes, and the checks of their work.
+    // The rest of the pilots' time: process starts and checks of the work.
     let others_ns = run.pilots_ns.unwrap_or(0).saturating_sub(batches_ns);
     let others_ns = others_ns / pilots.len().max(1) as u64;
     let needed_ns = |p: &Pilot| wall_ns(&p.batches) + lacking_ns(plan, p) + others_ns;
@@ -97,7 +97,9 @@ fn is_planned(plan: &Plan, pilot: &Pilot) -> bool {
     pilot.subject < plan.subjects.len() && pilot.point < plan.points.len()
 }
 
-/// The time of the batches that a pilot lacks, ns. A control's pilot is short, however much time there is.
+/// Returns the total time of the batches that a pilot lacks, in ns.
+///
+/// A control lacks none, because its pilot is short even if there is enough time.
 fn lacking_ns(plan: &Plan, pilot: &Pilot) -> u64 {
     if pilot.class != WarmUp::CutShort || plan.subjects[pilot.subject].control_of.is_some() {
         return 0;
@@ -108,7 +110,7 @@ fn lacking_ns(plan: &Plan, pilot: &Pilot) -> u64 {
     let needed = if helpers::are_busy(own, plan.workers(pilot.point)) {
         most
     } else {
-        // What compiles on a server waits for most of the time.
+        // A subject that uses a server waits most of the time, even while it compiles.
         let fitting = plan.longest_pilot_ns(pilot.point) / batch_ns.max(1);
         (fitting as usize).clamp(Pilot::MIN_BATCHES.min(most), most)
     };
@@ -127,8 +129,11 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A run of 3 s with two subjects and a control of the first at a point. Each pilot has so many batches of so many ms,
-    /// which use so many cores.
+    /// Returns a run with a budget of 3 s, and two subjects and a control of the first one at a
+    /// point.
+    ///
+    /// `pilots` contains the number of batches of each pilot, the time of a batch in ms, the number
+    /// of cores used, and the class.
     fn run_of(pilots: [(usize, u64, f64, WarmUp); 3]) -> (Plan, Run) {
         let subject = |control_of| Subject {
             control_of,
@@ -171,7 +176,8 @@ mod tests {
         (plan, run)
     }
 
-    /// Asserts that the named budget is enough for these pilots, ms, in this order, and at most three times what is.
+    /// Asserts that the proposed budget suffices for pilots that need these times (in ms, in this
+    /// order), and that a third of it does not.
     fn assert_is_enough(pilots: [(usize, u64, f64, WarmUp); 3], needed_ms: [u64; 3]) {
         let (plan, run) = run_of(pilots);
         let budget = Duration::from_secs_f64(needed_budget_s(&run, &plan).unwrap());
@@ -192,7 +198,7 @@ mod tests {
     #[test]
     fn the_named_budget_is_enough_and_not_far_too_much() {
         let cut = WarmUp::CutShort;
-        // 120 batches of 10 ms while it compiles.
+        // A subject that compiles needs 120 batches of 10 ms.
         assert_is_enough(
             [
                 (60, 1, 1.0, WarmUp::Flat),
@@ -201,7 +207,8 @@ mod tests {
             ],
             [60, 1200, 4],
         );
-        // Ten of 100 ms where nothing compiles; the control is cut like its original, and lacks nothing.
+        // A subject that does not compile needs ten batches of 100 ms. The control is cut short
+        // like its original, but lacks no batches.
         assert_is_enough(
             [(4, 100, 1.0, cut), (4, 100, 1.0, cut), (4, 100, 1.0, cut)],
             [1000, 1000, 400],

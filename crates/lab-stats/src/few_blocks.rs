@@ -41,7 +41,7 @@ const SCALES: [f64; 2] = [1.0, 3.0];
 
 /// The numerator of the smallest scale, chosen by simulation.
 ///
-/// With half of this value, intervals from three blocks of 1 × 8 miss the true value in 7 % of runs
+/// With half of this value, intervals from three blocks of 1 × 8 miss the true value in 7% of runs
 /// in which every third subject has 8 times the standard deviation.
 const FINEST: f64 = 1.6;
 
@@ -57,9 +57,11 @@ pub enum Scatter {
     Own,
     /// A subject compared with the baseline at one point.
     Subject(SubjectId),
-    /// A subject's mean over points. Its variance is predicted, but predicts nothing.
+    /// A subject's mean over points. Its variance is predicted from others, but not used to predict
+    /// others.
     Mean(SubjectId),
-    /// One subject compared with another. Its variance is predicted, but predicts nothing.
+    /// One subject compared with another. Its variance is predicted from others, but not used to
+    /// predict others.
     Pair(SubjectId, SubjectId),
 }
 
@@ -288,8 +290,8 @@ struct Pool<'m> {
 /// The likelihoods of the variances for one scale of the distances within subjects.
 struct Within {
     kernel: usize,
-    /// For each member with a subject, the log-likelihood of its variance at each level of the
-    /// subject.
+    /// For each member that belongs to a subject, the log-likelihood of the member's variance at
+    /// each candidate level of the subject. `None` for other members.
     of_members: Vec<Option<Vec<f64>>>,
     /// The sums of the log-likelihoods by subject.
     sums: BTreeMap<SubjectId, Vec<f64>>,
@@ -299,9 +301,10 @@ struct Within {
 /// between subjects.
 struct Between {
     kernel: usize,
-    /// For each subject, the log-likelihood of its variances at each level of the run.
+    /// For each subject, the log-likelihood of its members' variances at each candidate level of
+    /// the run.
     groups: BTreeMap<SubjectId, Vec<f64>>,
-    /// The sums over all subjects.
+    /// The sums of the log-likelihoods over all subjects.
     all: Vec<f64>,
 }
 
@@ -412,7 +415,7 @@ impl<'m> Pool<'m> {
         (0..self.kernels.len()).map(of_scale).collect()
     }
 
-    /// Returns the likelihood of each subject's levels, given all other subjects.
+    /// Returns the likelihood of each candidate level of each subject, given all other subjects.
     fn levels(&self, between: &[Between], greatest: f64) -> BTreeMap<SubjectId, Vec<f64>> {
         let of_subject = |subject: &SubjectId| {
             let mut level = vec![0.0; self.grid.len()];

@@ -8,13 +8,14 @@ pub struct LinearFit {
     pub fixed: f64,
     /// The additional time per unit of x.
     pub marginal: f64,
-    /// For each point, the distance of its time above the line, as a fraction of the time.
+    /// For each point, how far its time lies above the line, as a fraction of the time. Negative if
+    /// the time lies below.
     pub residuals: Vec<f64>,
 }
 
 /// Fits the line with the smallest sum of squared relative residuals.
 ///
-/// A deviation of 1 % at x = 1 counts as much as 1 % at x = 1000. The method is weighted least
+/// A deviation of 1% at x = 1 counts as much as 1% at x = 1000. The method is weighted least
 /// squares with weights 1 / time². Returns `None` unless there are two different x, all numbers are
 /// finite and all times are positive.
 pub fn line(x: &[f64], times: &[f64]) -> Option<LinearFit> {

@@ -5,11 +5,12 @@ use lab_model::Batch;
 
 /// The minimum CPU time of helper threads that counts as compiling, as a fraction of the measured time.
 ///
-/// It applies however steady the times are. (A Java subject's helper threads used up to 100 % while its times still
-/// fell, and less than 20 % afterwards.)
+/// The threshold applies even if the times look steady. (The helper threads of a Java subject used
+/// up to 100% while its times still fell, and less than 20% afterwards.)
 pub const STILL_COMPILING: f64 = 0.25;
 
-/// Returns true if threads other than `workers` threads that work were busy in the second half of the batches.
+/// Returns true if threads other than the `workers` worker threads were busy in the second half of
+/// the batches.
 pub fn are_busy(batches: &[Batch], workers: usize) -> bool {
     cores_used(&batches[batches.len() / 2..]) > workers as f64 + STILL_COMPILING
 }

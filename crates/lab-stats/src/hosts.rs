@@ -55,7 +55,7 @@ pub struct HostEffect {
     pub kinds_p: Option<f64>,
     /// True if kinds differ by more than chance explains, at the level of `differ`.
     pub kinds_differ: bool,
-    /// How much the logarithms of the ratios differ between hosts.
+    /// The differences between hosts in the logarithms of the ratios.
     pub between: GroupEffects,
     /// True if hosts differ by more than chance explains, at a simultaneous level over the run.
     pub differ: bool,
@@ -88,7 +88,7 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
                 }
                 _ => {}
             }
-            // Keep the agent that was lost, because its reason is reported.
+            // Keep the lost agent, because the reason for its loss is reported.
             if agent.lost.is_some() {
                 host.agent = agent;
             }
@@ -219,8 +219,8 @@ impl<'r> BlockValues<'r> {
         }
     }
 
-    /// Returns the logarithm of the ratio in each block, or `None` for a block that lacks one of
-    /// the two.
+    /// Returns the logarithm of the ratio in each block, or `None` for a block that lacks the
+    /// subject or the baseline.
     fn log_ratios(
         &self,
         subject: SubjectId,

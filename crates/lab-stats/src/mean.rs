@@ -11,7 +11,7 @@ use std::iter::Sum;
 
 /// The minimum number of blocks for an interval.
 ///
-/// A pause that occurs in one block of 20 is missing from all of this many blocks in 1.7 % of runs.
+/// A pause that occurs in one block of 20 is missing from all of this many blocks in 1.7% of runs.
 const MIN_BLOCKS: usize = 80;
 
 /// With fewer blocks, bootstrap draws would be too coarse, so Student's t is used instead.

@@ -16,18 +16,19 @@ use lab_model::Run;
 pub const MAX_BLOCKS: u32 = 8;
 /// The minimum number of sets.
 ///
-/// Fewer do not show how processes differ.
+/// Fewer sets do not show how processes differ.
 const MIN_SETS: u32 = 2;
 /// Intervals from up to this many sets assume normally distributed values.
 ///
 /// With slightly more sets, the intervals need no such assumption but are wider.
 const MAX_ASSUMED_SETS: u32 = 5;
-/// From this many sets on, intervals need no such assumption and are not much wider.
+/// From this many sets on, intervals do not assume normally distributed values and are not much
+/// wider.
 const MIN_EXACT_SETS: u32 = 12;
 /// The half-width of an interval from 12 or more sets, in standard errors, for a handful of
 /// comparisons.
 const EXACT_FACTOR: f64 = 3.2;
-/// The error probability of each of a handful of comparisons.
+/// The error probability of each comparison, if there are a handful of comparisons.
 const ALPHA: f64 = 0.01;
 
 /// The variance components of the logarithm of a ratio.

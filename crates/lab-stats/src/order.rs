@@ -16,7 +16,7 @@ const MAX_EXACT: usize = 1000;
 /// A quarter of the values is trimmed at each end. If a quarter is not a whole number, the two
 /// values at the cuts are weighted by their fraction inside.
 ///
-/// Source: the 25 % trimmed mean (Tukey's midmean), with the usual interpolation at the cuts.
+/// Source: the 25% trimmed mean (Tukey's midmean), with the usual interpolation at the cuts.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let n = sorted.len() as f64;

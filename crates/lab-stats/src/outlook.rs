@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The probability for which a number of blocks is computed.
+/// The probability of resolving a comparison that a proposed number of blocks must reach.
 ///
 /// `tests/stats/deciding.rs` counts how many runs actually resolve the comparison.
 pub(crate) const DECIDING_CHANCE: f64 = 0.85;
@@ -36,7 +36,7 @@ const SCATTERS: usize = 10;
 ///
 /// The first value is a constant. The second is divided by the number of flips that may be at least
 /// as extreme. Both were fitted to simulated intervals of 1 to 320 comparisons with an alpha of
-/// 1.25 % to 5 %.
+/// 1.25% to 5%.
 const FLIP_EXCESS: [f64; 2] = [0.01, 0.16];
 
 /// The precision of a comparison, and the family that shares its level.
@@ -107,7 +107,7 @@ pub struct Outlook<'a> {
     scatters: RefCell<HashMap<u64, Vec<f64>>>,
 }
 
-/// Gives new runs the alpha of this run.
+/// The relative alpha of new runs with the same alpha as this run.
 pub const SAME_ALPHA: &dyn Fn(u32) -> f64 = &|_| 1.0;
 
 impl<'a> Outlook<'a> {
@@ -207,7 +207,7 @@ impl<'a> Outlook<'a> {
 impl Open {
     /// Returns the probability that an interval with this half-width resolves the comparison.
     ///
-    /// Its center is normally distributed around the estimate.
+    /// The center of the interval is normally distributed around the estimate.
     fn decided(&self, half: f64, error: f64) -> f64 {
         let below = |x: f64| normal::cdf((x - self.estimate) / error.max(f64::MIN_POSITIVE));
         let (first, last) = (self.difference.start - half, self.difference.end + half);

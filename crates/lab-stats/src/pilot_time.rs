@@ -3,27 +3,28 @@
 
 use std::time::Duration;
 
-/// The maximum fraction of a run's budget for all pilots, as a divisor.
+/// All pilots together get 1/BUDGET_PART of a run's time budget.
 const BUDGET_PART: u32 = 10;
 
-/// The same divisor if so many pilots would otherwise have less than [`NEEDED`] each.
+/// They get up to 1/MAX_BUDGET_PART if they would otherwise have less than [`NEEDED`] each.
 const MAX_BUDGET_PART: u32 = 5;
 
-/// The mean time that pilots need if some of them compile.
+/// The mean time that a pilot needs if some subjects compile.
 const NEEDED: Duration = Duration::from_millis(250);
 
-/// The fraction of the pilots' time that is reserved for the work after them, as a divisor.
+/// 1/RESERVE_PART of the pilots' time is reserved for the work after the pilots.
 ///
 /// This work includes computing the required results of batches.
 const RESERVE_PART: u32 = 10;
 
-/// A pilot may take this many times its fraction of the remaining time, because others need less.
+/// A pilot may take this many times an equal fraction of the remaining time, because other pilots
+/// need less.
 pub const SHARES: u32 = 2;
 
-/// Each pilot is guaranteed this fraction of an equal part of the time (as a divisor).
+/// Each pilot is guaranteed 1/RESERVED of an equal fraction of the total time.
 const RESERVED: u32 = 2;
 
-/// The growth of an insufficient budget, as a divisor, and the maximum number of times that it grows.
+/// An insufficient budget grows by 1/GROWTH_PART at a time, at most MAX_GROWTHS times.
 const GROWTH_PART: u32 = 20;
 const MAX_GROWTHS: usize = 300;
 
@@ -36,13 +37,13 @@ pub struct PilotTime {
 }
 
 impl PilotTime {
-    /// Returns the time for a number of pilots of a run with a budget.
+    /// Returns the time for `pilots` pilots of a run with the given budget.
     pub fn new(budget: Duration, pilots: usize) -> PilotTime {
         let all = part_of_budget(budget, pilots);
         PilotTime::of(all - all / RESERVE_PART, pilots)
     }
 
-    /// Divides the time `all` among a number of pilots.
+    /// Divides the time `all` among `pilots` pilots.
     pub fn of(all: Duration, pilots: usize) -> PilotTime {
         PilotTime {
             all,
@@ -55,7 +56,8 @@ impl PilotTime {
         spent >= self.all
     }
 
-    /// Returns the maximum time of one of `left` remaining pilots, when all pilots so far took `spent`.
+    /// Returns the maximum time of the next of `left` remaining pilots, after the earlier pilots
+    /// took `spent`.
     pub fn share(self, spent: Duration, left: usize) -> Duration {
         let left = left.max(1) as u32;
         let rest = self.all.saturating_sub(spent);
@@ -82,7 +84,7 @@ pub fn part_of_budget(budget: Duration, pilots: usize) -> Duration {
 
 /// Returns the smallest budget of at least `least` that gives pilots the times that they need, in any order.
 pub fn sufficient_budget(least: Duration, mut needed: Vec<Duration>) -> Duration {
-    // The shares of what is left are smallest in the beginning.
+    // Longest first: the first pilots are allowed the least time.
     needed.sort_by(|a, b| b.cmp(a));
     let budgets =
         std::iter::successors(Some(least), |budget| Some(*budget + *budget / GROWTH_PART));
@@ -97,7 +99,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Returns the total time of pilots with these needs, and the number of truncated pilots.
+    /// Returns the total time of pilots that need these times, and the number of pilots cut short.
     fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
         let (mut spent, mut cut) = (Duration::ZERO, 0);
         let time = PilotTime::of(all, needs.len());
@@ -179,7 +181,7 @@ mod tests {
                 let order = [&needed[turned..], &needed[..turned]].concat();
                 assert!(time.suffices(&order), "{pilots} {turned} {budget:?}");
             }
-            // One that needs more than twice its share makes all shares longer.
+            // A pilot that needs more than twice an equal fraction requires a longer total time.
             let least = all.max(ms(long_ms) * pilots as u32 / SHARES);
             let part = part_of_budget(budget, pilots);
             assert!(part < least * 2, "{pilots} {long} {part:?} {least:?}");

@@ -67,8 +67,8 @@ pub struct PlannedComparison {
 pub struct BlocksNeeded {
     /// The number of blocks needed to show that the ratio is not 1.
     pub there: Blocks,
-    /// The number of blocks needed to show that the difference exceeds the margin. Empty if it does
-    /// not exceed the margin.
+    /// The number of blocks needed to show that the difference exceeds the margin. Empty if the
+    /// difference does not exceed the margin.
     pub beyond: Blocks,
 }
 

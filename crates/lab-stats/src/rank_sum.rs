@@ -10,7 +10,7 @@ use crate::counted::{Centre, CountedValues};
 use crate::{normal, order};
 
 /// Returns the shift of the values of `second` relative to `first`: estimate, interval and p-value
-/// of no shift.
+/// of the hypothesis of no shift.
 ///
 /// The interval is at level `1 - alpha` or higher. With too few values for the level, it is the
 /// widest interval with the level that it reaches. Values that are not finite are ignored. Returns
@@ -44,9 +44,9 @@ pub struct RankSum {
 impl RankSum {
     /// Computes the distribution.
     ///
-    /// It is exact while the number of ways to interleave the samples fits into 128 bits (64 values
-    /// each, or 8 and many thousands). For larger samples, the normal approximation with continuity
-    /// correction is used.
+    /// The distribution is exact while the number of ways to interleave the samples fits into 128
+    /// bits (64 values each, or 8 and many thousands). For larger samples, the normal approximation
+    /// with continuity correction is used.
     pub fn new(m: usize, n: usize) -> RankSum {
         let cumulative = match ways(m.min(n), m.max(n)) {
             Some(all) => cumulative(&frequencies(m.min(n), m.max(n)), all),

@@ -70,7 +70,7 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
 }
 
-/// Returns true if the baseline is the only subject for which this host meets all requirements.
+/// Returns true if the baseline is the only subject whose requirements this host meets.
 ///
 /// The baseline is then measured as if it had been requested alone.
 pub fn is_alone(run: &Run, plan: &Plan) -> bool {

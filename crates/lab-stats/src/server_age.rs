@@ -43,7 +43,7 @@ pub enum AgeState {
     Steady,
     /// The turns cost more: the server was still warming up.
     WarmingUp,
-    /// The turns did not cost the same, although the server needs no warm-up: something else
+    /// The turns had a different cost, although the server needs no warm-up: something else
     /// disturbed them.
     Disturbed,
     /// The turns cost less: the pilot ended before the server was steady.

@@ -40,7 +40,8 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Creates a subject's ratios to the baseline, with unknown turns.
+    /// Creates the log ratios of a subject to the baseline, without an error from the turns within
+    /// blocks.
     pub fn of_subject(subject: SubjectId, by_block: Vec<Option<f64>>) -> Logs {
         Logs {
             by_block,
@@ -51,7 +52,8 @@ impl Logs {
 }
 
 impl From<Vec<Option<f64>>> for Logs {
-    /// Creates ratios with a variance of their own and unknown turns.
+    /// Creates log ratios with a variance of their own, without an error from the turns within
+    /// blocks.
     fn from(by_block: Vec<Option<f64>>) -> Logs {
         Logs {
             by_block,
@@ -210,7 +212,7 @@ impl MergedValues {
         })
     }
 
-    /// Returns the standard error of the center, from the 95 % interval of the statistic for
+    /// Estimates the standard error of the center from the statistic's 95% interval, assuming
     /// normally distributed values.
     ///
     /// Rare outliers have little influence.
@@ -261,7 +263,7 @@ impl Flips {
         self.signs.len() / self.count
     }
 
-    /// Returns a comparison's statistic about a center for each flip.
+    /// Returns a comparison's statistic for each flip, computed about a center.
     pub fn statistics(&self, merged: &MergedValues, centre: f64) -> Vec<f64> {
         let scores = scores(&merged.values, centre);
         let squares: f64 = scores.iter().map(|s| s * s).sum();
@@ -281,7 +283,8 @@ impl Flips {
         sums
     }
 
-    /// Returns, for each flip, the largest statistics of all comparisons about these centers.
+    /// Returns, for each flip, the largest statistic of all comparisons, each computed about its
+    /// center.
     pub fn greatest(&self, comparisons: &[&MergedValues], centres: &[f64]) -> Vec<Greatest> {
         let mut all = vec![Greatest::default(); self.count];
         for (i, (merged, &centre)) in comparisons.iter().zip(centres).enumerate() {
@@ -293,8 +296,8 @@ impl Flips {
     }
 }
 
-/// The largest statistic of a flip, its comparison, and the largest statistic of all other
-/// comparisons.
+/// The largest statistic of a flip, the index of its comparison, and the largest statistic of all
+/// other comparisons.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Greatest {
     pub value: f64,
@@ -325,15 +328,15 @@ impl Greatest {
 /// The limits derived from the distribution of the statistics over the flips.
 struct FlipLimits {
     flips: Flips,
-    /// The largest statistics about 0, in descending order.
+    /// The largest statistic of each flip, computed about 0, in descending order.
     about_zero: Vec<f64>,
-    /// The largest statistics about the estimates, by flip.
+    /// The largest statistic of each flip, computed about the estimates.
     about_centres: Vec<Greatest>,
     /// A comparison differs significantly from a value if its statistic about the value exceeds
     /// this limit.
     limit: f64,
-    /// The maximum number of flips, including the identity, whose statistic may reach that of a
-    /// significant comparison.
+    /// For a comparison to be significant, at most this many flips, including the identity, may
+    /// have a statistic at least as large as its own.
     most: usize,
 }
 
@@ -362,7 +365,8 @@ impl FlipLimits {
         })
     }
 
-    /// Returns the interval of a comparison's logarithm and the adjusted p-value of 0.
+    /// Returns the interval of a comparison's logarithm and the adjusted p-value of the hypothesis
+    /// that it is 0.
     ///
     /// The two are consistent.
     fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
@@ -425,7 +429,7 @@ impl FlipLimits {
     }
 }
 
-/// Returns how far from the estimate, towards one side, the statistic stays within the limit.
+/// Returns the value on one side of the estimate beyond which the statistic exceeds the limit.
 fn edge(
     statistic_at: &impl Fn(f64) -> f64,
     estimate: f64,

@@ -3,9 +3,9 @@
 //! reached it.
 //!
 //! A shared machine changes its speed while a server warms up. The cost of a request is therefore
-//! divided by the cost of a request of the baseline measured immediately afterwards. Change points
-//! ([`warmup::change_points`]) find where the last level of the pilot began. A server whose cost
-//! still falls at that level is not steady yet.
+//! divided by the cost of a baseline request that was measured immediately afterwards. Change
+//! points ([`warmup::change_points`]) find where the last level of the pilot began. A server whose
+//! cost still falls at that level is not steady yet.
 
 use crate::{order, warmup};
 use lab_model::{Age, Batch, Pilot, WarmUp};
@@ -46,8 +46,8 @@ pub struct Steady {
     pub reached: bool,
 }
 
-/// Returns the level at the end of a pilot, or `None` if the pilot has no rounds or is not of a
-/// server.
+/// Returns the level at the end of a pilot, or `None` if the pilot has no rounds or its subject is
+/// not a server.
 pub fn steady(pilot: &Pilot) -> Option<Steady> {
     steady_rounds(&pilot.batches, &pilot.ages)
 }

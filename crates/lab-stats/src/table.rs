@@ -189,7 +189,7 @@ impl BatchTable {
     }
 }
 
-/// Groups the blocks that count as one, in the order of their first block.
+/// Groups the blocks that count as one block, in the order of each group's first block.
 fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
     let mut groups: Vec<Vec<&Block>> = Vec::new();
     for (i, block) in run.complete_blocks().enumerate() {

@@ -3,8 +3,9 @@
 //!
 //! Like a block, the pilot alternates turns with the baseline, so both levels are multiples of the
 //! baseline's level at the same speed of the machine. The pilot uses a separate process of the
-//! subject. Its level differs from the level of the blocks by the variation between processes,
-//! which is estimated from the blocks. The rate of false alarms is simulated (docs/statistics.md).
+//! subject. The level of this process differs from the level of the blocks by the variation between
+//! processes, which is estimated from the blocks. The rate of false alarms is simulated
+//! (docs/statistics.md).
 
 use crate::analysis::{ExclusionReason, FirstPoint, Refusal, TurnsCause, TurnsNotSteady};
 use crate::normal::upper_quantile;
@@ -24,9 +25,9 @@ const TOLERANCE: f64 = 0.15;
 const TOLERANCE_BELOW: f64 = 0.4;
 /// The probability of a false alarm about any comparison of a run.
 const ALPHA: f64 = 0.05;
-/// The minimum fraction of a subject's processes that are off the level.
+/// The minimum fraction of a subject's processes that must be off the level for an exclusion.
 ///
-/// Fewer do not affect the estimate.
+/// Fewer processes do not affect the estimate.
 const FRACTION_OFF: f64 = 0.25;
 /// A process stayed at its level if it became faster by at most this fraction of its distance from
 /// the other level.
@@ -135,7 +136,8 @@ fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Di
 }
 
 impl Distances<'_> {
-    /// Tests for turns off the level.
+    /// Returns the deviation of the turns from the pilot's level, or `None` if it is within the
+    /// tolerance.
     ///
     /// `usual` is the spread of all subjects. `certain` is the number of standard deviations beyond
     /// which a difference is not due to chance.
@@ -143,7 +145,8 @@ impl Distances<'_> {
         let scatter = self
             .scatter
             .clamp(usual, MAX_SCATTER.max(MAX_OF_MEDIAN * usual));
-        // The variation of the pilot's process and of the blocks' processes.
+        // The variation of the pilot's process and of the blocks' processes, and the error of the
+        // pilot's level.
         let luck = certain * (2.0 * scatter * scatter + self.level.error.powi(2)).sqrt();
         let all = || self.distances.iter().copied();
         let is_above = |d: f64| d > TOLERANCE + luck;

@@ -63,9 +63,9 @@ pub fn open(ratio: &Ratio, margin: Margin) -> Open {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
     /// The margin used: the requested margin, or the difference between two copies of one program
-    /// if that is larger. Differences within it do not count as real.
+    /// if that is larger. Differences within this margin do not count as real.
     pub wide: f64,
-    /// The requested margin, where 0.02 means 1 ± 2 %.
+    /// The requested margin, where 0.02 means 1 ± 2%.
     pub wanted: f64,
 }
 
@@ -82,12 +82,12 @@ impl Margin {
         self.wide > self.wanted
     }
 
-    /// Returns the logarithms of ratios that do not matter.
+    /// Returns the range of log ratios that count as equivalent.
     fn equivalence_range(self) -> Range<f64> {
         (1.0 - self.wide).max(f64::MIN_POSITIVE).ln()..(1.0 + self.wide).ln()
     }
 
-    /// Returns the logarithms that an interval must exclude to show a difference.
+    /// Returns the range of log ratios that an interval must exclude to show a difference.
     fn difference_range(self) -> Range<f64> {
         if self.is_raised() {
             self.equivalence_range()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of run files, with messages that say what to do.
+//! Errors when reading or writing run files, with messages that tell users what to do.
 
 use std::path::{Path, PathBuf};
 

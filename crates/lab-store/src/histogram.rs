@@ -112,7 +112,7 @@ pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
 
 /// Decodes a distribution.
 ///
-/// It does not use the library's histogram, which would allocate all buckets.
+/// The library's histogram is not used, because it would allocate all buckets.
 ///
 /// # Errors
 /// Returns an error message if the blob was not produced by [`encode`].

@@ -58,7 +58,7 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
 pub struct Heading {
     /// The name of the experiment, comparison or audit; `None` if the file contains imported values.
     pub experiment: Option<String>,
-    /// The title for people; empty without a plan.
+    /// The display title; empty without a plan.
     pub title: String,
     /// The question that the run answers; may be empty.
     pub question: String,
@@ -75,7 +75,7 @@ pub struct Heading {
 pub struct RunProgress {
     /// The number of complete blocks.
     pub blocks: u32,
-    /// Their total duration, in ns.
+    /// The total duration of the complete blocks, in ns.
     pub blocks_ns: u64,
     /// The number of samples, slices and readings so far.
     pub records: u64,
@@ -256,7 +256,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
     Ok(db)
 }
 
-/// Protects against a malicious schema in a file from somebody else.
+/// Protects against a malicious schema in a file from an untrusted source.
 ///
 /// See sqlite.org/security.html, "Untrusted SQLite Database Files".
 fn guard(db: &Connection) -> rusqlite::Result<()> {
@@ -266,7 +266,8 @@ fn guard(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The maximum length of a text or blob in bytes: a hundred times a plan with a hundred thousand points.
+/// The maximum length of a text or blob in bytes: a hundred times the size of a plan with a hundred thousand
+/// points.
 const MAX_TEXT_BYTES: i32 = 256 << 20;
 
 /// Returns the name of a table that is computed rather than stored, such as a view, which could have endless
@@ -281,8 +282,8 @@ fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
 
 /// Returns an error if the file is shorter than its header says.
 ///
-/// With a WAL this is allowed: if benchlab is killed while moving pages into the file, the header is already
-/// written.
+/// With a WAL, a shorter file is valid: if benchlab is killed while moving pages into the file, the header is
+/// already written.
 fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
     let page_size = if page_size == 1 {
         65_536
@@ -364,7 +365,7 @@ fn content(db: &Connection) -> rusqlite::Result<Content> {
     Ok(Content::Imported(imports))
 }
 
-/// Returns the column's name, or 0 for files that are older than the column.
+/// Returns the SQL for a column: its name, or 0 for files that are older than the column.
 fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
     Ok(if has_column(db, table, name)? {
         name

@@ -24,7 +24,7 @@ type Result<T> = std::result::Result<T, StoreError>;
 pub struct RunWriter {
     db: Connection,
     path: PathBuf,
-    /// The columns of slices and of agents' slices, over a separate connection.
+    /// The distribution columns of slices and of agents' slices, read over a separate connection.
     columns: OnceCell<[TimesColumns; 2]>,
     _lock: Flock<File>,
 }

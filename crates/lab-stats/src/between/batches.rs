@@ -55,7 +55,7 @@ impl Batches<'_> {
 
     /// Returns the changes of times.
     ///
-    /// They have no verdict, because they include the speed of the machine.
+    /// Changes of times have no verdict, because times include the speed of the machine.
     pub fn times(&self, points: &[[PointId; 2]]) -> Vec<Changed> {
         let places = points.iter().flat_map(|&p| self.sides.measured(p));
         places.filter_map(|place| self.time(&place)).collect()

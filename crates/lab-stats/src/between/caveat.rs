@@ -21,13 +21,13 @@ pub enum Caveat {
         /// The runs in which the generator was late.
         late: Vec<String>,
     },
-    /// Two loads did not alternate, so every change may also be a change of the machine.
+    /// Two loads did not alternate, so any change may be due to the machine.
     LoadsNotInterleaved,
     /// The ratios are relative to different baselines.
     OtherBaseline {
-        /// The baseline of the first run.
+        /// The name of the first run's baseline.
         first: String,
-        /// The baseline of the second run.
+        /// The name of the second run's baseline.
         second: String,
     },
     /// The subject was measured alone.
@@ -37,7 +37,7 @@ pub enum Caveat {
     },
     /// The baseline is, or may be, a different program.
     BaselineChanged {
-        /// The baseline.
+        /// The name of the baseline.
         baseline: String,
         /// The comparison of the baseline's programs in the two runs.
         program: ProgramMatch,
@@ -66,7 +66,7 @@ pub enum Caveat {
         /// True if the runs are load runs.
         loads: bool,
     },
-    /// The second copy of the baseline changed.
+    /// The ratio of the baseline's second copy changed.
     CopyChanged {
         /// The number of points at which the copy changed.
         points: usize,
@@ -84,7 +84,7 @@ pub enum Caveat {
     Unfinished {
         /// The run.
         run: String,
-        /// True if the run was stopped or is still running.
+        /// The state of the run: stopped or still running.
         state: Unfinished,
         /// True if `benchlab resume` can complete the run.
         can_resume: bool,
@@ -103,7 +103,7 @@ pub enum Caveat {
 pub enum CaveatKind {
     /// Values are dominated by the load generator.
     Generator,
-    /// Every change may also be a change of the machine.
+    /// Any change may be due to the machine.
     Machine,
     /// There is no ratio to compare.
     NothingRelative,
@@ -117,7 +117,7 @@ pub enum CaveatKind {
     Measuring,
     /// There are too few blocks.
     FewBlocks,
-    /// The second copy of the baseline changed.
+    /// The ratio of the baseline's second copy changed.
     NoiseFloor,
     /// The ratio of the same program changed.
     SameProgram,
@@ -127,7 +127,7 @@ pub enum CaveatKind {
     UnfitHost,
 }
 
-/// An item of two runs that is not compared, with names.
+/// An item that is not compared between two runs, with names.
 ///
 /// The variants are the codes of JSON reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -56,8 +56,8 @@ pub struct Changed {
     pub reference: bool,
     /// The values in the first and the second run.
     pub values: [Interval; 2],
-    /// The second value divided by the first, so below 1 is better. The intervals of all changes
-    /// with a verdict are simultaneous.
+    /// The second value divided by the first, so a value below 1 is better. The intervals of all
+    /// changes with a verdict are simultaneous.
     pub change: Interval,
     /// The verdict. `None` means that the values depend on the speed of the machine.
     /// `blocks_needed` is the number of blocks of each run.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Differences between two runs other than their results: host, benchlab, programs, settings,
-//! method and course.
+//! method and completion.
 //!
 //! Equal facts are not listed. Neither are the seeds, which always differ.
 
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Combines the differences on each target with those that do not depend on the target.
 ///
-/// The order is: host and benchlab version, targets, method, course.
+/// The order is: host and benchlab version, targets, method, completion.
 pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
     let mut found = host(first, second);
     let lab = |run: &Run| vec![("benchlab version".to_string(), run.lab_version.clone())];
@@ -233,7 +233,7 @@ fn measure(plan: &Plan) -> Facts {
     facts
 }
 
-/// Returns facts about the course of the run.
+/// Returns facts about how much of the run completed and why it ended.
 fn course(run: &Run) -> Facts {
     let disturbed = run
         .blocks

@@ -15,7 +15,7 @@ pub struct Differing {
     pub second: Option<String>,
 }
 
-/// True if a subject's program is the same in the two runs.
+/// The result of comparing a subject's program between two runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramMatch {

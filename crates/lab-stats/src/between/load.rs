@@ -105,7 +105,7 @@ fn changed(
     })
 }
 
-/// Returns true if the generator may have caused more than a tenth of a percentile in one of the
+/// Returns true if the generator's own latency may exceed a tenth of a percentile in one of the
 /// runs.
 fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) -> bool {
     let part = per_10_000(metric).and_then(|part| PARTS.iter().position(|p| *p == part));
@@ -118,8 +118,8 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     })
 }
 
-/// Returns true if a run can be compared in this metric: every block has a value, and errors do not
-/// hide it.
+/// Returns true if a run can be compared in this metric: every block has a value, and failed
+/// requests do not hide it.
 fn has(visits: &[&Visit], metric: &Metric) -> bool {
     let served = total(visits, |v| v.served);
     match per_10_000(metric) {

@@ -182,7 +182,7 @@ impl Sides<'_> {
         })
     }
 
-    /// Returns all subjects of both runs at a point that failed there in neither run.
+    /// Returns the subjects common to both runs at a point that failed there in neither run.
     pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = PointPair> {
         let subjects = 0..self.0[0].plan.subjects.len();
         let places = subjects.filter_map(move |subject| self.place(subject, points));

@@ -26,7 +26,8 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
         (work, unit, empty, case.check.clone())
     };
     let (x, y) = (&first.points[a], &second.points[b]);
-    // The work of a load's case contains the server's address. Its requests are compared elsewhere.
+    // The work of a load's case contains the server's address. The requests of a load are compared
+    // elsewhere.
     let are_loads = first.load().is_some() && second.load().is_some();
     (are_loads || work(first.case(a)) == work(second.case(b)))
         && x.params == y.params

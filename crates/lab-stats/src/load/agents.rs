@@ -20,10 +20,10 @@ const SLOW_PATH_RATIO: f64 = 1.2;
 /// and by more than chance explains.
 const EXCESS_ERROR_SHARE: f64 = 0.01;
 
-/// The results of an agent over all slices that count.
+/// The results of an agent over all slices of complete blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentResult {
-    /// The agent.
+    /// The index of the agent in the run.
     pub agent: AgentId,
     /// The number of requests that were due or sent.
     pub offered: u64,
@@ -43,7 +43,7 @@ pub struct AgentResult {
     pub p99: Option<u64>,
     /// The 99th percentile of the send delay, in ns.
     pub lag_p99: Option<u64>,
-    /// The ratio of the median service time to that of the other agents in the same slice: the
+    /// The agent's median service time divided by that of the other agents in the same slice; the
     /// median over all slices.
     pub path: Option<Interval>,
     /// The failed fraction of the other agents' requests, from 0 to 1.
@@ -61,16 +61,16 @@ pub enum AgentTrouble {
     BeganLate,
     /// The agent was late to notice that requests were due.
     Behind,
-    /// The busiest thread spent nearly all the time on a core.
+    /// The agent's busiest thread spent nearly all the time on a core.
     Limit,
-    /// The service times are longer than the other agents'.
+    /// The agent's service times are longer than the other agents'.
     Path,
-    /// The failed fraction of requests is larger than the other agents'.
+    /// The failed fraction of the agent's requests is larger than the other agents'.
     Errors,
 }
 
 impl AgentResult {
-    /// Returns the number of requests that were answered or will never be answered.
+    /// Returns the number of requests that were served or failed.
     fn ended(&self) -> u64 {
         self.served.saturating_add(self.errors)
     }

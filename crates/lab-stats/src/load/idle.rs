@@ -49,7 +49,8 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
     refusals::gathered(all, plan)
 }
 
-/// Returns a reason if the server's peak is unknown, so that no fraction of the peak is offered.
+/// Returns the reason for an exclusion if the server's peak is unknown, so that no fraction of it
+/// is offered.
 ///
 /// `baseline` is the server's name if it is the baseline.
 fn without_peak(
@@ -66,7 +67,7 @@ fn without_peak(
     })
 }
 
-/// Returns a reason if the server served nothing in some block.
+/// Returns the reason for an exclusion if the server served nothing in some block.
 ///
 /// `baseline` is the server's name if it is the baseline.
 fn idle(

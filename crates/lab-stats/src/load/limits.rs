@@ -23,8 +23,8 @@ pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
 
 /// Returns true if the generator's own latency may exceed a tenth of a percentile.
 ///
-/// Its latency is the send delay, plus one tick if the kernel does not timestamp responses. A
-/// closed loop has no send delay.
+/// The generator's latency is the send delay, plus one tick if the kernel does not timestamp
+/// responses. A closed loop has no send delay.
 pub(crate) fn is_generators(load: &LoadSpec, response_ns: f64, lag_ns: f64) -> bool {
     let mut urls = load.requests.iter().flatten();
     let is_stamped =

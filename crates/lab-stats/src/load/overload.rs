@@ -5,16 +5,16 @@ use super::visits::{Visit, total};
 use lab_model::{ErrorKind, Plan, PointId};
 use std::collections::BTreeMap;
 
-/// The minimum fraction of the due requests that a server must answer in time.
+/// The minimum fraction of due requests that a server must complete in time.
 ///
-/// With a lower fraction, its backlog at the end is at least 1 % of the load's length, and its
-/// percentiles reflect that length instead of its own times.
+/// Below it, the backlog at the end is at least 1% of the load's duration, so the percentiles
+/// measure how long the load ran rather than how fast the server is.
 const MIN_ANSWERED_SHARE: f64 = 0.99;
 
-/// The quantile of the service time up to which the last requests in progress may take.
+/// The last requests in progress may take as long as this quantile of the service time.
 const DEFAULT_SHARE: f64 = 0.99;
 
-/// Returns true if requests due at a rate were not answered in the load's time, over the whole run
+/// Returns true if the server did not complete the due requests during the load, over the whole run
 /// and in most blocks.
 ///
 /// A stall at the end of a single block does not count as an overload.
@@ -40,7 +40,7 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
 
 /// Returns a high percentile of the service time.
 ///
-/// It excludes the time waiting for a connection, which a backlog adds.
+/// The service time excludes the wait for a connection, which a backlog prolongs.
 fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {

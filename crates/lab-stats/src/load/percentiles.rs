@@ -2,7 +2,7 @@
 //! The response times of a closed loop in the format of Apache's `ab`, with intervals and ratios to
 //! the baseline.
 //!
-//! They are descriptive: percentiles of a closed loop have no verdict.
+//! The percentiles are descriptive: in a closed loop, they have no verdict.
 
 use super::quantiles::{self, Tails};
 use super::visits::{Visit, Visits};

@@ -19,7 +19,8 @@ pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 
 /// Quantiles of a distribution of times, in ns.
 ///
-/// Each is the highest value of its bucket, so it is up to 0.1 % too high but never too low.
+/// Each quantile is the highest value of its bucket, so it is up to 0.1% too high but never too
+/// low.
 #[derive(Clone, Debug)]
 pub struct Quantiles<const N: usize> {
     /// The number of values.
@@ -33,15 +34,15 @@ pub struct Quantiles<const N: usize> {
 /// Above this number of blocks, neighbors are combined into groups to limit the work.
 const MAX_GROUPS: usize = 200;
 
-/// The maximum fraction of blocks that may stall without a stall having been observed.
+/// The maximum fraction of blocks that may contain a stall although the run observed none.
 const STALLED_SHARE: f64 = 0.1;
 
-/// The number of blocks that shows an event in [`STALLED_SHARE`] of the blocks with 95 % certainty:
-/// ln 0.05 / ln 0.9.
+/// The number of blocks after which an event in [`STALLED_SHARE`] of all blocks has occurred at
+/// least once with 95% certainty: ln 0.05 / ln 0.9.
 const STALLS_SEEN: u32 = 29;
 
-/// The number of blocks that shows an event in one block of 20 with 95 % certainty: ln 0.05 / ln
-/// 0.95.
+/// The number of blocks after which an event in one of 20 blocks has occurred at least once with
+/// 95% certainty: ln 0.05 / ln 0.95.
 const RARE_SEEN: u32 = 59;
 
 /// The minimum number of blocks for p99 and higher.
@@ -56,7 +57,7 @@ pub(crate) const MIN_CARRIERS: f64 = 6.0;
 
 /// Returns the minimum number of blocks for the interval of a quantile.
 ///
-/// With this number, blocks whose requests all exceed the quantile would be observed with 97.5 %
+/// With this number, blocks whose requests all exceed the quantile would be observed with 97.5%
 /// certainty. Above p75, the minimum is [`RARE_SEEN`], and above p90, it is [`TAIL_SEEN`].
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     match per_10_000 {
@@ -82,9 +83,7 @@ pub fn quantiles(
     quantiles_at(alpha, blocks, of, PARTS)
 }
 
-/// Returns any quantiles, in units of 1/10,000.
-///
-/// Otherwise like [`quantiles`].
+/// Returns the given quantiles, in units of 1/10,000; otherwise like [`quantiles`].
 pub fn quantiles_at<const N: usize>(
     alpha: f64,
     blocks: &[&Visit],
@@ -109,8 +108,8 @@ pub fn quantiles_at<const N: usize>(
     (quantiles, found.map(|at| Some(at?.grouping)))
 }
 
-/// How neighboring blocks are combined because they depend on each other in the fraction of
-/// requests that exceed a quantile.
+/// The grouping of neighboring blocks that depend on each other in the fraction of requests above a
+/// quantile.
 ///
 /// Each quantile has its own grouping, because drift of the median does not imply stalls.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +130,7 @@ pub struct Grouping {
 /// over all values that occur.
 pub struct Tails {
     blocks: usize,
-    /// The number of neighbors counted together.
+    /// The number of neighboring blocks per column.
     step: usize,
     /// The number of columns: `blocks` divided by `step`.
     columns: usize,
@@ -144,7 +143,7 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Collects the tails of blocks.
+    /// Collects the distributions of blocks.
     ///
     /// `alpha` determines how many groups an interval needs.
     pub fn new(alpha: f64, blocks: &[&Visit], of: Distribution) -> Tails {
@@ -199,7 +198,7 @@ impl Tails {
         })
     }
 
-    /// Returns the number of columns, which are blocks or groups of neighbors.
+    /// Returns the number of columns. A column is a block or a group of neighboring blocks.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -429,7 +428,7 @@ impl Grouping {
 
     /// Creates a ratio of quantiles from blocks with this grouping.
     ///
-    /// It has no p-value.
+    /// A ratio of quantiles has no p-value.
     pub fn ratio(self, interval: Interval, per_10_000: u32) -> Ratio {
         Ratio {
             interval,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The gain of more connections in a closed loop.
+//! The scaling of throughput with the number of connections in a closed loop.
 
 use super::visits::{Visit, Visits};
 use crate::results::Scaling;

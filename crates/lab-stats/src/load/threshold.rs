@@ -2,8 +2,8 @@
 //! Gates on a load run: parses and evaluates conditions such as `--fail-if 'p99>20ms'`.
 //!
 //! A gate tests the estimate, because the user of a single run wants to know about that run. If the
-//! interval contains the bound, the finding says so. A gate that cannot be evaluated does not pass.
-//! It is undecided.
+//! interval contains the bound, the finding states this. A gate that cannot be evaluated is
+//! undecided and does not pass.
 
 use super::{error_share, hidden, quantiles};
 use crate::results::{Results, Value};
@@ -246,7 +246,8 @@ static NAMES: [(&str, Metric); 13] = [
 ];
 
 impl ThresholdFigure {
-    /// Parses a name and a bound. The unit of a bound on errors says whether their count or their fraction is meant.
+    /// Parses a name and a bound. The unit of a bound on errors decides whether it applies to their
+    /// count or fraction.
     fn parse(name: &str, bound: &str) -> Result<(ThresholdFigure, f64), ConditionProblem> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let (_, metric) = found.ok_or_else(|| ConditionProblem::Name {
@@ -302,7 +303,8 @@ impl ThresholdFigure {
         server.value(metric).ok_or_else(reason)
     }
 
-    /// Returns the reason why a time within its bound is inconclusive.
+    /// Returns the reason why a response time within its bound is undecided, if failed requests
+    /// hide it.
     fn reason_hidden(self, server: &ServerFigures) -> Option<UndecidedReason> {
         let ThresholdFigure::Metric(metric) = self else {
             return None;
@@ -313,7 +315,8 @@ impl ThresholdFigure {
     }
 }
 
-/// Returns how many of 10,000 requests do not exceed a percentile of the response time.
+/// Returns the percentile that a response-time metric measures, in units of 1/10,000. The maximum
+/// is 10,000.
 fn part_of_10_000(metric: &Metric) -> Option<u32> {
     let index = RESPONSE_TIMES.iter().position(|known| known == metric)?;
     Some(quantiles::PARTS.get(index).copied().unwrap_or(10_000))

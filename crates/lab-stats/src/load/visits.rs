@@ -24,9 +24,9 @@ pub struct Visit<'r> {
     slices: Vec<&'r Slice>,
     /// The total length of the slices, in ns, at least 1.
     pub wall_ns: f64,
-    /// The time in which the served requests were served, in ns, at least 1.
+    /// The time needed to serve the requests, in ns, at least 1; see [`Slice::served_in_ns`].
     pub served_in_ns: f64,
-    /// The time until the last responses, in ns, at least 1.
+    /// The time until the last responses, in ns, at least 1; see [`Slice::taken_ns`].
     pub taken_ns: f64,
     /// The longest time from the end of a load to its last response, in ns.
     pub drain_ns: u64,
@@ -216,15 +216,15 @@ impl<'r> Visit<'r> {
         (!visit.slices.is_empty()).then_some(visit)
     }
 
-    /// Returns the total time in ns during which requests were answered after the end of each load,
-    /// less `usual_ns` per load.
+    /// Returns the total time from the end of each load to its last response, in ns, in excess of
+    /// `usual_ns` per load.
     pub fn drained_ns(&self, usual_ns: f64) -> f64 {
         let drains = self.slices.iter().map(|s| s.drain_ns as f64);
         drains.map(|drain_ns| (drain_ns - usual_ns).max(0.0)).sum()
     }
 
-    /// Returns the number of requests that were due but not answered when the load ended, estimated
-    /// from rate and drain time.
+    /// Returns the number of requests that were due but had no response when the load ended,
+    /// estimated from rate and drain time.
     pub fn backlog(&self) -> f64 {
         let never = self.errors.get(&ErrorKind::Unfinished);
         let late = self.per_second(self.served) * self.drain_ns as f64 / 1e9;
@@ -290,7 +290,8 @@ impl<'r> Visit<'r> {
     }
 }
 
-/// Returns how many of 10,000 requests do not exceed a percentile of the response time.
+/// Returns the percentile that a response-time metric measures, in units of 1/10,000, such as 9900
+/// for p99.
 pub fn per_10_000(metric: &Metric) -> Option<u32> {
     let parts = [5000, 7500, 9000, 9900, 9990];
     let percentiles = [

@@ -13,7 +13,8 @@ use crate::server_age::{AgeState, ServerAge};
 use crate::steady::{Steady, cost_of_first, steady};
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
 
-/// The maximum difference of a process from the pilot's level, in logarithms, not counting noise.
+/// The maximum difference between a process and the pilot's level, in logarithms, in addition to
+/// noise.
 ///
 /// Processes of one program differ by about a tenth in their levels (because of random decisions of
 /// a compiler). A process with a larger difference was not at the pilot's level.

@@ -102,8 +102,8 @@ fn logs(subject: &Most, base: &Most) -> Blocks {
     log_ratios(&base.by_block, &subject.by_block)
 }
 
-/// Drops pairs whose second server was limited by the generator at its peak, because its true peak
-/// may exceed the first server's.
+/// Drops pairs whose second server peaked while the generator was the bottleneck, because its true
+/// peak may exceed the first server's.
 pub(super) fn drop_uncertain_orders(
     ranking: &mut Ranking,
     bests: &[Best],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Biases that could be mistaken for a difference between subjects.
 //!
-//! They are estimated from the order and the cores of the turns: carry-over from one turn to the
-//! next, drift within a block, the core, and threads other than the measured one.
+//! The biases are estimated from the order and the cores of the turns: carry-over from one turn to
+//! the next, drift within a block, the core, and threads other than the measured one.
 
 use super::{Bias, BiasKind};
 use crate::ratio::{Level, ratio};
@@ -10,7 +10,7 @@ use crate::{mean, order, rank_sum};
 use lab_model::{Block, Cores, Interval, Plan, PointId, Run, Slice, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The minimum number of turns at a point for comparing their halves.
+/// The minimum number of turns at a point for comparing the first half with the second.
 const MIN_TURNS: usize = 4;
 
 /// The minimum number of blocks on each side for comparing a core with the others.

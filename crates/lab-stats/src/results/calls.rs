@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results of calls that may fail.
 //!
-//! They are totals over all blocks, because a median over blocks would hide errors that occur in
-//! only a few blocks.
+//! The results are totals over all blocks, because a median over blocks would hide errors that
+//! occur in only a few blocks.
 
 use super::judge::Basis;
 use super::levels::{BlockSummary, Blocks, Levels, key};

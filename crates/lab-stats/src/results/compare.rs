@@ -192,7 +192,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
 
     /// Adds an unadjusted ratio without a verdict, in addition to the comparison of `judged`.
     ///
-    /// It uses the margin of that comparison.
+    /// The ratio uses the margin of that comparison.
     pub fn add_beside(
         &mut self,
         (subject, point, metric): (SubjectId, PointId, &Metric),

@@ -142,7 +142,7 @@ pub(crate) fn rank_programs(family: &mut ComparisonFamily) {
 
 /// Returns the finite logarithms of subject / baseline, by block.
 ///
-/// Memory can be 0.
+/// Memory can be 0, which has no finite logarithm.
 fn logs(subject: &Blocks, base: &Blocks) -> Blocks {
     let logs = log_ratios(subject, base).into_iter();
     logs.map(|log| log.filter(|log| log.is_finite())).collect()

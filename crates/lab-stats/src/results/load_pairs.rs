@@ -188,7 +188,7 @@ pub(super) fn is_the_generators(
     })
 }
 
-/// Returns true if a throughput comparison is about the servers.
+/// Returns true if a throughput comparison reflects the servers rather than the generator.
 ///
 /// If the generator limited only the server that is ahead, the true difference is at least as
 /// large, so the verdict is valid. In other cases with a limited server, the generator was compared

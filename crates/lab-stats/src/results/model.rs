@@ -43,7 +43,8 @@ pub struct Results {
     pub bests: Vec<Best>,
     /// The effect of each factor of the first case, at the point that the report shows.
     pub spreads: Vec<Spread>,
-    /// The subjects and points whose most costly pauses significantly exceed the margin.
+    /// The subjects and points with the most costly pauses, if the cost significantly exceeds the
+    /// margin.
     pub pausing: Vec<Key>,
     /// Differences between the response-time distributions of an open loop.
     pub shifts: Vec<Shift>,
@@ -59,7 +60,7 @@ pub struct Results {
     pub saturated: Vec<(SubjectId, PointId)>,
     /// The exit statuses of whole commands, in ascending order.
     pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
-    /// The pairs that were excluded from comparison.
+    /// The subjects and points that were excluded from comparison.
     pub refusals: Vec<Refusal>,
     /// Facts without which the results would be misread, most serious first.
     pub warnings: Vec<Warning>,
@@ -82,7 +83,7 @@ pub struct Cell {
     /// The subject, point and metric.
     #[serde(flatten)]
     pub key: Key,
-    /// The number of complete blocks behind the value.
+    /// The number of complete blocks that the value is based on.
     pub blocks: u32,
     /// The value, in the metric's unit.
     pub value: Value,
@@ -101,7 +102,7 @@ pub enum Value {
 /// A subject compared with the baseline.
 ///
 /// The control is included for whole-run metrics such as memory. Ratios compare times or costs, so
-/// below 1 is better. For throughput, the ratio compares the time per request.
+/// a ratio below 1 is better. For throughput, the ratio compares the time per request.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The subject, point and metric.

@@ -111,7 +111,7 @@ impl Observed {
 
     /// Returns the logarithm of a subject's value divided by the baseline's, by block.
     ///
-    /// Below 0 is better.
+    /// A logarithm below 0 is better.
     ///
     /// The result is empty if any value is not above 0 and thus has no logarithm.
     pub fn logs(

@@ -6,7 +6,7 @@ use crate::ratio::Ratio;
 use crate::verdict::{Ahead, Margin, ahead};
 use lab_model::{Interval, SubjectId};
 
-/// Where to find a subject's ratio to the baseline after all comparisons are judged.
+/// The position of a subject's ratio to the baseline once all comparisons are judged.
 #[derive(Clone, Copy)]
 pub(crate) enum Index {
     Member(usize),

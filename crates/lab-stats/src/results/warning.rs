@@ -82,7 +82,7 @@ pub enum WarningFact {
     Interrupted {
         /// The run's name.
         run: String,
-        /// True if the run was stopped or is still running.
+        /// The state of the run: stopped or still running.
         state: Unfinished,
         /// True if `benchlab resume` can complete the run.
         can_resume: bool,
@@ -91,7 +91,7 @@ pub enum WarningFact {
     SubjectFailed {
         /// The name of the subject.
         subject: String,
-        /// Where the subject failed.
+        /// The points at which the subject failed.
         at: FailedAt,
         /// The first line of the error message.
         message: String,
@@ -318,7 +318,7 @@ pub struct Place {
     pub point: Option<String>,
 }
 
-/// Where a subject failed.
+/// The points at which a subject failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedAt {
@@ -368,7 +368,7 @@ pub enum AgentDifference {
     },
     /// The service times from this agent are longer.
     SlowPath {
-        /// The ratio of its service times to the others'.
+        /// The agent's service time divided by the other agents'.
         ratio: Interval,
     },
     /// More of this agent's requests failed.
@@ -396,7 +396,7 @@ pub struct LostHost {
     pub name: String,
     /// The reason why the host was lost.
     pub reason: String,
-    /// The indexes of the host's blocks that were measured on another host, counted from 1.
+    /// The numbers of the host's blocks that were measured on another host, counted from 1.
     pub moved_blocks: Vec<u32>,
 }
 
@@ -493,7 +493,7 @@ pub struct OverloadAt {
     pub drain_ns: f64,
 }
 
-/// A server's connections that waited at a point.
+/// A point at which some connections of a server waited for their response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StarvedAt {
     /// The server and the point.
@@ -524,7 +524,7 @@ pub struct TailWithoutInterval {
 /// Two copies of the baseline that differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CopiesDiffer {
-    /// The baseline.
+    /// The name of the baseline.
     pub baseline: String,
     /// The metrics and points that differ.
     pub at: Vec<CopyDiffers>,
@@ -552,7 +552,7 @@ pub struct CopyDiffers {
 /// A reference that is slower than other subjects.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReferenceBeaten {
-    /// The reference.
+    /// The name of the reference.
     pub reference: String,
     /// Subjects that are faster.
     pub faster: Vec<String>,
@@ -582,7 +582,7 @@ pub struct SettingDiffers {
 pub struct SettingOf {
     /// The value. `None` means that the subject did not report it.
     pub value: Option<String>,
-    /// The subject.
+    /// The name of the subject.
     pub subject: String,
 }
 
@@ -593,7 +593,7 @@ pub struct CheaperSubject {
     pub place: Place,
     /// The subject's own CPU time per operation, in ns.
     pub cpu_ns: f64,
-    /// The reference.
+    /// The name of the reference.
     pub reference: String,
     /// The reference's CPU time per operation, in ns.
     pub reference_cpu_ns: f64,

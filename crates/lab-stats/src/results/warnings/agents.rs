@@ -20,7 +20,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
 
 /// Returns a warning about lost agents.
 ///
-/// Only requests of an open loop are due.
+/// Only an open loop has due requests.
 fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<WarningFact> {
     let lost = results
         .iter()

@@ -203,7 +203,8 @@ impl Loaded<'_> {
 
     /// Returns a warning about planned changes of the rate.
     ///
-    /// Because of them, dependence between neighbors is not a sign of a problem with the server.
+    /// Because of these changes, dependence between neighbors is not a sign of a problem with the
+    /// server.
     fn stages(&self) -> Option<Warning> {
         let has_figures = !self.cells(|_| true).is_empty();
         has_figures.then(|| Warning::new(WarningFact::RateChanges))

@@ -10,8 +10,8 @@ use crate::settings;
 use lab_model::{Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// CPU time explains a difference if its difference is at least this fraction of the time
-/// difference.
+/// CPU time explains a difference in time if the difference in CPU time is at least this fraction
+/// of it.
 const EXPLAINING_SHARE: f64 = 0.5;
 
 /// Returns a warning about points at which no reference shows what the machine can do.

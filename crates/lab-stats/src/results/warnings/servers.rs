@@ -46,9 +46,9 @@ impl Loaded<'_> {
         Some(Warning::new(shortfall(self.run, pair, |_| None)))
     }
 
-    /// Returns a warning if peaks are unknown.
+    /// Returns a warning if peak throughputs are unknown.
     ///
-    /// Fractions of a peak are offered only after enough blocks have measured it.
+    /// A load at a fraction of the peak is run only after enough blocks have measured the peak.
     fn unknown_peaks(&self) -> Option<Warning> {
         let mut points = 0..self.plan.points.len();
         let has_parts = points.any(|point| self.plan.part_of_peak(point).is_some());

@@ -38,7 +38,7 @@ impl WorkKind for Servers {
 }
 
 /// Adds means over points, the effect of keep-alive, metrics that servers report, memory, and lines
-/// over numbers.
+/// fitted over numeric factors.
 fn add(family: &mut ComparisonFamily, visits: &Visits, levels: &mut Levels, results: &mut Results) {
     let basis = family.basis;
     over_points(family, visits);
