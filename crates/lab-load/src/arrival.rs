@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When bytes came, whenever they are looked at: the kernel's own time of their arrival (socket(7),
-//! SO_TIMESTAMPNS; of TCP since Linux 4.14).
+//! Arrival times of received bytes, as recorded by the kernel (socket(7), SO_TIMESTAMPNS; for TCP since Linux 4.14).
+//! They do not depend on when the generator reads the bytes.
 
 use crate::clock::{now_ns, since_1970_ns};
 use crate::tracker::LOOK_NS;
@@ -10,29 +10,31 @@ use std::mem::{MaybeUninit, size_of};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Room for the control message of one time, in words of 64 bits.
+/// The size of the buffer for the control message with one timestamp, in 64-bit words.
 const CONTROL_WORDS: usize = 8;
 
-/// From now on the kernel notes when bytes of this connection arrive.
+/// Makes the kernel record when bytes arrive on this connection.
 pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::ReceiveTimestampns, &true)?)
 }
 
-/// Clocks that moved apart by more than this were set, ns; otherwise CLOCK_MONOTONIC is adjusted as the time of day is.
+/// If the offset between the clocks changed by more than this, in ns, the time of day was set. Apart from that, the
+/// kernel adjusts the rate of both clocks equally.
 const STEP_NS: u64 = 20_000;
 
-/// A comparison of two clocks is good if it took no longer than this, ns. The best of [`LOOKS`] is used.
+/// A comparison of the two clocks is good enough if it took at most this long, in ns. After [`LOOKS`] attempts, the
+/// shortest comparison is used.
 const GOOD_LOOK_NS: u64 = 1_000;
 const LOOKS: u32 = 4;
 
 /// Converts the kernel's arrival times to CLOCK_MONOTONIC.
 pub struct ArrivalClock {
     offset: Offset,
-    /// No arrival time is believed until then, ns: the time of day was set.
+    /// Arrival times are ignored until this time, in ns, because the time of day was set.
     doubted_until_ns: u64,
 }
 
-/// How far the time since 1970 is ahead of CLOCK_MONOTONIC, and how long the comparison took, both ns.
+/// CLOCK_REALTIME minus CLOCK_MONOTONIC, and the duration of the comparison, in ns.
 #[derive(Clone, Copy)]
 struct Offset {
     ahead_ns: i64,
@@ -69,7 +71,9 @@ impl ArrivalClock {
         }
     }
 
-    /// Compares the clocks again. Call it before [`ArrivalClock::came_ns`] for what was noted since the last time.
+    /// Compares the clocks again.
+    ///
+    /// Call it before [`ArrivalClock::came_ns`] converts timestamps that were recorded since the last comparison.
     pub fn refresh(&mut self) {
         self.update(Offset::read(), now_ns());
     }
@@ -82,8 +86,10 @@ impl ArrivalClock {
         }
     }
 
-    /// When an answer came of which that was noted, ns. `None`: it would be before its request was sent or after it was
-    /// read, or the clock was just set.
+    /// Converts the kernel's timestamp of a response, in ns.
+    ///
+    /// Returns `None` if the result lies before the request was sent or after the response was read, or if the clock
+    /// was just set.
     pub fn came_ns(&mut self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
         self.plausible_arrival(noted_ns, sent_ns, read_ns)
             .or_else(|| {
@@ -99,7 +105,9 @@ impl ArrivalClock {
     }
 }
 
-/// Receives the available bytes; 0 at the end. Returns their number, and the arrival of the last of them, ns since
+/// Receives the available bytes.
+///
+/// Returns the number of bytes, which is 0 at the end of the stream, and the arrival time of the last byte, in ns since
 /// 1970.
 pub fn receive(tcp: &TcpStream, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut control = [0u64; CONTROL_WORDS];
@@ -107,21 +115,21 @@ pub fn receive(tcp: &TcpStream, room: &mut [u8]) -> io::Result<(usize, Option<u6
         iov_base: room.as_mut_ptr().cast(),
         iov_len: room.len(),
     };
-    // SAFETY: a header of zeros is an empty one.
+    // SAFETY: a header of zeros is an empty header.
     let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of::<[u64; CONTROL_WORDS]>() as _;
-    // SAFETY: the kernel writes into the room and the control buffer, no more than they hold.
+    // SAFETY: the kernel writes at most as many bytes as `room` and the control buffer hold.
     let received = unsafe { libc::recvmsg(tcp.as_raw_fd(), &raw mut message, 0) };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     Ok((received, came_ns(&message)))
 }
 
 fn came_ns(message: &libc::msghdr) -> Option<u64> {
-    // SAFETY: the kernel has filled in the header and what it points to; a time is copied whatever its
-    // alignment.
+    // SAFETY: the kernel has filled in the header and the data that it points to. The timestamp may be unaligned and is
+    // copied.
     unsafe {
         let first = libc::CMSG_FIRSTHDR(message).as_ref()?;
         if first.cmsg_level != libc::SOL_SOCKET || first.cmsg_type != libc::SCM_TIMESTAMPNS {
@@ -144,7 +152,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A comparison that found the time of day so far ahead, ns.
+    /// An offset in ns, from a short comparison of the clocks.
     fn ahead(ahead_ns: i64) -> Offset {
         Offset {
             ahead_ns,
@@ -166,7 +174,7 @@ mod tests {
         assert_eq!(came, Some(now));
     }
 
-    /// A step that is shorter than a request takes fits, and is seen by looking.
+    /// A step shorter than the time of a request yields a plausible arrival time. Only comparing the clocks detects it.
     #[test]
     fn around_a_step_nothing_is_believed() {
         let mut clock = ArrivalClock {
@@ -179,7 +187,7 @@ mod tests {
             clock.plausible_arrival(noted, sent, read),
             Some(10 * SECOND + 4_000_000)
         );
-        // Drift between two comparisons is no step.
+        // Drift between two comparisons is not a step.
         clock.update(ahead(SECOND as i64 + 300), read);
         assert!(clock.plausible_arrival(noted, sent, read).is_some());
         clock.update(ahead(SECOND as i64 + 3_000_000), read);
@@ -198,7 +206,7 @@ mod tests {
         let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         enable_timestamps(&tcp).unwrap();
         let (mut other, _) = listener.accept().unwrap();
-        // The kernel begins to note times a little later.
+        // The kernel starts to record timestamps a little later.
         for _ in 0..100 {
             let before = since_1970_ns();
             other.write_all(b"hello").unwrap();

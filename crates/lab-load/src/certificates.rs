@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Certificates of servers: the authorities of this system or of a file, faults in words, and connections for which any
-//! certificate will do.
+//! Server certificates: trusted authorities, descriptions of certificate errors, and a verifier that accepts any
+//! certificate.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -14,10 +14,10 @@ use std::fmt;
 use std::sync::Arc;
 use x509_parser::prelude::{ASN1Time, FromDer, GeneralName, X509Certificate};
 
-/// The authorities of this system.
+/// Loads the certificate authorities of this system.
 ///
 /// # Errors
-/// There are none; in words.
+/// The system has no certificate authorities.
 pub fn system_roots() -> Result<RootCertStore, String> {
     let loaded = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -32,48 +32,48 @@ pub fn system_roots() -> Result<RootCertStore, String> {
     ))
 }
 
-/// Names of a certificate beyond so many are not shown.
+/// The maximum number of names in a description of a certificate.
 const MAX_SHOWN_NAMES: usize = 5;
 
-/// The reason why a certificate is refused. Its text goes on after "the certificate:".
+/// The reason why a certificate is rejected. The message continues a sentence that starts with "the certificate:".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateFault {
-    /// Its time is over.
+    /// The certificate has expired.
     #[error("it expired on {0}")]
     Expired(String),
-    /// Its time has not come.
+    /// The certificate is not valid yet.
     #[error("it is not valid before {0}")]
     NotValidYet(String),
-    /// It is for other hosts.
+    /// The certificate is for other hosts.
     #[error("it is for {presented}, not for {expected}")]
     OtherName {
-        /// The host that was asked.
+        /// The host of the requested URL.
         expected: String,
         /// The names in the certificate.
         presented: String,
     },
-    /// It has a common name at most, which clients no longer look at (RFC 9110, section 4.3.4).
+    /// The certificate has at most a common name, which clients no longer use (RFC 9110, section 4.3.4).
     #[error("it names no host: it has no subjectAltName, and clients ignore a common name (CN)")]
     NoName,
-    /// It is signed by its own key, and not trusted.
+    /// The certificate is self-signed and not trusted.
     #[error("it is self-signed, and it is not among the trusted ones")]
     SelfSigned,
-    /// Its issuer is unknown.
+    /// The certificate was signed by an unknown issuer.
     #[error("no trusted authority has signed it (its issuer: {0})")]
     UnknownIssuer(String),
-    /// Its key is an authority's.
+    /// The certificate belongs to an authority, not to a server.
     #[error("it is one of an authority (CA:TRUE), not of a server")]
     Authority,
-    /// It cannot be parsed.
+    /// The certificate cannot be parsed.
     #[error("it cannot be read as a certificate")]
     Unreadable,
-    /// Something else is wrong with it.
+    /// Any other error.
     #[error("{0}")]
     Other(String),
 }
 
 impl CertificateFault {
-    /// The fault that a verifier's error about a certificate means.
+    /// Converts a verifier's error about a certificate.
     pub fn new(
         error: &CertificateError,
         certificate: &CertificateDer,
@@ -110,7 +110,7 @@ impl CertificateFault {
             E::InvalidPurpose | E::InvalidPurposeContext { .. } => {
                 CertificateFault::Other("it is not one for servers".into())
             }
-            // webpki has no other word for it.
+            // webpki has no error variant for this.
             E::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
                 if is_self_signed(&parsed) {
                     CertificateFault::SelfSigned
@@ -127,7 +127,7 @@ fn day(time: ASN1Time) -> String {
     time.to_datetime().date().to_string()
 }
 
-/// The hosts that a certificate is for.
+/// Returns the host names in a certificate.
 fn names(certificate: &X509Certificate) -> String {
     let extension = certificate.subject_alternative_name().ok().flatten();
     let general = extension.map_or(&[][..], |extension| &extension.value.general_names);
@@ -156,7 +156,7 @@ fn address(bytes: &[u8]) -> Option<String> {
     v4.or(v6).ok().map(|address| address.to_string())
 }
 
-/// A server's text, without what could change a terminal.
+/// Removes control characters, which could change the terminal, from text that a server sent.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
@@ -170,18 +170,20 @@ fn is_self_signed(certificate: &X509Certificate) -> bool {
         && certificate.verify_signature(None).is_ok()
 }
 
-/// Verifies the certificates of servers by those of authorities. A server's certificate that is itself among them is
-/// accepted for its names and its time, as curl and OpenSSL do: that is what `openssl req -x509` makes.
+/// Verifies server certificates against trusted authorities.
+///
+/// If a server's own certificate is among the trusted ones, only its names and its validity period are checked, as in
+/// curl and OpenSSL. `openssl req -x509` creates such certificates.
 pub struct Authorities {
     verifier: Arc<WebPkiServerVerifier>,
     certificates: Vec<CertificateDer<'static>>,
 }
 
 impl Authorities {
-    /// By these authorities alone.
+    /// Trusts only these authorities and certificates.
     ///
     /// # Errors
-    /// There is none.
+    /// `roots` is empty.
     pub fn new(
         roots: RootCertStore,
         certificates: Vec<CertificateDer<'static>>,
@@ -196,7 +198,7 @@ impl Authorities {
     }
 }
 
-/// Verifies a certificate that is trusted for itself: its names and its time.
+/// Verifies the names and the validity period of a server certificate that is itself trusted.
 fn verify_trusted(
     certificate: &CertificateDer<'_>,
     name: &ServerName<'_>,
@@ -270,7 +272,7 @@ impl ServerCertVerifier for Authorities {
     }
 }
 
-/// The certificates of a server in a handshake.
+/// The certificates that a server presents in a handshake.
 pub struct PresentedCertificate<'a> {
     /// The server's own certificate.
     pub certificate: &'a CertificateDer<'a>,
@@ -281,7 +283,7 @@ pub struct PresentedCertificate<'a> {
 }
 
 impl PresentedCertificate<'_> {
-    /// The verifier's reason to refuse the certificate, in words; `None` if it is good.
+    /// Returns why the verifier rejects the certificate, or `None` if it is valid.
     pub fn wrong(&self, verifier: &dyn ServerCertVerifier) -> Option<String> {
         let verified = verifier.verify_server_cert(
             self.certificate,
@@ -299,15 +301,16 @@ impl PresentedCertificate<'_> {
     }
 }
 
-/// Accepts any certificate, and shows it to a function. The signature of the handshake is verified all the same, so
-/// that a handshake costs what it costs.
+/// Accepts any certificate, and passes it to a function.
+///
+/// The signature of the handshake is still verified, so that the handshake takes as long as with a trusted certificate.
 pub struct AnyCertificate<F> {
     provider: Arc<CryptoProvider>,
     on_certificate: F,
 }
 
 impl<F: Fn(&PresentedCertificate) + Send + Sync> AnyCertificate<F> {
-    /// A verifier with the algorithms of `provider`, which calls `on_certificate` with each certificate.
+    /// Creates a verifier with the algorithms of `provider` that calls `on_certificate` with each certificate.
     pub fn new(provider: Arc<CryptoProvider>, on_certificate: F) -> AnyCertificate<F> {
         AnyCertificate {
             provider,

@@ -3,17 +3,17 @@
 
 use std::time::Duration;
 
-/// CLOCK_MONOTONIC, ns.
+/// Returns the time of CLOCK_MONOTONIC, in ns.
 pub fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// CLOCK_REALTIME, ns.
+/// Returns the time of CLOCK_REALTIME, in ns since 1970.
 pub fn since_1970_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 
-/// CPU time of the calling thread, ns.
+/// Returns the CPU time of the calling thread, in ns.
 pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -23,26 +23,26 @@ fn read(clock: libc::clockid_t) -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the time is written into a value of this function; these clocks exist on Linux.
+    // SAFETY: the kernel writes the time to a local variable, and Linux has all of these clocks.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Sleeps until a time of CLOCK_MONOTONIC, ns, or until a signal comes.
+/// Sleeps until a time of CLOCK_MONOTONIC, in ns, or until a signal arrives.
 pub fn sleep_until(ns: u64) {
     let until = timespec(ns);
     let (clock, absolute) = (libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME);
-    // SAFETY: reads a value of this function.
+    // SAFETY: the kernel only reads a local variable.
     unsafe { libc::clock_nanosleep(clock, absolute, &until, std::ptr::null_mut()) };
 }
 
-/// Lets the kernel wake this thread on time, not up to 50 µs late (prctl(2), PR_SET_TIMERSLACK).
+/// Makes the kernel wake this thread on time; by default it may be 50 µs late (prctl(2), PR_SET_TIMERSLACK).
 pub fn wake_exactly() {
-    // SAFETY: changes a number of the calling thread.
+    // SAFETY: this only changes a setting of the calling thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
 }
 
-/// A duration in ns as a `timespec`.
+/// Converts a duration in ns to a `timespec`.
 pub fn timespec(ns: u64) -> libc::timespec {
     let time = Duration::from_nanos(ns);
     libc::timespec {

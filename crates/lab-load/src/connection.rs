@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One connection: which requests are under way on it, what of them is sent, and where its answers are.
+//! A connection: its pending requests, the bytes of them that were sent, and the response that is being read.
 
 use crate::requests::Requests;
 use crate::response::{Malformed, ResponseEnd, ResponseReader};
@@ -8,41 +8,41 @@ use crate::tracker::PendingRequest;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 
-/// A slot for one connection at a time.
+/// A slot that holds one connection at a time.
 #[derive(Default)]
 pub struct Connection {
     stream: Option<Stream>,
-    /// The connection is open: requests may be sent.
+    /// True if requests may be sent.
     open: bool,
     reader: ResponseReader,
-    /// The body of the answer that is being read, as far as it is kept.
+    /// The stored part of the body of the response that is being read.
     body: Vec<u8>,
     pending: VecDeque<PendingRequest>,
-    /// The number of pending requests that are sent as a whole, and the bytes sent of the next one.
+    /// The number of pending requests that were sent completely, and the number of bytes sent of the next request.
     sent: usize,
     sent_bytes: usize,
-    /// Counts the connections of this slot. An event of an earlier one is ignored.
+    /// A counter that changes whenever the slot is closed, so that events of an earlier connection can be ignored.
     pub generation: u32,
-    /// Attempts to open a connection that failed in a row.
+    /// The number of consecutive failures to open a connection.
     pub failures: u32,
-    /// No connection is opened before then, ns of CLOCK_MONOTONIC.
+    /// No connection is opened before this time of CLOCK_MONOTONIC, in ns.
     pub closed_until_ns: u64,
 }
 
 /// The result of receiving.
 pub enum Received {
-    /// Bytes.
+    /// Bytes were received.
     Bytes {
         /// The number of bytes.
         n: usize,
-        /// When the last of them came, ns since 1970; `None` if the kernel did not note it.
+        /// When the last byte arrived, in ns since 1970; `None` without a timestamp from the kernel.
         came_ns: Option<u64>,
-        /// More bytes may be available.
+        /// True if more bytes may be available.
         more: bool,
     },
     /// Nothing is available now.
     Nothing,
-    /// The server has ended the connection.
+    /// The server closed the connection.
     End,
 }
 
@@ -57,18 +57,18 @@ impl Connection {
         self.open
     }
 
-    /// Requests that are not answered yet, the oldest first.
+    /// Returns the requests without a complete response, oldest first.
     pub fn pending(&self) -> &VecDeque<PendingRequest> {
         &self.pending
     }
 
-    /// Puts a connection that is being opened into the slot.
+    /// Puts a connection that is being opened into the slot, and closes the previous one.
     pub fn begin(&mut self, stream: Stream) {
         self.close();
         self.stream = Some(stream);
     }
 
-    /// Ends the connection. Its pending requests stay until they are [taken](Connection::take_pending).
+    /// Closes the connection. Its pending requests remain until they are [taken](Connection::take_pending).
     pub fn close(&mut self) {
         self.stream = None;
         self.open = false;
@@ -77,12 +77,12 @@ impl Connection {
         self.body = Vec::new();
     }
 
-    /// Removes the requests that will not be answered.
+    /// Removes all pending requests, which will get no response.
     pub fn take_pending(&mut self) -> impl Iterator<Item = PendingRequest> + use<'_> {
         self.pending.drain(..)
     }
 
-    /// Continues to open the connection. Returns whether it became open now.
+    /// Continues to open the connection. Returns true if this call opened it.
     pub fn continue_opening(&mut self) -> io::Result<bool> {
         match &mut self.stream {
             Some(stream) if !self.open => {
@@ -93,13 +93,13 @@ impl Connection {
         }
     }
 
-    /// Adds a pending request, and sends as much of it as there is room for.
+    /// Adds a pending request, and sends as much of it as the socket accepts.
     pub fn enqueue(&mut self, request: PendingRequest, requests: &Requests) -> io::Result<()> {
         self.pending.push_back(request);
         self.send(requests)
     }
 
-    /// Sends as much of the pending requests as there is room for.
+    /// Sends as much of the pending requests as the socket accepts.
     pub fn send(&mut self, requests: &Requests) -> io::Result<()> {
         let Some(stream) = self.stream.as_mut().filter(|_| self.open) else {
             return Ok(());
@@ -121,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// Receives what is available.
+    /// Receives the available bytes.
     pub fn receive(&mut self, room: &mut [u8]) -> io::Result<Received> {
         let Some(stream) = &mut self.stream else {
             return Ok(Received::Nothing);
@@ -138,8 +138,10 @@ impl Connection {
         })
     }
 
-    /// Reads received bytes. Returns how many belong to the oldest request's answer, and the answer if it is complete.
-    /// Keeps up to `body_room` bytes of its body.
+    /// Parses received bytes of the response to the oldest request.
+    ///
+    /// Returns the number of bytes that belong to the response, and the response if it is complete. Stores up to
+    /// `body_room` bytes of the body.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -155,30 +157,30 @@ impl Connection {
         })?;
         let answered_whole = self.sent > 0;
         let answer = answer.map(|answer| ResponseEnd {
-            // The server would read the rest of a request that it answered early as another request.
+            // After an early response, the server would parse the rest of the request as another request.
             keep_alive: answer.keep_alive && answered_whole,
             ..answer
         });
-        // Bytes behind the only pending answer: its length is wrong, or they are no answer.
+        // More bytes follow the only expected response: its length is wrong, or the bytes are not a response.
         if answer.is_some() && used < bytes.len() && self.pending.len() == 1 {
             return Err(Malformed("more came than its head says"));
         }
         Ok((used, answer))
     }
 
-    /// The answer that the end of the connection completes, if it does.
+    /// Returns the response that the end of the connection completes, if any.
     pub fn end(&mut self) -> Option<ResponseEnd> {
         self.reader.end().filter(|_| self.pending.len() == 1)
     }
 
-    /// Removes the oldest request, which is answered. Returns it with the kept bytes of the answer's body.
+    /// Removes the oldest request, whose response is complete. Returns it with the stored part of the response's body.
     pub fn answered(&mut self) -> Option<(PendingRequest, Vec<u8>)> {
         let request = self.pending.pop_front()?;
         self.sent = self.sent.saturating_sub(1);
         Some((request, std::mem::take(&mut self.body)))
     }
 
-    /// The stream to register with epoll.
+    /// Returns the stream to register with epoll.
     pub fn stream(&self) -> Option<&Stream> {
         self.stream.as_ref()
     }

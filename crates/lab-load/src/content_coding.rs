@@ -4,41 +4,41 @@
 use flate2::read::{GzDecoder, ZlibDecoder};
 use std::io::{self, Read};
 
-/// The coding of a body, by its `Content-Encoding`.
+/// The coding of a body, as named by `Content-Encoding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentCoding {
-    /// None.
+    /// No coding.
     #[default]
     Identity,
-    /// RFC 1952.
+    /// The gzip format (RFC 1952).
     Gzip,
     /// The zlib format (RFC 1950).
     Deflate,
-    /// RFC 7932.
+    /// The Brotli format (RFC 7932).
     Brotli,
-    /// RFC 8878, with a window of 8 MiB at most (RFC 9659): larger ones would take memory that the server chooses.
+    /// The Zstandard format (RFC 8878), with a window of at most 8 MiB (RFC 9659), so that a server cannot make
+    /// benchlab allocate more memory.
     Zstd,
-    /// Another one, or several one after the other.
+    /// An unknown coding, or multiple codings.
     Unknown,
 }
 
-/// The greatest window of zstd, as a power of two.
+/// The maximum window size of Zstandard, as a power of two.
 const MAX_WINDOW_LOG: u32 = 23;
 
-/// Bytes of a buffer.
 const BUFFER_BYTES: usize = 4096;
 
-/// A body without its coding.
+/// A decoded body.
 #[derive(Debug)]
 pub struct DecodedBody {
-    /// The bytes, as far as they could be decoded and as the limit allows.
+    /// The bytes that could be decoded, up to the limit.
     pub bytes: Vec<u8>,
-    /// The coding ended where the body did, and within the limit.
+    /// True if the body was decoded to its end without exceeding the limit.
     pub is_complete: bool,
 }
 
 impl ContentCoding {
-    /// The coding that a field's value names.
+    /// Parses the value of a `Content-Encoding` header.
     pub fn parse(value: &[u8]) -> ContentCoding {
         let value = value.trim_ascii();
         let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
@@ -52,7 +52,7 @@ impl ContentCoding {
         }
     }
 
-    /// Decodes at most `limit` bytes. `None`: the coding is unknown.
+    /// Decodes at most `limit` bytes. Returns `None` if the coding is unknown.
     pub fn decode(self, body: &[u8], limit: u64) -> Option<DecodedBody> {
         let decoder: io::Result<Box<dyn Read + '_>> = match self {
             ContentCoding::Identity => Ok(Box::new(body)),
@@ -99,7 +99,8 @@ mod tests {
         let gzip = encoded(GzEncoder::new(&plain[..], Compression::default()));
         let zlib = encoded(ZlibEncoder::new(&plain[..], Compression::default()));
         let zstd = zstd::encode_all(&plain[..], 3).expect("it is in memory");
-        // Node.js: zlib.brotliCompressSync("hello\n")
+        // Created in Node.js: zlib.brotliCompressSync("hello
+        // ")
         let brotli = [0x8b, 0x02, 0x80, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x0a, 0x03];
         for (name, body, expected) in [
             (&b""[..], &plain[..], &plain[..]),

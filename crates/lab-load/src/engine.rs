@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The generator: its threads with their connections, and what they tell put together.
+//! The load generator: its threads with their connections, and the merged records of the threads.
 
 use crate::clock::now_ns;
 use crate::http2::Http2Worker;
@@ -17,39 +17,39 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// Files that a process needs besides its connections.
+/// The number of files that a process needs in addition to its connections.
 const OTHER_FILES: u64 = 64;
 
-/// All threads are told of a load this long before it begins, ns.
+/// The time between the notice of a load to all threads and its start, in ns.
 const NOTICE_NS: u64 = 2_000_000;
 
-/// How long the engine waits for a message of its threads before it checks whether to stop.
+/// The interval at which the engine checks whether to stop while it waits for a message from a thread.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A generator with open connections.
 pub struct Engine {
     threads: Vec<Thread>,
     stop: Arc<AtomicBool>,
-    /// Returns whether to stop a load early.
+    /// Returns true if a load should stop early.
     stops: fn() -> bool,
     total: SliceRecord,
     loads: u64,
-    /// Connections opened before the load. They count in its first slice.
+    /// The number of connections opened before the load. They are counted in its first slice.
     opened: u64,
 }
 
-/// Why no load can be put on.
+/// The reason why a load cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Too many connections for this process.
+    /// The process cannot open this many connections.
     #[error(
         "{connections} connections need as many open files, and this process may have {limit}: raise the \
          limit, for example with `ulimit -n {}`", connections + OTHER_FILES
     )]
     Files {
-        /// The requested connections.
+        /// The requested number of connections.
         connections: u64,
-        /// The hard limit of open files.
+        /// The hard limit on open files.
         limit: u64,
     },
     /// An error of the operating system.
@@ -65,8 +65,12 @@ struct Thread {
 }
 
 impl Engine {
-    /// Starts the threads and opens the connections, which takes no longer than the job's timeout. Those
-    /// that cannot be opened are tried again under load. Errors: too many connections, no threads.
+    /// Starts the threads and opens the connections.
+    ///
+    /// This takes at most the job's timeout. Connections that could not be opened are retried during the load.
+    ///
+    /// # Errors
+    /// The number of connections exceeds the limit on open files, or a thread cannot be started.
     pub fn start(job: LoadJob) -> Result<Engine, LoadError> {
         allow_files(job.connections as u64)?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -89,20 +93,22 @@ impl Engine {
         })
     }
 
-    /// Sets a function that is called from time to time, also while nothing happens, and returns whether to stop a load
-    /// early.
+    /// Sets a function that returns true if a load should stop early.
+    ///
+    /// It is called at regular intervals, even if no messages arrive from the threads.
     pub fn stop_when(&mut self, stops: fn() -> bool) {
         self.stops = stops;
     }
 
-    /// The latest record: the opening of the connections, or a slice of load.
+    /// Returns the latest record: that of a slice, or before the first load, that of opening the connections.
     pub fn last(&self) -> &SliceRecord {
         &self.total
     }
 
-    /// Puts load on for some time and hands out what happened in every slice of it, in the order of time;
-    /// the last one when all answers are in, or the job's timeout is over. Stops early if `each` says
-    /// `false`, and hands out the rest.
+    /// Runs the load for `length` and passes the record of each slice to `each`, in order of time.
+    ///
+    /// The last record follows when all responses have arrived, or when the job's timeout after the end of the load has
+    /// passed. If `each` returns false, the load stops early, and `each` still gets the remaining records.
     pub fn load(
         &mut self,
         length: Duration,
@@ -140,7 +146,7 @@ impl Engine {
     }
 }
 
-/// Closes all connections.
+/// Stops the threads, which closes all connections.
 impl Drop for Engine {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
@@ -183,7 +189,7 @@ impl Thread {
         })
     }
 
-    /// The next message, for which it waits.
+    /// Waits for the next message.
     fn next_message(&self, stops: fn() -> bool, stop: &AtomicBool) -> io::Result<SliceMessage> {
         loop {
             match self.messages.recv_timeout(STOP_CHECK_INTERVAL) {
@@ -206,10 +212,10 @@ fn worker_lost() -> io::Error {
     io::Error::other("a thread of the generator has ended")
 }
 
-/// Raises the number of files that this process may have open, as far as it may.
+/// Raises the limit on open files of this process to the hard limit.
 ///
 /// # Errors
-/// So many connections are more than it may have.
+/// The hard limit is too low for this many connections.
 pub fn allow_files(connections: u64) -> Result<(), LoadError> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
     let needed = connections + OTHER_FILES;
@@ -219,7 +225,7 @@ pub fn allow_files(connections: u64) -> Result<(), LoadError> {
             limit: most,
         });
     }
-    // The hard limit, since other engines may run in this process.
+    // The hard limit, and not only the files that are needed, because other engines may run in this process.
     setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(io::Error::from)?;
     Ok(())
 }

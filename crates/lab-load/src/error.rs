@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why no load is put on: what was asked for cannot be done, or must not be.
+//! The error for a load that is invalid or not allowed.
 
-/// Why no load is put on: what was wrong, where, and what to do. In words for people; no secret of a URL
-/// is in it.
+/// The reason why a load cannot run: what is wrong, where, and what to do.
+///
+/// The message never contains the secrets of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JobError(String);
@@ -13,12 +14,12 @@ impl JobError {
     }
 }
 
-/// Input in quotes, as it may be shown.
+/// Quotes and escapes input for a message.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", escaped(text))
 }
 
-/// Input with what cannot be printed escaped, and cut if it is long.
+/// Escapes unprintable characters of input, and truncates it if it is long.
 pub(crate) fn escaped(text: &str) -> String {
     const MAX_CHARACTERS: usize = 120;
     let mut printed: String = text
@@ -33,7 +34,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 fn printable(c: char) -> impl Iterator<Item = char> {
-    // Not char::escape_debug, which would escape quotes.
+    // Not `char::escape_debug`, which would escape quotes.
     let escaped = c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let (plain, code) = ((!escaped).then_some(c), escaped.then(|| c.escape_unicode()));

@@ -53,7 +53,7 @@ impl Expect {
         ))
     }
 
-    /// True if the status is expected.
+    /// Returns true if the status is expected.
     pub fn status(&self, status: u16) -> bool {
         self.shared.statuses.has(status)
     }
@@ -117,7 +117,7 @@ impl Expect {
             || serde_json::from_slice(body).is_ok_and(|found| json.iter().all(|j| j.holds(&found)))
     }
 
-    /// Returns the conditions in words: `status 200`, `body "OK"`, `JSON user.id = 7`.
+    /// Returns a description of each condition: `status 200`, `body "OK"`, `JSON user.id = 7`.
     pub fn words(&self) -> Vec<String> {
         let Conditions {
             statuses,
@@ -210,7 +210,7 @@ fn span(word: &str) -> Option<(u16, u16)> {
 /// An expected value at a path in a JSON document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonValue {
-    /// Keys of objects and indexes of arrays, from the outside in.
+    /// Object keys and array indexes, from the outermost to the innermost.
     path: Vec<String>,
     value: Value,
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The servers that may be loaded: this host and private networks, and beyond them only those that the user
-//! names.
+//! The guard against loading foreign servers: only this host, private networks and the host that the user names are
+//! allowed.
 
 use crate::error::{JobError, quoted};
 use std::net::{IpAddr, Ipv4Addr};
 use url::Host;
 
-/// Lets load go to this host and to private networks only, and to one host that the user says may be
-/// loaded.
+/// Allows load only on this host, on private networks, and on one host that the user names.
 #[derive(Clone, Debug, Default)]
 pub struct LoadGuard {
     own_addresses: Vec<IpAddr>,
@@ -15,7 +14,7 @@ pub struct LoadGuard {
 }
 
 impl LoadGuard {
-    /// A guard of this host. `allowed`: a host that may be loaded wherever it is, by the name or address in its URL.
+    /// Creates a guard. `allowed` is a host that may be loaded at any address, by the name or address in its URL.
     ///
     /// # Errors
     ///
@@ -27,10 +26,10 @@ impl LoadGuard {
         })
     }
 
-    /// Looks at every address that a host has, by the name or address that its URL has.
+    /// Checks every address of a host. `host` is the name or address in the URL.
     ///
     /// # Errors
-    /// One of them is neither on this host nor in a private network, and the host is not the allowed one.
+    /// An address is neither on this host nor in a private network, and the host is not the allowed one.
     pub fn check(
         &self,
         name: &str,
@@ -64,7 +63,7 @@ impl LoadGuard {
     }
 }
 
-/// 100.64.0.0/10 (RFC 6598), the inner side of a carrier's address translation and of many VPNs.
+/// 100.64.0.0/10 (RFC 6598), which carrier-grade NAT and many VPNs use.
 fn is_shared_space(address: Ipv4Addr) -> bool {
     let [a, b, ..] = address.octets();
     a == 100 && b & 0xc0 == 64
@@ -83,7 +82,8 @@ fn host(text: &str) -> Result<Host, JobError> {
     })
 }
 
-/// The addresses of this host. If they cannot be read, the list is empty, and the guard refuses more than it has to.
+/// Returns the addresses of this host. If they cannot be read, the list is empty, and the guard rejects more than
+/// necessary.
 fn own_addresses() -> Vec<IpAddr> {
     let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
     let addresses = interfaces.filter_map(|interface| {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A thread of the generator that speaks HTTP/2: the same load as over HTTP/1.1, by means of libraries
-//! and at their price.
+//! A generator thread for HTTP/2.
+//!
+//! It sends the same load as over HTTP/1.1, but through libraries, which use more CPU time.
 
 mod link;
 
@@ -27,17 +28,17 @@ use tokio::sync::Notify;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{sleep, timeout};
 
-/// The longest time, after the end of a load, without a look whether all is answered.
+/// The maximum interval between checks whether all responses have arrived, after the end of a load, in ns.
 const LOOK_AT_END_NS: u64 = 1_000_000;
 
-/// One thread's part of a job over HTTP/2.
+/// One thread of a job over HTTP/2.
 pub struct Http2Worker {
     tracker: RequestTracker,
     runtime: Runtime,
 }
 
 impl Http2Worker {
-    /// With a part of the job's connections, none of them open yet.
+    /// Creates a worker for the thread's connections, which are not opened yet.
     pub fn new(tracker: RequestTracker) -> io::Result<Http2Worker> {
         Ok(Http2Worker {
             tracker,
@@ -45,7 +46,7 @@ impl Http2Worker {
         })
     }
 
-    /// Opens the connections, and then puts load on until the engine ends.
+    /// Opens the connections, and then runs loads until the engine exits.
     pub fn run(self) {
         wake_exactly();
         let tasks = LocalSet::new();
@@ -72,7 +73,7 @@ struct ThreadLoad {
     places: Vec<ConnectionSlot>,
     meter: Rc<Meter>,
     tracker: RefCell<RequestTracker>,
-    /// Wakes tasks that have nothing to send when a request is due.
+    /// Wakes idle tasks when a request is due.
     work: Notify,
 }
 
@@ -89,8 +90,10 @@ impl ThreadLoad {
         }
     }
 
-    /// Those that cannot be opened are tried again when there is load. An opener gives up when one fails, so
-    /// that this takes no longer than the timeout where nobody answers.
+    /// Opens all connections. Those that fail are retried during the load.
+    ///
+    /// Each of the concurrent tasks stops after its first failure, so that this takes at most the timeout if the server
+    /// does not respond.
     async fn open_all(self: Rc<Self>) {
         let coming = Rc::new(Cell::new(0));
         let mut openers = JoinSet::new();
@@ -112,9 +115,9 @@ impl ThreadLoad {
         self.tracker.borrow().next_period()
     }
 
-    /// Puts load on, and sends every slice. `None`: the engine has ended.
+    /// Runs a load, and sends the record of every slice. Returns `None` if the engine has exited.
     async fn carry_out(self: Rc<Self>, period: LoadPeriod, timer: &Timer) -> Option<()> {
-        // Until then, tasks notice connections that the server has closed.
+        // While this waits, other tasks notice connections that the server has closed.
         timer.until(period.begin_ns).await;
         self.note_traffic();
         self.tracker.borrow_mut().begin(period);
@@ -140,7 +143,7 @@ impl ThreadLoad {
         record.received_bytes += self.meter.received_bytes.take();
     }
 
-    /// As many tasks as requests can be under way, each with one at a time.
+    /// Starts one task for each request that can be in flight at the same time.
     fn tasks(self: &Rc<Self>) -> JoinSet<()> {
         let streams = if self.job.keep_alive {
             self.job.pipeline
@@ -156,7 +159,9 @@ impl ThreadLoad {
         tasks
     }
 
-    /// Sends one request after the other until a closed loop's time is over; in an open loop without end.
+    /// Sends requests one after another.
+    ///
+    /// Returns when the time of a closed loop is over. In an open loop, it runs until the task is aborted.
     async fn send_and_receive(self: Rc<Self>, place: usize) {
         let closed_loop = self.tracker.borrow().is_closed_loop();
         let mut failures = 0;
@@ -187,7 +192,7 @@ impl ThreadLoad {
         }
     }
 
-    /// The next request that is to be sent now.
+    /// Takes the next request to send now, if any.
     fn take(&self) -> Option<PendingRequest> {
         self.tracker.borrow_mut().take(now_ns())
     }
@@ -200,7 +205,7 @@ impl ThreadLoad {
         }
     }
 
-    /// Adds the requests that became due until now.
+    /// Queues the requests that are due by now, and wakes a task for each.
     fn admit_due(&self, now: u64) {
         let mut tracker = self.tracker.borrow_mut();
         let waited = tracker.waiting();
@@ -210,7 +215,7 @@ impl ThreadLoad {
         }
     }
 
-    /// The time at which to look again, ns.
+    /// Returns when the main loop must run again, in ns.
     fn next_ns(&self, now: u64) -> u64 {
         let tracker = self.tracker.borrow();
         let (Wait::ForAnswers(due) | Wait::Sleep(due)) = tracker.wait(now);
@@ -223,7 +228,7 @@ impl ThreadLoad {
     }
 }
 
-/// A timer that is exact to microseconds, where the library's is to milliseconds.
+/// A timer with microsecond precision. The timer of tokio has a precision of one millisecond.
 struct Timer(AsyncFd<Descriptor>);
 
 struct Descriptor(TimerFd);
@@ -243,7 +248,7 @@ impl Timer {
         Ok(Timer(timer?))
     }
 
-    /// Waits until a time of CLOCK_MONOTONIC, ns; others work meanwhile.
+    /// Waits until a time of CLOCK_MONOTONIC, in ns. Other tasks run in the meantime.
     async fn until(&self, ns: u64) {
         let time = TimeSpec::from_duration(Duration::from_nanos(ns.max(1)));
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;

@@ -30,13 +30,13 @@ pub struct LoadJob {
     pub threads: usize,
     /// The protocol on a connection.
     pub protocol: Protocol,
-    /// True if connections are reused. Otherwise each request opens its own connection.
+    /// True if connections are reused. If false, each request opens its own connection.
     pub keep_alive: bool,
     /// The maximum number of requests in flight on a connection, at least 1.
     pub pipeline: usize,
     /// The schedule of the requests.
     pub arrivals: Arrivals,
-    /// The minimum time between two sends of a thread of an open loop, in ns.
+    /// The minimum time between sends of one thread in an open loop, in ns.
     pub tick_ns: u64,
     /// The time after which a request has failed.
     pub timeout: Duration,
@@ -66,7 +66,7 @@ impl LoadShare {
         }
     }
 
-    /// Returns the fraction for one of multiple generators, which are numbered from 0. Each has its own arrivals.
+    /// Returns the fraction for one of `generators` generators, numbered from 0. Each generator has its own arrivals.
     pub fn of(&self, generator: usize, generators: usize) -> LoadShare {
         let rest = usize::from(generator < self.connections % generators);
         LoadShare {
@@ -79,10 +79,10 @@ impl LoadShare {
 }
 
 impl LoadJob {
-    /// Looks a load's server up from this machine, and renders its requests.
+    /// Resolves the server's address on this machine, and renders the requests.
     ///
-    /// The job has one connection in a closed loop, until [`LoadJob::with_share`] sets a fraction of the load.
-    /// `seed` is the seed of the order of requests.
+    /// The job has one connection in a closed loop, until [`LoadJob::with_share`] sets a fraction of the load. `seed`
+    /// determines the order of requests.
     ///
     /// # Errors
     /// The server is not found, loading it is not allowed, or its requests are invalid.
@@ -127,9 +127,9 @@ impl LoadJob {
         }
     }
 
-    /// Returns a job that sends one request.
+    /// Returns a job that sends a single request.
     pub fn once(&self) -> LoadJob {
-        // The first request of an even open loop is due immediately, the second one a second later.
+        // In an open loop with even arrivals, the first request is due immediately and the second one a second later.
         let once = Stage {
             from: 1.0,
             to: 1.0,
@@ -159,7 +159,7 @@ impl LoadJob {
     }
 }
 
-/// Returns a load that names no files of this machine, for generators on other machines.
+/// Returns a load without references to files of this machine, for generators on other machines.
 ///
 /// # Errors
 /// The file of authorities cannot be read.
@@ -173,7 +173,7 @@ pub fn load_without_files(load: &LoadSpec) -> Result<LoadSpec, JobError> {
     })
 }
 
-/// A period of load in slices.
+/// The time of a load, which is divided into slices.
 #[derive(Clone, Copy, Default)]
 pub struct LoadPeriod {
     /// The number of the load on this generator, from 1.

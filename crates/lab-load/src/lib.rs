@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The HTTP load generator: closed and open loops over many connections, one thread per core.
 //!
-//! A [`LoadJob`] says what to send to whom; an [`Engine`] has its threads and connections, puts load on for
-//! as long as it is asked to, and hands out a [`SliceRecord`] of what happened for every slice of that time.
+//! A [`LoadJob`] specifies the server and the requests. An [`Engine`] owns the threads and connections, runs the load
+//! for a given time, and returns a [`SliceRecord`] for every slice of that time.
 
 mod arrival;
 pub mod certificates;

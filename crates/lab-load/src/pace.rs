@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When the requests of an open loop are due.
+//! The due times of the requests in an open loop.
 
 use lab_model::Stage;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// The due times of one thread's requests, in order. Two schedules with the same arguments are equal.
+/// The due times of one thread's requests, in order. Schedules with equal arguments are equal.
 #[derive(Clone, Debug)]
 pub struct ArrivalSchedule {
     profile: RateProfile,
     steps: Steps,
-    /// In units of requests of all threads since the beginning.
+    /// The position of the next request, as the expected number of requests of all threads since the start.
     at: f64,
 }
 
-/// How far one request is from the next, in requests of all threads.
+/// The distance between consecutive requests of one thread, in requests of all threads.
 #[derive(Clone, Debug)]
 enum Steps {
     Even(f64),
-    /// Exponentially distributed with this mean.
+    /// Exponentially distributed distances with this mean.
     Exponential(f64, Box<SmallRng>),
 }
 
 impl ArrivalSchedule {
-    /// The schedule of thread number `thread`, from 0; the threads share the requests evenly.
+    /// Creates the schedule of a thread, numbered from 0. Requests are divided evenly among the threads.
     pub fn new(
         stages: &[Stage],
         poisson: bool,
@@ -48,28 +48,30 @@ impl ArrivalSchedule {
         schedule
     }
 
-    /// When the next request is due, ns since the beginning; `None`: never.
+    /// Returns when the next request is due, in ns since the start, or `None` if the rate is 0.
     pub fn due_ns(&self) -> Option<u64> {
         self.profile.when_ns(self.at)
     }
 
-    /// Moves on to the next request.
+    /// Moves to the next request.
     pub fn advance(&mut self) {
         self.at += match &mut self.steps {
             Steps::Even(step) => *step,
-            // 1 - u is never 0.
+            // `1 - u` is never 0.
             Steps::Exponential(mean, random) => -*mean * (1.0 - random.random::<f64>()).ln(),
         };
     }
 }
 
-/// How many requests are due until some time, and the other way round. A process of changing rate is one
-/// of rate 1 in the time that its expected number of events measures (time rescaling; Brown et al., *The
-/// Time-Rescaling Theorem and Its Application to Neural Spike Train Data Analysis*, 2002, section 2.1).
+/// Converts a number of requests to the time when they are due.
+///
+/// A process with a varying rate becomes a process with rate 1 if time is rescaled to the expected number of events
+/// (time-rescaling theorem; Brown et al., *The Time-Rescaling Theorem and Its Application to Neural Spike Train Data
+/// Analysis*, 2002, section 2.1).
 #[derive(Clone, Debug)]
 struct RateProfile {
     stages: Vec<Stage>,
-    /// Requests and ns of all stages together.
+    /// The total number of requests and the total length of all stages.
     requests: f64,
     length_ns: f64,
 }
@@ -83,7 +85,7 @@ impl RateProfile {
         }
     }
 
-    /// When so many requests are due, ns; the stages begin again after their end.
+    /// Returns the time at which this many requests are due, in ns. After the last stage, the first stage starts again.
     fn when_ns(&self, number: f64) -> Option<u64> {
         if self.requests <= 0.0 {
             return None;
@@ -108,13 +110,15 @@ fn seconds(stage: &Stage) -> f64 {
     stage.length_ns as f64 / 1e9
 }
 
-/// The area under a stage's rate.
+/// Returns the number of requests in a stage: the area under its rate.
 fn requests(stage: &Stage) -> f64 {
     (stage.from + stage.to) / 2.0 * seconds(stage)
 }
 
-/// When so many requests of a stage are due: `from t + (to - from) / (2 length) t² = number`, solved in
-/// the form that loses no digits where the rate hardly changes.
+/// Returns the time at which this many requests of a stage are due, in ns.
+///
+/// This solves `from t + (to - from) / (2 length) t² = number` in the form that does not lose precision if the rate
+/// hardly changes.
 fn within_ns(stage: &Stage, number: f64) -> f64 {
     let slope = (stage.to - stage.from) / seconds(stage);
     let root = (stage.from * stage.from + 2.0 * slope * number)
@@ -138,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Due times before an end, of all threads together, ascending.
+    /// Returns the due times of all threads before `end_s`, in ascending order.
     fn due(stages: &[Stage], poisson: bool, threads: usize, end_s: f64) -> Vec<u64> {
         let mut all = Vec::new();
         for thread in 0..threads {
@@ -162,7 +166,7 @@ mod tests {
         }
     }
 
-    /// From 0 to 1000 per second in 5 s: the request k is due at √(k / 100) s.
+    /// With a rate from 0 to 1000 per second in 5 s, request k is due at √(k / 100) s.
     #[test]
     fn a_ramp_is_the_inverse_of_its_area() {
         let due = due(
@@ -181,8 +185,8 @@ mod tests {
         assert_eq!((due[3499] as f64 / 1e6).round(), 5999.0);
     }
 
-    /// The number of arrivals of a Poisson process has its mean as variance, and the gaps are
-    /// exponential: half of them are shorter than ln 2 of the mean.
+    /// In a Poisson process, the variance of the number of arrivals equals its mean. The gaps are exponentially
+    /// distributed: half of them are shorter than ln 2 times the mean.
     #[test]
     fn poisson_arrivals_are_exponentially_apart() {
         for threads in [1, 4] {

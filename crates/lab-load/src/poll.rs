@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Edge-triggered epoll (epoll(7)): a connection is registered once, when it is opened.
+//! Edge-triggered epoll (epoll(7)). Each connection is registered once, when it is opened.
 
 use crate::clock::timespec;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// The most events of one wait.
+/// The maximum number of events per wait.
 const MAX_EVENTS: usize = 256;
 
-/// Waits for events of connections.
+/// Waits for events on connections.
 pub struct Poll {
     epoll: OwnedFd,
     events: Box<[libc::epoll_event]>,
@@ -19,33 +19,33 @@ pub struct Poll {
 /// An event of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct PollEvent {
-    /// The key that the connection was registered with.
+    /// The key under which the connection was registered.
     pub key: u64,
-    /// There may be room to send, or it was just opened.
+    /// True if the connection may accept bytes, or was just opened.
     pub writable: bool,
-    /// There may be something to receive, an end or an error included.
+    /// True if there may be bytes, the end of the stream, or an error to receive.
     pub readable: bool,
-    /// The server has ended it, or it failed: the end comes behind what there is to receive.
+    /// True if the server closed the connection or it failed. Bytes may still be available before the end.
     pub ended: bool,
 }
 
 impl Poll {
-    /// Without any connection.
+    /// Creates an epoll instance without connections.
     pub fn new() -> io::Result<Poll> {
-        // SAFETY: makes a new descriptor.
+        // SAFETY: creates a new descriptor.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if epoll < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(Poll {
-            // SAFETY: the descriptor was just made, and nobody else owns it.
+            // SAFETY: the descriptor was just created and has no other owner.
             epoll: unsafe { OwnedFd::from_raw_fd(epoll) },
             events: vec![libc::epoll_event { events: 0, u64: 0 }; MAX_EVENTS].into(),
             count: 0,
         })
     }
 
-    /// Reports events of `stream` with this key, until it is closed.
+    /// Reports events of `stream` under this key until the stream is closed.
     pub fn add(&self, stream: &TcpStream, key: u64) -> io::Result<()> {
         let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
         let mut event = libc::epoll_event {
@@ -60,11 +60,11 @@ impl Poll {
         }
     }
 
-    /// Waits until something happens, but no longer than this. A signal ends the waiting too.
+    /// Waits until an event occurs, a signal arrives, or the timeout has passed.
     pub fn wait(&mut self, timeout_ns: u64) {
         let timeout = timespec(timeout_ns);
-        // SAFETY: the kernel writes no more events than there is room for. epoll_pwait2 is in Linux since
-        // 5.11; unlike epoll_wait it takes a time in ns.
+        // SAFETY: the kernel writes at most as many events as the buffer holds. epoll_pwait2 exists since Linux 5.11;
+        // unlike epoll_wait, it takes a timeout in ns.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -79,7 +79,7 @@ impl Poll {
         self.count = usize::try_from(count).unwrap_or(0);
     }
 
-    /// An event of the last wait; `index` is below [`Poll::event_count`].
+    /// Returns an event of the last wait. `index` is below [`Poll::event_count`].
     pub fn event(&self, index: usize) -> PollEvent {
         let libc::epoll_event { events, u64: key } = self.events[index];
         let ends = libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLRDHUP;
@@ -91,12 +91,12 @@ impl Poll {
         }
     }
 
-    /// How many events the last wait found: 0 to 256.
+    /// Returns the number of events of the last wait, from 0 to 256.
     pub fn event_count(&self) -> usize {
         self.count
     }
 
-    /// True if there may be more events than were found.
+    /// Returns true if more events may be available.
     pub fn is_full(&self) -> bool {
         self.count == MAX_EVENTS
     }

@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The effect of a connection per request on the ports of this host: each one closed keeps its port for a
-//! minute (TIME_WAIT, RFC 9293, 3.4.1), so that they can run out.
+//! Forecasts whether a load with one connection per request exhausts the local ports.
+//!
+//! Each closed connection occupies its port for a minute (TIME_WAIT, RFC 9293, 3.4.1).
 
 use std::fs;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// How long Linux keeps a closed connection, s (`TCP_TIMEWAIT_LEN`; no setting changes it).
+/// How long Linux keeps a closed connection in TIME_WAIT, in seconds (`TCP_TIMEWAIT_LEN`, which is not configurable).
 const TIME_WAIT_S: f64 = 60.0;
 
-/// After how long the kernel may use a port in TIME_WAIT again, s (tcp(7), `tcp_tw_reuse`).
+/// The time after which the kernel may reuse a port in TIME_WAIT, in seconds (tcp(7), `tcp_tw_reuse`).
 const REUSE_S: f64 = 1.0;
 
-/// This host's ports for connections, and how long a used one stays unavailable.
+/// The local ports of this host, and the settings that determine how long a used port stays unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ports {
-    /// The local ports of connections (`net.ipv4.ip_local_port_range`; for IPv6 too).
+    /// The range of local ports (`net.ipv4.ip_local_port_range`, which also applies to IPv6).
     pub range: RangeInclusive<u16>,
-    /// `net.ipv4.tcp_tw_reuse`: 0 never, 1 always, 2 on the loopback interface.
+    /// The value of `net.ipv4.tcp_tw_reuse`: 0 never, 1 always, 2 on the loopback interface.
     pub reuse: u8,
-    /// `net.ipv4.tcp_timestamps`, without which no port is taken again.
+    /// The value of `net.ipv4.tcp_timestamps`, without which no port in TIME_WAIT is reused.
     pub timestamps: bool,
-    /// `net.ipv4.tcp_fin_timeout`, s.
+    /// The value of `net.ipv4.tcp_fin_timeout`, in seconds.
     pub fin_timeout: u32,
-    /// Connections in TIME_WAIT at the moment.
+    /// The current number of connections in TIME_WAIT.
     pub waiting: u32,
 }
 
 /// The effect of a load on the ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortForecast {
-    /// The ports do not suffice.
+    /// True if the ports do not suffice.
     pub short: bool,
-    /// The consequences and the settings that help, for people.
+    /// A description of the consequences and of the settings that help.
     pub words: Vec<String>,
 }
 
 impl Ports {
-    /// Reads the kernel's settings. Missing ones have their usual values.
+    /// Reads the kernel's settings. Missing settings have their default values.
     pub fn read() -> Ports {
         let setting = |name: &str| text(&format!("/proc/sys/net/ipv4/{name}"));
         let stat = text("/proc/net/sockstat");
@@ -51,14 +52,15 @@ impl Ports {
         }
     }
 
-    /// Forecasts the effect of a connection per request: at `rate` per second, or as fast as the server
-    /// answers, for a length of time, to one address and port, on the loopback interface or not.
+    /// Forecasts the effect of one connection per request to a single address and port.
+    ///
+    /// `rate` is in connections per second; `None` means as fast as the server responds.
     pub fn forecast(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {
         let reused = self.reused(loopback);
         let kept_s = if reused { REUSE_S } else { TIME_WAIT_S };
         let free = (self.count() - if reused { 0.0 } else { f64::from(self.waiting) }).max(0.0);
         let seconds = length.as_secs_f64();
-        // Ports are free again after `kept_s`; a shorter load needs one port for each of its connections.
+        // A port is free again after `kept_s`. A load shorter than that needs one port for each connection.
         let most = (free / seconds.min(kept_s)).max(0.0);
         let short = rate.is_none_or(|rate| rate > most);
         let mut words = vec![self.state(reused, kept_s)];
@@ -137,7 +139,7 @@ fn range(text: &str) -> Option<RangeInclusive<u16>> {
     (first <= last).then_some(first..=last)
 }
 
-/// From `TCP: inuse 5 orphan 0 tw 12 alloc 7 mem 1`.
+/// Parses a line such as `TCP: inuse 5 orphan 0 tw 12 alloc 7 mem 1`.
 fn waiting(stat: &str) -> Option<u32> {
     let line = stat.lines().find_map(|line| line.strip_prefix("TCP:"))?;
     let mut words = line.split_whitespace();

@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The open loop's requests that are due and wait for a connection. However many wait, they take no
-//! memory: their due times are reckoned once when they become due and once more when they are sent.
+//! The due requests of an open loop that wait for a connection.
+//!
+//! The queue uses constant memory: due times are computed twice, when a request becomes due and when it is sent.
 
 use crate::job::{LoadJob, LoadPeriod};
 use crate::pace::ArrivalSchedule;
 use crate::record::SliceRecord;
 use lab_model::Arrivals;
 
-/// If the next request is due within this time, ns, the thread sleeps until then and reads answers after it is sent:
-/// the kernel has noted when they came.
+/// If the next request is due within this time, in ns, the thread sleeps until then and reads responses after it has
+/// sent the request. This does not distort response times, because the kernel records when the responses arrive.
 const CLOSE_NS: u64 = 200_000;
 
-/// Requests of one thread.
+/// The queue of one thread.
 pub struct Queue {
     begin_ns: u64,
     end_ns: u64,
-    /// At the first request that is not due yet.
+    /// The schedule at the first request that is not due yet.
     coming: ArrivalSchedule,
-    /// At the first request that is not sent yet.
+    /// The schedule at the first request that is not sent yet.
     sending: ArrivalSchedule,
     waiting: u64,
     tick_ns: u64,
-    /// When the last one was sent.
+    /// When the last request was sent, in ns.
     sent_ns: u64,
 }
 
-/// How a thread waits until it has something to send.
+/// How a thread waits for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// For answers, but not longer than until then, ns.
+    /// Wait for responses, at most until this time, in ns.
     ForAnswers(u64),
-    /// Until then, ns, even if answers come.
+    /// Sleep until this time, in ns, even if responses arrive.
     Sleep(u64),
 }
 
 impl Queue {
-    /// The queue of a job's thread in a period; `None`: the loop is closed.
+    /// Creates the queue of a job's thread for a period. Returns `None` in a closed loop.
     pub fn new(job: &LoadJob, thread: usize, period: LoadPeriod) -> Option<Queue> {
         let Arrivals::Open { poisson, stages } = &job.arrivals else {
             return None;
         };
-        // Each load has other arrivals.
+        // Arrivals differ between loads.
         let seed = job.seed.wrapping_add(period.number);
         let schedule = ArrivalSchedule::new(stages, *poisson, thread, job.threads, seed);
         let LoadPeriod {
@@ -57,7 +58,7 @@ impl Queue {
         })
     }
 
-    /// Adds the requests that became due until now.
+    /// Adds the requests that are due by now.
     pub fn admit_due(&mut self, now_ns: u64, record: &mut SliceRecord) {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
@@ -67,7 +68,8 @@ impl Queue {
         }
     }
 
-    /// When the longest waiting request, which is sent now, was due, ns; `None`: none waits.
+    /// Removes the longest-waiting request, which is sent now. Returns when it was due, in ns, or `None` if no request
+    /// waits.
     pub fn take(&mut self, now_ns: u64) -> Option<u64> {
         self.waiting = self.waiting.checked_sub(1)?;
         let due = self.sending.due_ns()?;
@@ -81,7 +83,7 @@ impl Queue {
         self.waiting
     }
 
-    /// How to wait for the next request.
+    /// Returns how to wait for the next request.
     pub fn wait(&self, now_ns: u64) -> Wait {
         match self.next_due_ns() {
             Some(due) if due < now_ns + CLOSE_NS => {

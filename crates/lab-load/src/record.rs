@@ -6,54 +6,55 @@ use crate::expect::Expect;
 use hdrhistogram::Histogram;
 use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId, add_statuses};
 
-/// Counts of times. No bucket of a slice reaches 2^32 requests.
+/// A histogram of times. No bucket of a slice reaches 2^32 requests.
 pub type Times = Histogram<u32>;
 
 /// A complete response.
 pub(crate) struct CompleteResponse {
     pub status: u16,
     pub coding: ContentCoding,
-    /// Its body, or as much of it as is checked.
+    /// The body, or the part that is checked.
     pub body: Vec<u8>,
 }
 
-/// The record of a slice of load, in one thread or in all. Its size is constant.
+/// The record of a slice of load, from one thread or merged from all. Its size is constant.
 #[derive(Clone, Debug)]
 pub struct SliceRecord {
-    /// The length of the slice, ns.
+    /// The length of the slice, in ns.
     pub wall_ns: u64,
-    /// How long after the load's end its last answer came, ns; in the last slice.
+    /// The time from the load's end to the last response, in ns. It is only set in the last slice.
     pub drain_ns: u64,
-    /// Requests that were due in it; in a closed loop, that were sent.
+    /// The number of requests that were due in the slice; in a closed loop, the number sent.
     pub offered: u64,
-    /// Requests that were answered as they should be.
+    /// The number of requests with an expected response.
     pub served: u64,
-    /// Requests that were not answered as they should be, in the order of [`ErrorKind::ALL`].
+    /// The number of other requests by error, in the order of [`ErrorKind::ALL`].
     pub errors: [u64; ErrorKind::ALL.len()],
-    /// How many responses had which status code, in ascending order.
+    /// The number of responses by status code, in ascending order.
     pub statuses: Vec<(u16, u64)>,
-    /// Connections opened.
+    /// The number of opened connections.
     pub connects: u64,
-    /// Bytes received.
+    /// The number of received bytes.
     pub received_bytes: u64,
-    /// Answers timed by when they were read, since the kernel's arrival time did not fit.
+    /// The number of responses that were timed when they were read, because the kernel's arrival time was implausible.
     pub read_times: u64,
-    /// CPU time of the threads, ns.
+    /// The CPU time of all threads, in ns.
     pub cpu_ns: u64,
-    /// CPU time of the busiest thread, ns.
+    /// The CPU time of the busiest thread, in ns.
     pub busiest_cpu_ns: u64,
-    /// From due (in a closed loop: from sent) to the end of the answer, ns, of those served.
+    /// The times from when a request was due (in a closed loop: sent) to the end of its response, in ns, for served
+    /// requests.
     pub response: Times,
-    /// From sent to the end of the answer, ns, of those served.
+    /// The times from when a request was sent to the end of its response, in ns, for served requests.
     pub service: Times,
-    /// How much later than due the generator looked at a request, ns; in an open loop.
+    /// The send delay of an open loop: the time from when a request was due until the generator queued it, in ns.
     pub lag: Times,
-    /// The first error of each kind, if there is more to say than its kind.
+    /// The message of the first error of each kind, if it says more than the name of the kind.
     pub words: [Option<String>; ErrorKind::ALL.len()],
 }
 
 impl SliceRecord {
-    /// The record of a time in which nothing happened.
+    /// Creates an empty record.
     pub fn new() -> SliceRecord {
         let empty = || {
             Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS)
@@ -78,13 +79,13 @@ impl SliceRecord {
         }
     }
 
-    /// Counts an error, and keeps the text of the first of its kind.
+    /// Counts an error, and stores the message of the first error of each kind.
     pub fn error(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
         self.errors[kind as usize] += 1;
         self.words[kind as usize].get_or_insert_with(words);
     }
 
-    /// Counts a response: served, if it is as expected. `times` are the response and the service time, ns.
+    /// Counts a response, as served if it is as expected. `times` are the response time and the service time, in ns.
     pub(crate) fn judge(
         &mut self,
         expect: &Expect,
@@ -108,7 +109,7 @@ impl SliceRecord {
         }
     }
 
-    /// Adds what another thread did in the same time.
+    /// Adds the record of another thread for the same slice.
     pub fn add(&mut self, other: &SliceRecord) {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
         self.drain_ns = self.drain_ns.max(other.drain_ns);
@@ -136,7 +137,7 @@ impl SliceRecord {
         }
     }
 
-    /// Resets all counts and keeps the memory.
+    /// Resets all counters and keeps the allocated memory.
     pub fn clear(&mut self) {
         let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
         // Resetting an empty histogram would touch all its pages.
@@ -152,7 +153,7 @@ impl SliceRecord {
         (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
     }
 
-    /// The slice of a run. The server's CPU time and memory are not known here.
+    /// Converts the record to a slice of a run. The server's CPU time and memory are unknown here.
     pub fn slice(&self, point: PointId, subject: SubjectId, pass: u32) -> Slice {
         let errors = ErrorKind::ALL.into_iter().zip(self.errors);
         Slice {

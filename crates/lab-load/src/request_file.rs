@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files of requests, in the manner of the `.http` files that editors know.
+//! Request files, similar to the `.http` files that editors support.
 //!
 //! ```text
 //! # Comments begin with # or //. A path is taken from the server of the command's URL.
@@ -18,10 +18,10 @@
 //! @item.json
 //! ```
 //!
-//! `@FILE` (or `< FILE`) takes a body from a file, named from the folder of this one. A body in place
-//! goes to the next `###` or the end; the ends of lines after it and comments before it do not belong to
-//! it. A line like a request's first one where a header or a body would begin is the next request, so
-//! that lists of `GET /path` need no `###`. Variables (`{{name}}`) and scripts are errors.
+//! `@FILE` (or `< FILE`) reads the body from a file, relative to the directory of the request file. An inline body
+//! extends to the next `###` or the end of the file, without trailing line ends and without the comments before the
+//! `###`. A line that looks like the first line of a request, at the position of a header or of a body, starts the next
+//! request. Lists of `GET /path` therefore need no `###`. Variables (`{{name}}`) and scripts are errors.
 
 use crate::error::{JobError, escaped};
 use crate::requests::{Header, Request, method};
@@ -29,16 +29,16 @@ use crate::target::LoadUrl;
 use bytes::Bytes;
 use std::path::Path;
 
-/// The longest file of requests, and the longest file of a body, bytes.
+/// The maximum size of a request file and of a body file, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The greatest sum of the lengths of all bodies, bytes.
+/// The maximum total size of all bodies, in bytes.
 const MAX_BODY_BYTES: usize = 256 << 20;
 
-/// Reads a file of requests. `base` is the URL whose server paths are taken from.
+/// Reads a request file. `base` is the URL of the server for lines with only a path.
 ///
 /// # Errors
-/// It cannot be read, or a line of it is wrong: the error names and shows the line.
+/// The file cannot be read, or a line is invalid. The message contains the line and its number.
 pub fn read_requests(file: &Path, base: Option<&LoadUrl>) -> Result<Vec<Request>, JobError> {
     let bytes =
         content(file).map_err(|reason| JobError::new(format!("{}: {reason}", file.display())))?;
@@ -47,7 +47,6 @@ pub fn read_requests(file: &Path, base: Option<&LoadUrl>) -> Result<Vec<Request>
     reader.requests(&bytes).map_err(|wrong| wrong.of(file))
 }
 
-/// The fault in a line.
 struct LineError {
     number: usize,
     line: String,
@@ -72,9 +71,9 @@ impl LineError {
 #[derive(Clone, Copy)]
 struct RequestLine<'a> {
     number: usize,
-    /// The line without its end.
+    /// The line without its line ending.
     text: &'a str,
-    /// The line with its end.
+    /// The line with its line ending.
     with_end: &'a str,
 }
 
@@ -105,13 +104,13 @@ impl RequestLine<'_> {
         self.is_empty() || (self.comment().is_some() && !self.separates())
     }
 
-    /// True if it gives the weight of the next request.
+    /// Returns true if the line sets the weight of the next request.
     fn weighs(&self) -> bool {
         self.comment()
             .is_some_and(|comment| comment.starts_with("@weight"))
     }
 
-    /// True if it looks like the first line of a request.
+    /// Returns true if the line looks like the first line of a request.
     fn begins(&self) -> bool {
         let mut words = self.text.split_whitespace();
         let (Some(name), Some(place)) = (words.next(), words.next()) else {
@@ -206,7 +205,7 @@ impl RequestFileReader<'_> {
         }
     }
 
-    /// Reads the lines up to the body, the end of the request, or the next one.
+    /// Reads the headers, up to the body, the end of the request, or the next request.
     fn headers<'a>(
         &self,
         request: &mut Request,
@@ -230,7 +229,7 @@ impl RequestFileReader<'_> {
         Ok(rest)
     }
 
-    /// Reads the lines up to the end of the request, or the next one.
+    /// Reads the body, up to the end of the request or the next request.
     fn body<'a>(
         &self,
         request: &mut Request,
@@ -291,7 +290,7 @@ fn no_variables(line: &RequestLine) -> Result<(), LineError> {
     Ok(())
 }
 
-/// Error: a bare URL, which would be taken for a header.
+/// Returns an error if the line is a bare URL, which would be parsed as a header.
 fn no_bare_url(line: &RequestLine) -> Result<(), LineError> {
     match LoadUrl::parse(line.text.trim()) {
         Ok(_) => Err(line.wrong("a request begins with a method: write `GET` before the URL")),
@@ -325,7 +324,7 @@ fn content(file: &Path) -> Result<Vec<u8>, String> {
     use std::io::Read;
     let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
-    // One byte more than allowed, so that a longer or endless file is noticed.
+    // Reads one byte more than allowed, to detect a longer or endless file.
     let read = opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MAX_FILE_BYTES {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Serialization of requests for other machines. Requests may contain secrets, and are never stored.
+//! Serializes requests for generators on other machines. Requests may contain secrets and are never stored.
 
 use crate::error::JobError;
 use crate::requests::{Header, Request, method};
@@ -16,7 +16,7 @@ struct RequestText {
     method: String,
     /// Lines such as `Name: value`.
     headers: Vec<String>,
-    /// The body in Base64.
+    /// The body, encoded in Base64.
     body: String,
     weight: u32,
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests of a job. They are checked, rendered to bytes before the load starts, and put into an order that
-//! respects their weights.
+//! The requests of a job. They are validated and rendered before the load starts, and ordered by weight.
 
 use crate::error::{JobError, quoted};
 use crate::target::LoadUrl;
@@ -14,7 +13,7 @@ use rand::{Rng, SeedableRng};
 use std::fmt;
 use std::sync::Arc;
 
-/// The maximum length of an order of requests: the sum of all weights, divided by their greatest common divisor.
+/// The maximum length of the order of requests: the sum of all weights, divided by their greatest common divisor.
 const MAX_ORDER: u64 = 1_000_000;
 
 /// The value of the `User-Agent` header.
@@ -32,7 +31,7 @@ pub struct Request {
     pub headers: Vec<Header>,
     /// The body. It is empty if the request has none.
     pub body: Bytes,
-    /// The number of times it is sent relative to the other requests, at least 1.
+    /// The relative frequency of the request, at least 1.
     pub weight: u32,
 }
 
@@ -48,7 +47,7 @@ impl Request {
         }
     }
 
-    /// Adds headers that all requests have. A request's own header replaces a common one of the same name.
+    /// Adds common headers. A request's own header replaces a common header of the same name.
     pub fn add_common(&mut self, headers: &[Header]) {
         let count = self.headers.len();
         for header in headers {
@@ -84,7 +83,7 @@ pub fn method(text: &str) -> Result<Method, JobError> {
 /// A header of a request. Its value may be a secret and is never shown.
 #[derive(Clone)]
 pub struct Header {
-    /// The name, with its original upper and lower case: some servers care, against the standard.
+    /// The name in its original spelling, because some servers do not ignore case as the standard requires.
     spelling: String,
     name: HeaderName,
     value: HeaderValue,
@@ -132,12 +131,12 @@ impl Header {
         )
     }
 
-    /// True if the header has this name, in upper or lower case.
+    /// Returns true if the header has this name, ignoring case.
     pub(crate) fn has_name(&self, name: &str) -> bool {
         self.spelling.eq_ignore_ascii_case(name)
     }
 
-    /// Returns the header in the form that [`Header::parse`] reads.
+    /// Returns the header as a line that [`Header::parse`] accepts.
     pub(crate) fn line(&self) -> String {
         let value = String::from_utf8_lossy(self.value.as_bytes());
         format!("{}: {value}", self.spelling)
@@ -180,7 +179,7 @@ struct SharedRequests {
 
 /// A request as it is sent.
 pub struct RenderedRequest {
-    /// Head and body for HTTP/1.1 (RFC 9112).
+    /// The head and body for HTTP/1.1 (RFC 9112).
     pub bytes: Bytes,
     /// True if the response has no body, even if its headers announce one.
     pub head: bool,
@@ -191,10 +190,10 @@ pub struct RenderedRequest {
 }
 
 impl Requests {
-    /// Checks and renders the requests, and draws their order.
+    /// Validates and renders the requests, and determines their order.
     ///
     /// # Errors
-    /// There is no request, a weight is 0, or the order of these weights would have more than a million requests.
+    /// There is no request, a weight is 0, or the order has more than a million requests with these weights.
     pub fn new(list: &[Request], keep_alive: bool, seed: u64) -> Result<Requests, JobError> {
         if list.is_empty() {
             return Err(JobError::new("there is no request to send"));
@@ -239,7 +238,7 @@ impl fmt::Debug for Requests {
     }
 }
 
-/// Returns the total length of the requests' own headers and bodies, in bytes.
+/// Returns the total length of the headers and bodies that the user specified, in bytes.
 pub fn content_bytes(requests: &[Request]) -> u64 {
     let headers = requests.iter().flat_map(|request| &request.headers);
     let headers: usize = headers.map(|header| header.line().len()).sum();
@@ -270,8 +269,8 @@ pub(crate) fn planned(list: &[Request]) -> Vec<PlannedRequest> {
     planned_requests
 }
 
-/// Returns the order of requests by their indexes. A request of weight w occurs w times, at equal distances. The seed
-/// determines the position of the first occurrence.
+/// Returns the order of requests, as indexes. A request of weight w occurs w times at equal distances. The seed
+/// determines the first position.
 fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
     if weights.contains(&0) {
         return Err(JobError::new(
@@ -350,7 +349,7 @@ fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
     }
     let other_headers = request.headers.iter().filter(|header| header.name != HOST);
     fields.extend(other_headers.cloned());
-    // RFC 9110, 8.6: a request whose method usually has a body sends a length of 0 if it has none.
+    // RFC 9110, 8.6: a request without a body sends a length of 0 if its method usually has a body.
     let with_body = [Method::POST, Method::PUT, Method::PATCH].contains(&request.method);
     if with_body || !request.body.is_empty() {
         fields.push(Header {

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Answers in HTTP/1.1 (RFC 9112), read as they come in, in pieces of any size. Nothing of a body is
-//! copied, and of a head only what was cut in two.
+//! A parser for HTTP/1.1 responses (RFC 9112) that arrive in pieces of any size.
+//!
+//! It copies no part of a body, and a head only if it arrives in more than one piece.
 
 use crate::content_coding::ContentCoding;
 use memchr::memchr;
 
-/// The most bytes of a head, or of the trailers behind a body.
+/// The maximum size of a head, and of the trailers after a body, in bytes.
 pub const MAX_HEAD: usize = 64 * 1024;
 
-/// The most bytes of a line before a chunk.
+/// The maximum length of the line before a chunk, in bytes.
 const MAX_CHUNK_LINE: usize = 4096;
 
-/// Reads one answer after the other.
+/// Parses consecutive responses.
 #[derive(Debug, Default)]
 pub struct ResponseReader {
     stage: HeadStage,
     head: ResponseHead,
-    /// A head of which the end is not there yet.
+    /// The beginning of an incomplete head.
     partial: Vec<u8>,
 }
 
-/// An answer that is complete.
+/// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseEnd {
-    /// Its status code.
+    /// The status code.
     pub status: u16,
-    /// The connection may be used again.
+    /// True if the connection may be reused.
     pub keep_alive: bool,
-    /// The coding of its body.
+    /// The coding of the body.
     pub coding: ContentCoding,
 }
 
-/// An answer that is not HTTP/1.1: why.
+/// The reason why bytes are not a valid HTTP/1.1 response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub &'static str);
@@ -42,46 +43,46 @@ type Result<T> = std::result::Result<T, Malformed>;
 enum HeadStage {
     #[default]
     Head,
-    /// So many bytes of the body are left.
+    /// The number of remaining bytes of the body.
     Length(u64),
     UntilClose,
     Chunk(Chunk),
 }
 
-/// Where in a body of chunks (RFC 9112, section 7.1).
+/// The position in a chunked body (RFC 9112, section 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chunk {
-    /// In the line before one: its size so far, its digits, and all bytes of the line.
+    /// In the line before a chunk: the size so far, its number of digits, and the length of the line so far.
     Size(u64, u8, u16),
-    /// In the spaces behind the size; all bytes of the line.
+    /// In the spaces after the size: the size, and the length of the line so far.
     SizeSpace(u64, u16),
-    /// Behind the semicolon after it, up to the end of the line.
+    /// After the semicolon, up to the end of the line: the size, and the length of the line so far.
     Extension(u64, u16),
-    /// The line's CR was there.
+    /// After the CR of the line: the size.
     SizeEnd(u64),
-    /// So many bytes are left.
+    /// In the data of a chunk: the number of remaining bytes.
     Data(u64),
     DataCr,
     DataLf,
-    /// At the beginning of a trailer's line, or of the empty one at the end; bytes of trailers so far.
+    /// At the start of a trailer line or of the final empty line: the size of the trailers so far, as in the next
+    /// three.
     Trailer(u32),
-    /// In a trailer's name.
+    /// In the name of a trailer.
     TrailerName(u32),
-    /// Behind its colon.
+    /// After the colon of a trailer.
     TrailerValue(u32),
-    /// Behind the CR of a trailer's line.
+    /// After the CR of a trailer line.
     TrailerLf(u32),
-    /// Behind the CR of the empty line.
+    /// After the CR of the final empty line.
     End,
 }
 
-/// The relevant parts of a head.
 #[derive(Clone, Copy, Debug, Default)]
 struct ResponseHead {
     status: u16,
     version_1_0: bool,
     length: Option<u64>,
-    /// There is a Transfer-Encoding, of which the last coding is `chunked`.
+    /// `None` without a Transfer-Encoding; otherwise true if its last coding is `chunked`.
     chunked: Option<bool>,
     close: bool,
     stays: bool,
@@ -89,14 +90,19 @@ struct ResponseHead {
 }
 
 impl ResponseReader {
-    /// Before the first answer.
+    /// Creates a parser at the start of a response.
     pub fn new() -> ResponseReader {
         ResponseReader::default()
     }
 
-    /// Reads on: how many of these bytes belong to the answer, and the answer if it is complete. `to_head`:
-    /// it answers a HEAD request, and so has no body. `body` gets the pieces of the body. Unless the answer
-    /// is complete, all bytes belong to it. Error: it is not HTTP/1.1, and neither can be what follows.
+    /// Parses the next bytes of a response.
+    ///
+    /// Returns how many bytes belong to the response, and the response if it is complete. If it is incomplete, all
+    /// bytes belong to it. `to_head` is true if the request was a HEAD request, so that the response has no body.
+    /// `body` receives the pieces of the body.
+    ///
+    /// # Errors
+    /// The bytes are not HTTP/1.1. The rest of the connection cannot be parsed either.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -112,7 +118,7 @@ impl ResponseReader {
                         return Ok((bytes.len(), None));
                     };
                     at += used;
-                    // An interim answer (RFC 9110, section 15.2) is followed by the real one.
+                    // The final response follows an interim response (RFC 9110, section 15.2).
                     if self.head.status < 200 {
                         continue;
                     }
@@ -155,8 +161,9 @@ impl ResponseReader {
         Ok((bytes.len(), None))
     }
 
-    /// The connection has ended: the answer, if that is what completes it. `None`: there was none, or it
-    /// was cut off.
+    /// Handles the end of the connection.
+    ///
+    /// Returns the response that the end completes, or `None` if there was no response or it was truncated.
     pub fn end(&mut self) -> Option<ResponseEnd> {
         let complete = self.stage == HeadStage::UntilClose;
         let answer = complete.then(|| self.complete());
@@ -182,7 +189,7 @@ impl ResponseReader {
         }
     }
 
-    /// The bytes of a head that ends in these; `None`: it does not end yet.
+    /// Returns how many of the bytes belong to the head, or `None` if the head is still incomplete.
     fn read_head(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
         if self.partial.is_empty() {
             if let Some((head, used)) = ResponseHead::parse(bytes)? {
@@ -212,17 +219,17 @@ impl ResponseReader {
     }
 }
 
-/// As many of the bytes as are left of something.
+/// Returns the smaller of `left` and the number of bytes.
 fn piece(bytes: &[u8], left: u64) -> usize {
     usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()))
 }
 
 impl ResponseHead {
-    /// The head at the beginning of these bytes and how many they are; `None`: it does not end here.
+    /// Parses a head at the start of the bytes. Returns it with its length, or `None` if it is incomplete.
     fn parse(bytes: &[u8]) -> Result<Option<(ResponseHead, usize)>> {
         let mut lines = HeadLines { bytes, at: 0 };
         let Some(line) = lines.next()? else {
-            // Do not wait for the end of a line of garbage.
+            // Rejects garbage without waiting for the end of the line.
             status_line_begins(bytes)?;
             return Ok(None);
         };
@@ -246,7 +253,7 @@ impl ResponseHead {
         }
     }
 
-    /// `HTTP/1.1 200 OK` (RFC 9112, section 4).
+    /// Parses a line such as `HTTP/1.1 200 OK` (RFC 9112, section 4).
     fn status_line(line: &[u8]) -> Result<ResponseHead> {
         status_line_begins(line)?;
         let wrong = Malformed("its first line is no status line");
@@ -270,7 +277,7 @@ impl ResponseHead {
         })
     }
 
-    /// `Name: value` (RFC 9112, section 5).
+    /// Parses a line such as `Name: value` (RFC 9112, section 5).
     fn field(&mut self, line: &[u8]) -> Result<()> {
         let colon = memchr(b':', line).ok_or(Malformed("a line of its head has no colon"))?;
         let (name, value) = (&line[..colon], &line[colon + 1..]);
@@ -297,7 +304,7 @@ impl ResponseHead {
         }
     }
 
-    /// Several that are the same are one (RFC 9110, section 8.6).
+    /// Parses a Content-Length. Repeated equal values count as one (RFC 9110, section 8.6).
     fn content_length(&mut self, value: &[u8]) -> Result<()> {
         let wrong = Malformed("its Content-Length is no number");
         for number in value.split(|&c| c == b',').map(<[u8]>::trim_ascii) {
@@ -312,7 +319,7 @@ impl ResponseHead {
         Ok(())
     }
 
-    /// Several are one after the other.
+    /// Multiple codings were applied one after another.
     fn content_coding(&mut self, value: &[u8]) {
         self.coding = match self.coding {
             ContentCoding::Identity => ContentCoding::parse(value),
@@ -325,7 +332,7 @@ impl ResponseHead {
         self.chunked = Some(last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
     }
 
-    /// The kind of the body that follows (RFC 9112, section 6.3).
+    /// Returns the stage of the body that follows the head (RFC 9112, section 6.3).
     fn body(&self, to_head: bool) -> Result<HeadStage> {
         if to_head || self.status == 204 || self.status == 304 {
             return Ok(HeadStage::Length(0));
@@ -342,14 +349,14 @@ impl ResponseHead {
     }
 }
 
-/// The lines of a head, without their ends. A lone LF ends a line too (RFC 9112, section 2.2).
+/// Iterates over the lines of a head, without line endings. A lone LF also ends a line (RFC 9112, section 2.2).
 struct HeadLines<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> HeadLines<'a> {
-    /// The next one; `None`: it does not end here.
+    /// Returns the next line, or `None` if it is incomplete.
     fn next(&mut self) -> Result<Option<&'a [u8]>> {
         let rest = &self.bytes[self.at..];
         let Some(end) = memchr(b'\n', rest) else {
@@ -363,14 +370,15 @@ impl<'a> HeadLines<'a> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// True if the next line continues the field before it; `None`: it is not there yet.
+    /// Returns true if the next line continues the current field, or `None` if that line has not arrived yet.
     fn continues(&self) -> Option<bool> {
         let first = self.bytes.get(self.at)?;
         Some(is_blank(*first))
     }
 
-    /// A field that goes on over several lines, as one line: a user agent replaces each fold by a blank (RFC 9112, section 5.2).
-    /// `None`: it does not end yet.
+    /// Joins the lines of a folded field, with a space in place of each line break (RFC 9112, section 5.2).
+    ///
+    /// Returns `None` if the field is incomplete.
     fn unfold(&mut self, first: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut field = first.to_vec();
         loop {
@@ -382,7 +390,7 @@ impl<'a> HeadLines<'a> {
             let Some(line) = self.next()? else {
                 return Ok(None);
             };
-            // Of the blanks one is enough; a CR in a line is none.
+            // One space replaces all leading spaces and tabs of a line. A CR within a line is not a space.
             let text = line
                 .iter()
                 .position(|&c| !is_blank(c))
@@ -393,7 +401,7 @@ impl<'a> HeadLines<'a> {
     }
 }
 
-/// Checks that bytes can be the beginning of a response.
+/// Returns an error unless the bytes can be the beginning of a response.
 fn status_line_begins(bytes: &[u8]) -> Result<()> {
     let begin = b"HTTP/1.";
     let n = bytes.len().min(begin.len());
@@ -405,14 +413,14 @@ fn status_line_begins(bytes: &[u8]) -> Result<()> {
 }
 
 impl Chunk {
-    /// The stage behind one more byte; `None`: the body is complete.
+    /// Returns the position after one more byte, or `None` if the body is complete.
     fn next(self, byte: u8) -> Result<Option<Chunk>> {
         let line = Malformed("a chunk has no proper size");
         let trailer = Malformed("the trailers behind its body are not proper");
         Ok(Some(match (self, byte) {
             (Chunk::Size(size, digits, n), _) if byte.is_ascii_hexdigit() => {
                 let digit = (byte as char).to_digit(16).unwrap_or(0);
-                // Sixteen digits would be more than any body has.
+                // No body has a size of sixteen digits.
                 let digits = Some(digits + 1).filter(|&d| d < 16).ok_or(line)?;
                 Chunk::Size(16 * size + u64::from(digit), digits, n + 1)
             }
@@ -447,7 +455,7 @@ impl Chunk {
             (Chunk::Trailer(n) | Chunk::TrailerName(n), _) if is_token(byte) => {
                 Chunk::TrailerName(n + 1)
             }
-            // A trailer that goes on in this line
+            // A folded trailer continues in this line.
             (Chunk::Trailer(n), _) if n > 0 && is_blank(byte) => Chunk::TrailerValue(n + 1),
             (Chunk::TrailerName(n), b':') => Chunk::TrailerValue(n + 1),
             (Chunk::TrailerValue(n), b'\r') => Chunk::TrailerLf(n + 1),
@@ -463,22 +471,22 @@ impl Chunk {
     }
 }
 
-/// A byte of a field's value or a reason (RFC 9110, section 5.5).
+/// Returns true if the byte is valid in a field value or a reason phrase (RFC 9110, section 5.5).
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// A byte that begins a line which continues the field before it (RFC 9112, section 5.2).
+/// Returns true for a space or tab, which at the start of a line continues the field (RFC 9112, section 5.2).
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// A byte of a field's name (RFC 9110, section 5.6.2).
+/// Returns true if the byte is valid in a field name (RFC 9110, section 5.6.2).
 fn is_token(byte: u8) -> bool {
     TOKEN[usize::from(byte)]
 }
 
-/// A look-up: a head has more bytes of names than the rest of its reading has steps.
+/// A lookup table, because checking field names takes most of the time of parsing a head.
 static TOKEN: [bool; 256] = {
     let (mut token, mut byte) = ([false; 256], 0);
     while byte < 128 {
@@ -493,8 +501,9 @@ static TOKEN: [bool; 256] = {
     token
 };
 
-/// All bytes of a value or reason are proper. Without a way out at the first that is not, for that lets the
-/// compiler look at many at once.
+/// Returns true if all bytes are valid in a field value or a reason phrase.
+///
+/// The loop does not stop early, so that the compiler can vectorize it.
 fn are_text(bytes: &[u8]) -> bool {
     bytes.iter().fold(true, |all, &byte| all & is_text(byte))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rebuilds the requests of a stored load from its specification, its files, and secrets that are given again.
+//! Rebuilds the requests of a stored load from its specification, its files, and secrets that the user provides again.
 
 use crate::error::{JobError, quoted};
 use crate::request_file::read_requests;
@@ -12,25 +12,25 @@ use lab_model::{LoadSpec, PlannedBody, PlannedHeader, PlannedRequest, RequestsFi
 const HEADER_VARIABLE: &str = "BENCHLAB_HEADER_";
 /// The environment variable with the body.
 const BODY_VARIABLE: &str = "BENCHLAB_BODY";
-/// The environment variable with user and password.
+/// The environment variable with `NAME:PASSWORD`.
 const USER_VARIABLE: &str = "BENCHLAB_USER";
 
 /// The secrets of a stored load, which its run file does not contain.
 pub struct Secrets<'a> {
-    /// Headers with their values.
+    /// The headers with their values.
     pub headers: Vec<Header>,
     /// The body of every request.
     pub body: Option<Vec<u8>>,
-    /// `NAME:PASSWORD`: one for all URLs that have a user, or one for each of them, in the order of the URLs.
+    /// The users as `NAME:PASSWORD`: one for all URLs that contain a user name, or one for each such URL, in order.
     pub users: Vec<String>,
-    /// Reads an environment variable. It is asked for secrets that are not in the other fields.
+    /// Reads an environment variable, for secrets that are not in the other fields.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// Rebuilds the requests to each server of a stored load.
 ///
 /// # Errors
-/// A secret is missing (the message says how to give it), a secret does not belong to the load, or a file or the
+/// A secret is missing (the message says how to provide it), a secret does not belong to the load, or a file or the
 /// body has changed.
 pub fn restored_requests(
     load: &LoadSpec,
@@ -47,7 +47,7 @@ pub fn restored_requests(
     let mut servers = Vec::new();
     for planned_requests in &load.requests {
         if load.families.len() > 1 {
-            // The same URLs once for each address family.
+            // The list contains the same URLs once per address family, so the users are counted anew.
             restorer.users = 0;
         }
         let mut requests = match &load.requests_file {
@@ -65,14 +65,14 @@ pub fn restored_requests(
 struct Restorer<'a> {
     load: &'a LoadSpec,
     secrets: &'a Secrets<'a>,
-    /// The number of URLs with a user so far.
+    /// The number of URLs so far that contain a user name.
     users: usize,
-    /// For each missing secret, the ways to give it.
+    /// For each missing secret, the ways to provide it.
     missing: Vec<String>,
 }
 
 impl Restorer<'_> {
-    /// Returns the headers that all requests have.
+    /// Returns the common headers.
     fn headers(&mut self) -> Result<Vec<Header>, JobError> {
         let mut given: Vec<&Header> = self.secrets.headers.iter().collect();
         let mut headers = Vec::new();
@@ -108,7 +108,7 @@ impl Restorer<'_> {
         }
     }
 
-    /// Returns the body that all requests have.
+    /// Returns the common body.
     fn body(&mut self) -> Result<Bytes, JobError> {
         let given = self.secrets.body.clone().map(Bytes::from);
         let Some(PlannedBody { bytes, file }) = &self.load.body else {
@@ -169,7 +169,7 @@ impl Restorer<'_> {
         Ok(requests)
     }
 
-    /// Reads the file of requests again.
+    /// Reads the request file again.
     fn read_file(
         &mut self,
         file: &RequestsFile,
@@ -184,7 +184,7 @@ impl Restorer<'_> {
         if is_same(&requests) {
             return Ok(requests);
         }
-        // Perhaps the URL of the command line had a user, whom the paths in the file share.
+        // The URL on the command line may have contained a user name, which then applies to all paths in the file.
         let server = match server {
             Some(link) if expected.iter().any(|request| request.has_user) => self.with_user(link),
             _ => return Err(changed(file)),
@@ -198,7 +198,7 @@ impl Restorer<'_> {
         }
     }
 
-    /// Adds the next user to a URL, or notes that the user is missing.
+    /// Adds the next user to a URL, or records that the user is missing.
     fn with_user(&mut self, link: LoadUrl) -> LoadUrl {
         let position = self.users;
         self.users += 1;
@@ -222,7 +222,7 @@ impl Restorer<'_> {
         }
     }
 
-    /// Checks that there is one user for all URLs, or one for each URL that has a user.
+    /// Returns an error unless there is one user for all URLs, or one for each URL that contains a user name.
     fn check_users(&self) -> Result<(), JobError> {
         match (self.secrets.users.len(), self.users) {
             (0, _) | (1, 1..) => Ok(()),
@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// The lines of all headers, or the error.
+    /// Returns the lines of all headers, or the error.
     fn headers(planned: &[(&str, &str)], given: &[&str]) -> Result<Vec<String>, String> {
         let load = LoadSpec {
             headers: planned
@@ -317,7 +317,7 @@ mod tests {
         assert!(headers(&planned, &["Cookie: d", "Accept: a/b"]).is_ok());
     }
 
-    /// The values of `Authorization`, or the error.
+    /// Returns the values of `Authorization`, or the error.
     fn users(has_user: &[bool], given: &[&str]) -> Result<Vec<Option<String>>, String> {
         let planned = has_user.iter().map(|has_user| request("/", *has_user));
         let secrets = Secrets {
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn users_are_given_once_for_all_urls_or_once_for_each() {
-        // The encodings of a:b and c: in Base64.
+        // `a:b` and `c:` in Base64.
         let [first, second] = ["Basic YTpi", "Basic Yzo="].map(|value| Some(value.to_owned()));
         let both = [true, false, true];
         assert_eq!(

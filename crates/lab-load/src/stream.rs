@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection's bytes, with or without TLS. Nothing here waits.
+//! A non-blocking connection, with or without TLS.
 
 use crate::arrival;
 use crate::tls::{Tls, handshake_error};
@@ -11,17 +11,18 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 
-/// A connection from the moment it begins to be opened.
+/// A connection, which may still be opening.
 pub enum Stream {
     Plain(TcpStream),
-    /// TCP with arrival times.
+    /// A TCP connection with arrival timestamps.
     Noted(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 impl Stream {
-    /// Begins to open one, and has the arrival of its bytes noted if it is `noted` and without TLS. It is
-    /// open when it is [ready](Stream::is_ready).
+    /// Starts to open a connection, which is open when it is [ready](Stream::is_ready).
+    ///
+    /// If `noted` is true and the connection does not use TLS, the kernel records when bytes arrive.
     pub fn open(address: SocketAddr, tls: Option<&Tls>, noted: bool) -> io::Result<Stream> {
         let tcp = begin_tcp(address)?;
         let tls = match tls {
@@ -45,7 +46,10 @@ impl Stream {
         }
     }
 
-    /// Continues to open the connection. Returns whether it is open. Error: it failed.
+    /// Continues to open the connection. Returns true if it is open.
+    ///
+    /// # Errors
+    /// The connection failed.
     pub fn is_ready(&mut self) -> io::Result<bool> {
         if let Some(error) = self.tcp().take_error()? {
             return Err(error);
@@ -68,7 +72,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// Sends as many of the bytes as there is room for. Returns their number.
+    /// Sends as many bytes as the socket accepts, and returns their number.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(tcp) | Stream::Noted(tcp) => tcp.write(bytes),
@@ -76,7 +80,7 @@ impl Stream {
         }
     }
 
-    /// Sends encrypted bytes that TLS still holds.
+    /// Sends encrypted bytes that the TLS library has buffered.
     pub fn flush(&mut self) -> io::Result<()> {
         match self {
             Stream::Plain(_) | Stream::Noted(_) => Ok(()),
@@ -84,8 +88,10 @@ impl Stream {
         }
     }
 
-    /// Receives the available bytes; 0 at the end. Returns their number, and when they came, ns since 1970, if that is
-    /// noted.
+    /// Receives the available bytes.
+    ///
+    /// Returns the number of bytes, which is 0 at the end of the stream, and their arrival time in ns since 1970, if
+    /// the kernel records it.
     pub fn receive(&mut self, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
         match self {
             Stream::Plain(tcp) => Ok((tcp.read(room)?, None)),
@@ -94,13 +100,13 @@ impl Stream {
         }
     }
 
-    /// True if `received` bytes, with room for `room`, were all that was available.
+    /// Returns true if `received` bytes, into a buffer of `room` bytes, were all that was available.
     pub fn is_drained_by(&self, received: usize, room: usize) -> bool {
         !matches!(self, Stream::Tls(_)) && received < room
     }
 }
 
-/// Error: also where no port is free.
+/// Starts a TCP connection. It also fails if no local port is free.
 fn begin_tcp(address: SocketAddr) -> io::Result<TcpStream> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::Inet,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The destination of requests: parsed URLs, their common origin, and the address of the server.
+//! The target of requests: parsed URLs, their common origin, and the address of the server.
 
 use crate::error::{JobError, quoted};
 use crate::guard::LoadGuard;
@@ -13,7 +13,7 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 use url::{Host, Url};
 
-/// The time that each address of a host has to accept a connection, when one of multiple addresses is chosen.
+/// The connection timeout for each address, if a host has multiple addresses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A parsed URL. User and password are stored only as the header that is sent.
@@ -70,7 +70,7 @@ impl LoadUrl {
         self.path.as_str()
     }
 
-    /// Returns the same URL for a user, given as `NAME:PASSWORD`, or `NAME` without a password.
+    /// Returns the same URL with a user, given as `NAME:PASSWORD`, or `NAME` without a password.
     pub(crate) fn with_user(self, user: &str) -> LoadUrl {
         let colon = if user.contains(':') { "" } else { ":" };
         LoadUrl {
@@ -79,10 +79,10 @@ impl LoadUrl {
         }
     }
 
-    /// Returns the URL of another path of the same origin, for the same user.
+    /// Returns the URL of another path on the same origin, with the same user.
     ///
     /// # Errors
-    /// The path does not begin with `/`, or contains invalid characters.
+    /// The path does not start with `/`, or contains invalid characters.
     pub fn with_path(&self, path: &str) -> Result<LoadUrl, JobError> {
         if !path.starts_with('/') {
             let words = "neither begins with `/` nor is a URL of http or https";
@@ -136,7 +136,7 @@ impl Origin {
         }
     }
 
-    /// True if requests are sent over TLS.
+    /// Returns true if requests are sent over TLS.
     pub fn uses_tls(&self) -> bool {
         self.uses_tls
     }
@@ -170,10 +170,10 @@ impl Origin {
         if self.uses_tls { "https" } else { "http" }
     }
 
-    /// Looks the host up once, and chooses the address to connect to.
+    /// Resolves the host once, and chooses the address to connect to.
     ///
-    /// Of multiple addresses of the requested family, it is the first that accepts a connection: `localhost` often has
-    /// two, and a server may listen only on one.
+    /// If multiple addresses belong to the requested family, the first one that accepts a connection is chosen:
+    /// `localhost` often has two addresses, and a server may listen on only one.
     ///
     /// # Errors
     /// The host is unknown or has no address of this family, or the guard rejects one of its addresses.
@@ -290,7 +290,7 @@ fn scheme(text: &str) -> Option<&str> {
     scheme.chars().all(word).then_some(scheme)
 }
 
-/// Removes user and password from a text that should be a URL. An invalid password may contain any character.
+/// Removes user and password from text that may be an invalid URL. The password may contain any character.
 fn without_user(text: &str) -> String {
     match (text.rsplit_once('@'), scheme(text)) {
         (None, _) => text.to_owned(),

@@ -14,7 +14,7 @@ use rustls::{AlertDescription, CertificateError, ClientConfig, OtherError, RootC
 use std::io;
 use std::sync::Arc;
 
-/// Replaces a file of authorities by its content. Returns an error if the file cannot be read.
+/// Replaces a file of authorities with its content. Returns an error if the file cannot be read.
 pub(crate) fn without_file(trust: Trust) -> Result<Trust, JobError> {
     let Trust::File(file) = trust else {
         return Ok(trust);
@@ -28,7 +28,7 @@ pub(crate) fn without_file(trust: Trust) -> Result<Trust, JobError> {
 /// The TLS configuration of a connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// The configuration. Each connection does a full handshake, like that of a new user; no session is resumed.
+    /// The configuration. Each connection does a full handshake, like that of a new client; sessions are not resumed.
     pub config: Arc<ClientConfig>,
     /// The required name in the server's certificate.
     pub name: ServerName<'static>,
@@ -38,7 +38,7 @@ impl Tls {
     /// Creates the configuration for an origin and a protocol, which is negotiated with ALPN (RFC 7301).
     ///
     /// # Errors
-    /// The authorities cannot be read, there are none, or the host's name is not valid in a certificate.
+    /// The authorities cannot be read, there are none, or the host name is not valid in a certificate.
     pub fn new(origin: &Origin, protocol: Protocol, trust: &Trust) -> Result<Tls, JobError> {
         let host = origin.host();
         let name = ServerName::try_from(host.clone()).map_err(|_| {
@@ -81,7 +81,7 @@ impl Tls {
 /// The start of the error message for a failed TLS handshake.
 pub const TLS_FAILURE: &str = "no TLS connection: ";
 
-/// Describes a TLS error of a handshake. Returns other errors unchanged.
+/// Describes a TLS error from a handshake. Returns other errors unchanged.
 pub(crate) fn handshake_error(error: io::Error) -> io::Error {
     let inner = error.get_ref();
     let Some(reason) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tracks the requests of one thread, whatever the protocol: which is to be sent next, which are pending, and how
-//! they ended.
+//! Tracks the requests of one thread, for any protocol: the next request to send, the pending requests, and their
+//! results.
 
 use crate::clock::{now_ns, thread_cpu_ns};
 use crate::job::{LoadJob, LoadPeriod};
@@ -11,18 +11,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender};
 
-/// The most connections that are opened at once, so that the server's queue of them does not overflow.
+/// The maximum number of connections that a thread opens at once, so that the server's accept queue does not overflow.
 pub const MAX_OPENING: usize = 100;
 
-/// The longest time until the next check whether to stop, ns.
+/// The maximum interval between checks whether to stop, in ns.
 pub const LOOK_NS: u64 = 20_000_000;
 
-/// In a closed loop, a connection that could not be opened is tried again after this, and each further
-/// time after twice as long, seven times at the most.
+/// The delay before a closed loop retries a connection that could not be opened. It doubles after each failure, up to
+/// seven times.
 const RETRY_NS: u64 = 10_000_000;
 const MAX_DOUBLINGS: u32 = 7;
 
-/// The time until a connection is tried again, ns; `failures`: how often in a row its opening failed before this time.
+/// Returns the delay before a connection is retried, in ns. `failures` is the number of earlier consecutive failures.
 pub fn retry_after_ns(failures: u32) -> u64 {
     RETRY_NS << failures.min(MAX_DOUBLINGS)
 }
@@ -30,33 +30,33 @@ pub fn retry_after_ns(failures: u32) -> u64 {
 /// A thread's message about a slice, or about the opened connections.
 pub struct SliceMessage {
     pub record: SliceRecord,
-    /// It is the last of the load: all answers are in or given up.
+    /// True for the last message of the load: all responses have arrived or are no longer awaited.
     pub last: bool,
 }
 
-/// A thread's ends of its channels.
+/// A thread's ends of its channels to the engine.
 pub struct Channels {
     pub periods: Receiver<LoadPeriod>,
-    /// Records to use again.
+    /// Records to reuse.
     pub spares: Receiver<SliceRecord>,
     pub messages: Sender<SliceMessage>,
 }
 
-/// A request that is not answered yet.
+/// A request without a complete response.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingRequest {
-    /// When it was due, ns.
+    /// When the request was due, in ns.
     pub due_ns: u64,
-    /// When it was sent, or the opening of its connection began, ns.
+    /// When the request was sent or its connection started to open, in ns.
     pub sent_ns: u64,
-    /// Its position in the order of requests.
+    /// The position in the order of requests.
     pub position: usize,
 }
 
 /// The requests of one thread.
 pub struct RequestTracker {
     pub job: Arc<LoadJob>,
-    /// The number of the thread, from 0.
+    /// The thread number, from 0.
     pub thread: usize,
     /// The record of the current slice.
     pub record: SliceRecord,
@@ -64,21 +64,21 @@ pub struct RequestTracker {
     channels: Channels,
     /// The current load.
     period: LoadPeriod,
-    /// The queue of an open loop.
+    /// The queue, in an open loop.
     queue: Option<Queue>,
-    /// The position in the order of requests.
+    /// The position of the next request in the order of requests.
     position: usize,
     pending: u64,
-    /// When the last answer came, or the load began, ns.
+    /// When the last response arrived or, without a response, when the load started, in ns.
     answered_ns: u64,
-    /// When the current slice began, ns.
+    /// When the current slice started, in ns.
     cut_ns: u64,
-    /// The CPU time of this thread at that time, ns.
+    /// The CPU time of this thread at the start of the slice, in ns.
     cpu_ns: u64,
 }
 
 impl RequestTracker {
-    /// The tracker of a job's thread before its first load.
+    /// Creates the tracker of a thread.
     pub fn new(
         job: Arc<LoadJob>,
         thread: usize,
@@ -101,12 +101,12 @@ impl RequestTracker {
         }
     }
 
-    /// Waits for the next load. `None`: the engine has ended.
+    /// Waits for the next load. Returns `None` if the engine has exited.
     pub fn next_period(&self) -> Option<LoadPeriod> {
         self.channels.periods.recv().ok()
     }
 
-    /// True if the load is to be stopped.
+    /// Returns true if the load should stop.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }
@@ -115,7 +115,7 @@ impl RequestTracker {
         self.job.arrivals == Arrivals::Closed
     }
 
-    /// Begins a load, and drops what the record holds.
+    /// Starts a load with an empty record.
     pub fn begin(&mut self, period: LoadPeriod) {
         self.record.clear();
         self.queue = Queue::new(&self.job, self.thread, period);
@@ -124,12 +124,12 @@ impl RequestTracker {
         self.period = period;
     }
 
-    /// True if the load's time is over. Answers may still come.
+    /// Returns true if the load's time is over. Responses may still arrive.
     pub fn is_past_end(&self, now_ns: u64) -> bool {
         now_ns >= self.period.end_ns
     }
 
-    /// True if all that was offered is answered, or no longer waited for.
+    /// Returns true if all due requests have a result, the load was stopped, or the timeout after its end has passed.
     pub fn is_over(&self, now_ns: u64) -> bool {
         let timeout_ns = self.job.timeout.as_nanos() as u64;
         let answered = || self.pending == 0 && self.waiting() == 0;
@@ -138,7 +138,7 @@ impl RequestTracker {
             || now_ns >= self.period.end_ns + timeout_ns
     }
 
-    /// When the current slice or the load's time ends, ns.
+    /// Returns when the current slice or the load's time ends, in ns.
     pub fn next_end_ns(&self, now_ns: u64) -> u64 {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -150,7 +150,7 @@ impl RequestTracker {
         }
     }
 
-    /// Sends every slice that is over, except the last one. `None`: the engine has ended.
+    /// Sends the record of every completed slice except the last one. Returns `None` if the engine has exited.
     pub fn cut(&mut self, now_ns: u64) -> Option<()> {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -163,25 +163,25 @@ impl RequestTracker {
         Some(())
     }
 
-    /// Adds the requests that became due until now.
+    /// Queues the requests that are due by now.
     pub fn admit_due(&mut self, now_ns: u64) {
         if let Some(queue) = &mut self.queue {
             queue.admit_due(now_ns, &mut self.record);
         }
     }
 
-    /// The number of requests that are due and not sent.
+    /// Returns the number of due requests that are not sent yet.
     pub fn waiting(&self) -> u64 {
         self.queue.as_ref().map_or(0, Queue::waiting)
     }
 
-    /// How an open loop waits for the next request that is due.
+    /// Returns how an open loop waits for the next due request.
     pub fn wait(&self, now_ns: u64) -> Wait {
         let queue = self.queue.as_ref();
         queue.map_or(Wait::ForAnswers(u64::MAX), |queue| queue.wait(now_ns))
     }
 
-    /// The request that is to be sent now, if any. It becomes pending.
+    /// Returns the request to send now, if any. It becomes pending.
     pub fn take(&mut self, now_ns: u64) -> Option<PendingRequest> {
         let past_end = self.is_past_end(now_ns);
         let due_ns = match &mut self.queue {
@@ -202,7 +202,7 @@ impl RequestTracker {
         })
     }
 
-    /// Counts an answer, right or wrong.
+    /// Counts a response, whether or not it is as expected.
     pub fn answered(&mut self, request: PendingRequest, response: &CompleteResponse, at_ns: u64) {
         self.pending -= 1;
         self.answered_ns = self.answered_ns.max(at_ns);
@@ -210,13 +210,13 @@ impl RequestTracker {
         self.record.judge(&self.job.expect, response, times.into());
     }
 
-    /// Counts a pending request that will not be answered.
+    /// Counts a pending request as failed.
     pub fn failed(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
         self.pending -= 1;
         self.record.error(kind, words);
     }
 
-    /// Ends the load, gives up its pending requests, and sends its last slice. `None`: the engine has ended.
+    /// Ends the load, fails its pending requests, and sends its last slice. Returns `None` if the engine has exited.
     pub fn end(&mut self) -> Option<()> {
         let now = now_ns();
         self.admit_due(now);
@@ -239,7 +239,7 @@ impl RequestTracker {
         self.send(true)
     }
 
-    /// Sends the record and begins a new one. `None`: the engine has ended.
+    /// Sends the record and starts a new one. Returns `None` if the engine has exited.
     pub fn send(&mut self, last: bool) -> Option<()> {
         let now = thread_cpu_ns();
         let cpu = now - std::mem::replace(&mut self.cpu_ns, now);

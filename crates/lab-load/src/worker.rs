@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A thread of the generator: its connections, and the load that it puts on over them.
+//! A generator thread for HTTP/1.1, with its connections and its part of the load.
 
 use crate::arrival::ArrivalClock;
 use crate::clock::{now_ns, sleep_until, wake_exactly};
@@ -18,37 +18,37 @@ use std::fmt::{self, Display};
 use std::io;
 use std::sync::Arc;
 
-/// The most bytes received at once.
+/// The maximum number of bytes received at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// When bytes came.
+/// When bytes arrived.
 #[derive(Clone, Copy)]
 struct Arrival {
-    /// The kernel's time, ns since 1970, if it is noted.
+    /// The kernel's timestamp, in ns since 1970, if recorded.
     noted_ns: Option<u64>,
-    /// When they were read, ns of CLOCK_MONOTONIC.
+    /// When the bytes were read, in ns of CLOCK_MONOTONIC.
     read_ns: u64,
 }
 
-/// One thread's part of a job.
+/// One thread of a job over HTTP/1.1.
 pub struct Worker {
     job: Arc<LoadJob>,
     tracker: RequestTracker,
     poll: Poll,
     room: Box<[u8]>,
     connections: Vec<Connection>,
-    /// Connections with room for requests, one entry for each request.
+    /// The connections that can accept requests, with one entry for each request.
     idle: VecDeque<usize>,
-    /// Connections on which sending failed.
+    /// The connections on which sending failed.
     broken: Vec<usize>,
-    /// Connections being opened, during the opening of all.
+    /// The number of connections being opened before the first load.
     opening: usize,
     /// Converts the kernel's arrival times.
     arrivals: ArrivalClock,
 }
 
 impl Worker {
-    /// A worker with its part of the job's connections, none of them open.
+    /// Creates a worker for the thread's connections, which are not opened yet.
     pub fn new(tracker: RequestTracker) -> io::Result<Worker> {
         let job = tracker.job.clone();
         let connections = (tracker.thread..job.connections).step_by(job.threads);
@@ -66,7 +66,7 @@ impl Worker {
         })
     }
 
-    /// Opens the connections, and then puts load on until the engine ends.
+    /// Opens the connections, and then runs loads until the engine exits.
     pub fn run(mut self) {
         wake_exactly();
         if self.job.keep_alive {
@@ -80,7 +80,7 @@ impl Worker {
         }
     }
 
-    /// Those that cannot be opened are tried again when there is load.
+    /// Opens all connections. Those that fail are retried during the load.
     fn open_all(&mut self) {
         let mut coming = 0..self.connections.len();
         let deadline = |now: u64, job: &LoadJob| now + job.timeout.as_nanos() as u64;
@@ -104,7 +104,7 @@ impl Worker {
         self.opening = 0;
     }
 
-    /// Puts on a load. `None`: the engine has ended.
+    /// Runs a load. Returns `None` if the engine has exited.
     fn load(&mut self, period: LoadPeriod) -> Option<()> {
         self.begin(period);
         sleep_until(period.begin_ns);
@@ -134,7 +134,7 @@ impl Worker {
     }
 
     fn begin(&mut self, period: LoadPeriod) {
-        // Notice connections that the server has closed meanwhile.
+        // Detects connections that the server has closed since the last load.
         self.poll.wait(0);
         self.take_events();
         let all = 0..self.connections.len();
@@ -160,7 +160,7 @@ impl Worker {
         }
     }
 
-    /// Sends due requests over connections that have room for them.
+    /// Sends due requests over connections that can accept them.
     fn give_work(&mut self, now: u64) {
         for _ in 0..self.idle.len() {
             let Some(i) = self.idle.pop_front() else {
@@ -203,7 +203,7 @@ impl Worker {
             .map_or(Ok(()), |stream| self.poll.add(stream.tcp(), key))
     }
 
-    /// Closes a connection. All its pending requests fail for the same reason.
+    /// Closes a connection and fails all its pending requests with the same reason.
     fn fail(&mut self, i: usize, kind: ErrorKind, reason: &dyn Display) {
         let connection = &mut self.connections[i];
         if kind == ErrorKind::Connect {
@@ -225,7 +225,7 @@ impl Worker {
         for index in 0..self.poll.event_count() {
             let event = self.poll.event(index);
             let (i, generation) = (event.key as u32 as usize, (event.key >> 32) as u32);
-            // The event is of a connection that was closed meanwhile.
+            // The event belongs to a connection that was closed before it was handled.
             if self.connections[i].generation != generation {
                 continue;
             }
@@ -236,13 +236,13 @@ impl Worker {
                 self.receive(i, event.ended);
             }
         }
-        // An answer may have come although sending failed.
+        // A response may have arrived although sending failed.
         while let Some(i) = self.broken.pop() {
             self.receive(i, true);
         }
     }
 
-    /// Continues to open a connection, or to send. Returns whether it is open.
+    /// Continues to open a connection, or to send. Returns true if it is open.
     fn continue_connection(&mut self, i: usize, writable: bool) -> bool {
         let connection = &mut self.connections[i];
         match connection.continue_opening() {
@@ -264,7 +264,7 @@ impl Worker {
         self.connections[i].is_open()
     }
 
-    /// Receives and reads the available bytes; all of them up to the end if the connection has `ended`.
+    /// Receives and parses the available bytes. If the connection has `ended`, receives everything up to the end.
     fn receive(&mut self, i: usize, ended: bool) {
         let generation = self.connections[i].generation;
         let mut room = std::mem::take(&mut self.room);
@@ -294,7 +294,8 @@ impl Worker {
         self.room = room;
     }
 
-    /// When the last bytes of an answer came, ns: by the kernel's time, or where it does not fit, when they were read.
+    /// Returns when the last bytes of a response arrived, in ns. If the kernel's timestamp is implausible, this is when
+    /// they were read.
     fn came_ns(&mut self, arrival: Arrival, sent_ns: u64) -> u64 {
         let Arrival { noted_ns, read_ns } = arrival;
         let Some(noted_ns) = noted_ns else {
@@ -307,7 +308,7 @@ impl Worker {
         })
     }
 
-    /// Reads received bytes.
+    /// Parses received bytes.
     fn read(&mut self, i: usize, mut bytes: &[u8], arrival: Arrival) {
         let body_room = self.job.expect.body_capacity();
         while !bytes.is_empty() {
@@ -326,7 +327,7 @@ impl Worker {
         }
     }
 
-    /// The server has ended the connection, which may complete an answer.
+    /// Handles a connection that the server has closed, which may complete a response.
     fn end_connection(&mut self, i: usize) {
         match self.connections[i].end() {
             Some(answer) => {
@@ -344,7 +345,7 @@ impl Worker {
         }
     }
 
-    /// Counts the answer to a connection's oldest request. Returns whether the connection stays open.
+    /// Counts the response to a connection's oldest request. Returns true if the connection stays open.
     fn answered(&mut self, i: usize, answer: ResponseEnd, arrival: Arrival) -> bool {
         let Some((request, body)) = self.connections[i].answered() else {
             return true;
@@ -359,8 +360,7 @@ impl Worker {
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();
-            // Requests sent after the last one that the server answers are sent again (RFC 9112,
-            // section 9.3.2).
+            // Requests sent after the last one that the server responds to are sent again (RFC 9112, section 9.3.2).
             if !self.connections[i].pending().is_empty()
                 && let Err(error) = self.open(i)
             {
@@ -379,7 +379,7 @@ impl Worker {
         stays
     }
 
-    /// Closes connections with a request that has been pending for too long.
+    /// Closes connections with a request that has exceeded the timeout.
     fn expire(&mut self, now: u64) {
         let timeout_ns = self.job.timeout.as_nanos() as u64;
         for i in 0..self.connections.len() {
@@ -391,7 +391,7 @@ impl Worker {
     }
 }
 
-/// An error of the system as text, without its number.
+/// Formats an operating system error without its number.
 pub struct ErrorText(pub io::Error);
 
 impl Display for ErrorText {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection that speaks HTTP/2 (RFC 9113), and what a request over it comes to.
+//! HTTP/2 connections (RFC 9113), and the result of a request.
 
 use crate::content_coding::ContentCoding;
 use crate::job::LoadJob;
@@ -19,27 +19,27 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Bytes that a server may send ahead, on a connection and in a stream: so many that it never waits for
-/// the generator.
+/// The initial flow-control window of the connection and of each stream, in bytes. It is large enough that a server
+/// never waits for the generator.
 const WINDOW_BYTES: u32 = 16 << 20;
 
-/// How often a request is sent again that the server surely has not processed (RFC 9113, 8.7).
+/// The maximum number of attempts to send a request that the server has certainly not processed (RFC 9113, 8.7).
 const MAX_TRIES: usize = 3;
 
-/// Why a request was not answered.
+/// The reason why a request failed.
 pub struct HttpFault {
     pub kind: ErrorKind,
     pub words: String,
 }
 
-/// Counters over all connections of a thread.
+/// Counters for all connections of a thread.
 #[derive(Default)]
 pub struct Meter {
     pub connects: Cell<u64>,
     pub received_bytes: Cell<u64>,
 }
 
-/// A place for a connection, which is opened when there is need of one.
+/// A slot for a connection that is opened on demand.
 #[derive(Default)]
 pub struct ConnectionSlot {
     link: tokio::sync::Mutex<Option<OpenConnection>>,
@@ -48,18 +48,19 @@ pub struct ConnectionSlot {
 #[derive(Clone)]
 struct OpenConnection {
     requests: SendRequest<Bytes>,
-    /// False once either side has ended the connection.
+    /// False if either side has closed the connection.
     open: Rc<Cell<bool>>,
 }
 
 impl ConnectionSlot {
-    /// Opens the connection if it is not.
+    /// Opens the connection unless it is open.
     pub async fn open(&self, job: &LoadJob, meter: &Rc<Meter>) -> Result<(), HttpFault> {
         self.link(job, meter).await.map(drop)
     }
 
-    /// Sends a request and waits for the end of its answer, over the connection that is kept here or, if
-    /// none is to be kept, over one of its own.
+    /// Sends a request and waits for the end of its response.
+    ///
+    /// Uses the connection in this slot, or a new connection if the job does not reuse connections.
     pub async fn exchange(
         &self,
         job: &LoadJob,
@@ -92,7 +93,7 @@ impl ConnectionSlot {
         Err(refused)
     }
 
-    /// The connection. One task opens it while others that need it wait.
+    /// Returns the open connection. If it is closed, one task opens it while the others wait.
     async fn link(&self, job: &LoadJob, meter: &Rc<Meter>) -> Result<OpenConnection, HttpFault> {
         let mut place = self.link.lock().await;
         if let Some(link) = place.as_ref().filter(|link| link.open.get()) {
@@ -143,7 +144,7 @@ impl OpenConnection {
         let open = Rc::new(Cell::new(true));
         let ends = open.clone();
         tokio::task::spawn_local(async move {
-            // An error of the connection is reported by the request that it fails.
+            // The request that fails because of a connection error reports the error.
             let _ = connection.await;
             ends.set(false);
         });
@@ -183,13 +184,13 @@ impl OpenConnection {
     }
 }
 
-/// True if the server ended the connection without having processed the request.
+/// Returns true if the server closed the connection without processing the request.
 fn is_goodbye(error: &h2::Error) -> bool {
     error.is_remote() && error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR)
 }
 
 fn fault(error: h2::Error) -> HttpFault {
-    // Errors found on this side: the server does not speak HTTP/2 correctly.
+    // Errors detected by the library on this side mean that the server violated HTTP/2.
     let malformed = error.is_library() && error.reason().is_some();
     HttpFault {
         kind: if malformed {
@@ -216,7 +217,7 @@ fn unconnected(error: io::Error) -> HttpFault {
     }
 }
 
-/// A stream whose received bytes are counted.
+/// A stream that counts received bytes.
 struct Metered<S> {
     stream: S,
     meter: Rc<Meter>,
