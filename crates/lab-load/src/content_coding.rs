@@ -99,8 +99,7 @@ mod tests {
         let gzip = encoded(GzEncoder::new(&plain[..], Compression::default()));
         let zlib = encoded(ZlibEncoder::new(&plain[..], Compression::default()));
         let zstd = zstd::encode_all(&plain[..], 3).expect("it is in memory");
-        // Created in Node.js: zlib.brotliCompressSync("hello
-        // ")
+        // Created in Node.js: zlib.brotliCompressSync("hello\n")
         let brotli = [0x8b, 0x02, 0x80, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x0a, 0x03];
         for (name, body, expected) in [
             (&b""[..], &plain[..], &plain[..]),

@@ -26,7 +26,7 @@ impl LoadGuard {
         })
     }
 
-    /// Checks every address of a host. `host` is the name or address in the URL.
+    /// Checks every address of a host. `name` is the host in the URL, a name or an address.
     ///
     /// # Errors
     /// An address is neither on this host nor in a private network, and the host is not the allowed one.

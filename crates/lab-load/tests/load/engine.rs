@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on servers that answer well, badly and not at all: what is offered is served or an error.
+//! Load on servers that respond correctly, incorrectly or not at all. Every offered request is served or counted as an
+//! error.
 
 use crate::loading::{self, assert_adds_up, assert_fails, body, load, open_loop};
 use crate::servers::{Server, answer, last_answer, sent_in_pieces};
@@ -86,7 +87,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
     assert_eq!(server.connections(), record.served);
 }
 
-/// The kept part of a body must be enough to see that it goes on.
+/// The stored part of a body must be long enough to show that the body continues.
 #[test]
 fn a_body_that_only_begins_as_expected_is_wrong() {
     let server = Server::answering(OK);
@@ -158,7 +159,7 @@ fn what_is_not_http_is_malformed() {
         b"220 mail ESMTP\r\n",
         b"\0\0\0\0",
         b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
-        // Longer than its length.
+        // The body is longer than its Content-Length.
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz",
     ];
@@ -201,7 +202,7 @@ fn answers_that_do_not_come_are_timeouts() {
         ..closed.clone()
     };
     assert_fails(&load(closed, 500), ErrorKind::Timeout, "in time");
-    // More are due than four connections can lose in time.
+    // More requests are due than can time out on four connections.
     let record = load(open, 500);
     assert_eq!((record.served, record.offered), (0, 50));
     let [timeouts, unfinished] =
@@ -213,7 +214,7 @@ fn answers_that_do_not_come_are_timeouts() {
     );
 }
 
-/// Slow answers count: a load waits for those that are under way at its end.
+/// A load waits for responses that are in flight at its end.
 #[test]
 fn stragglers_are_waited_for() {
     let server = Server::new(|stream, _| {
@@ -250,8 +251,8 @@ fn a_server_that_dies_under_load_is_told_by_kind() {
     );
 }
 
-/// The whole point of an open loop: those who come while the server stands still wait, and are counted
-/// from when they came.
+/// The purpose of an open loop: requests that become due while the server is stalled wait, and their response times
+/// start when they became due.
 #[test]
 fn an_open_loop_counts_from_when_requests_are_due() {
     let first = OnceLock::new();
@@ -271,16 +272,16 @@ fn an_open_loop_counts_from_when_requests_are_due() {
     let record = load(job, 1000);
     assert_eq!((record.offered, record.served), (1000, 1000));
     assert_eq!(record.lag.len(), 1000);
-    // 400 are due while it stands still; a busy machine makes more of them late, never all.
+    // 400 requests are due during the stall. A busy machine makes more of them late, but never all.
     let late = record.response.len() - record.response.count_between(0, 20_000_000);
     assert!((370..1000).contains(&late), "{late}");
     let served_late = record.service.len() - record.service.count_between(0, 20_000_000);
-    // Four connections, and what a busy machine adds.
+    // One request per connection, and a few more on a busy machine.
     assert!(served_late < late / 4, "{served_late} of {late}");
 }
 
-/// Requests that are open at the end are still served, and the time for that is reported: it is not part of
-/// the load's length.
+/// Requests that wait at the end are still served. The time for that is reported separately and is not part of the
+/// load's length.
 #[test]
 fn a_backlog_that_is_served_after_the_end_is_told() {
     let server = Server::new(|stream, _| {
@@ -294,7 +295,7 @@ fn a_backlog_that_is_served_after_the_end_is_told() {
     };
     let record = load(job, 100);
     assert_eq!((record.offered, record.served), (20, 20));
-    // Twenty answers take no less than 400 ms, however fast the machine.
+    // Twenty responses take at least 400 ms, even on a fast machine.
     assert!(record.drain_ns >= 290_000_000, "{}", record.drain_ns);
     let slice = record.slice(0, 0, 0);
     assert_eq!(slice.drain_ns, record.drain_ns);
@@ -356,7 +357,7 @@ fn more_connections_than_files_are_refused_with_what_to_do() {
     assert!(error.contains("ulimit -n 100000064"), "{error}");
 }
 
-/// A server that takes what it is sent slowly: requests larger than the room are sent in parts.
+/// A server that reads slowly: requests larger than the socket buffer are sent in parts.
 #[test]
 fn large_requests_are_sent_in_parts() {
     let server = Server::raw(|stream| {

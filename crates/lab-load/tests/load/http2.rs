@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load over HTTP/2, on servers that answer well, badly and not at all: what is offered is served or an
-//! error, as over HTTP/1.1.
+//! Load over HTTP/2, on servers that respond correctly, incorrectly or not at all. As over HTTP/1.1, every offered
+//! request is served or counted as an error.
 
 use crate::authority::Authority;
 use crate::http2_server::{Act, OK, Server};
@@ -34,7 +34,7 @@ fn all_requests_to_a_good_server_are_served() {
     );
     assert!(record.served > 100, "{}", record.served);
     assert_eq!(record.errors, [0; 7], "{:?}", record.words);
-    // They were opened before the load.
+    // The connections were opened before the load.
     assert_eq!((record.connects, server.connections()), (4, 4));
     assert_eq!(server.requests(), record.offered);
     assert!(record.received_bytes > record.served * 5);
@@ -71,7 +71,7 @@ fn streams_are_under_way_at_once() {
     assert_eq!(server.counts.most_at_once.load(SeqCst), 8);
 }
 
-/// As over HTTP/1.1.
+/// The same test over HTTP/1.1 is in `engine.rs`.
 #[test]
 fn a_backlog_that_is_served_after_the_end_is_told() {
     let server = Server::new(|_| Act::Later);
@@ -82,7 +82,7 @@ fn a_backlog_that_is_served_after_the_end_is_told() {
     };
     let record = load(job, 50);
     assert_eq!((record.offered, record.served), (500, 500));
-    // Five hundred answers take no less than 500 ms, one after the other.
+    // Five hundred responses, one after another, take at least 500 ms.
     assert!(record.drain_ns >= 440_000_000, "{}", record.drain_ns);
 }
 
@@ -148,7 +148,7 @@ fn an_open_loop_sends_what_is_due() {
 
 #[test]
 fn response_time_counts_from_when_a_request_was_due() {
-    // One stream, a millisecond for each answer, and two are due in each.
+    // There is one stream, each response takes a millisecond, and two requests become due in that time.
     let server = Server::new(|_| Act::Later);
     let slow = LoadJob {
         arrivals: open_loop(2000.0),
@@ -247,10 +247,10 @@ fn a_request_that_takes_too_long_has_failed() {
     let record = load(job, 300);
     let of = |kind: ErrorKind| record.errors[kind as usize];
     assert!(of(ErrorKind::Timeout) > 0, "{:?}", record.errors);
-    // The last ones may be out of time when the load is.
+    // The load may end before the last requests time out.
     let others = of(ErrorKind::Timeout) + of(ErrorKind::Unfinished);
     assert_eq!((record.served, record.offered), (0, others));
-    // Only their streams are given up.
+    // Only the streams of these requests are reset; the connections stay open.
     assert_eq!((record.connects, server.connections()), (4, 4));
 }
 
@@ -303,7 +303,7 @@ fn a_connection_that_ended_meanwhile_is_opened_anew() {
 
 #[test]
 fn a_connection_carries_any_amount() {
-    // Each more than the generator lets the server send ahead.
+    // Each body is larger than the flow-control window of the generator.
     let large: &[u8] = Box::leak(vec![7; 20 << 20].into());
     let server = Server::new(|_| Act::Answer(200, large));
     let mut engine = Engine::start(LoadJob {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program: each more would be compiled and linked with the whole library again.
+//! All tests are in one program, because each additional program would compile and link the whole library again.
 
 mod asking;
 mod authority;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Answers that were damaged in every way that comes to mind, read in pieces of any size, beside another
-//! parser (httparse). `LOAD_FUZZ=1000000 cargo test --release -p lab-load --test load response_fuzz` does more.
+//! Compares the response parser with another parser (httparse) on damaged responses in pieces of any size.
+//!
+//! `LOAD_FUZZ=1000000 cargo test --release -p lab-load --test load response_fuzz` tests more responses.
 
 use lab_load::response::ResponseReader;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// A server's output on one connection, as recorded from real servers.
+/// The output of real servers, recorded on one connection each.
 const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\nContent-Type: text/html\r\n\
      Content-Length: 13\r\nConnection: keep-alive\r\nETag: \"6737f2f1-d\"\r\nAccept-Ranges: bytes\r\n\r\nHello, world!",
@@ -29,7 +30,7 @@ const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nX-Device: a=none;b=;\r\n    width=;mobile=false\r\nContent-Length:\r\n\t4\r\n\r\nfold",
 ];
 
-/// Bytes that cause trouble where they do not belong.
+/// Bytes that cause errors in unexpected positions.
 const TROUBLE: [&str; 22] = [
     "\r\n",
     "\n",
@@ -55,13 +56,13 @@ const TROUBLE: [&str; 22] = [
     "HTTP/1.1 100 Continue\r\n\r\n",
 ];
 
-/// How many damaged streams are read.
+/// Returns the number of damaged streams to test.
 fn cases() -> usize {
     let count = std::env::var("LOAD_FUZZ").ok();
     count.map_or(20_000, |n| n.parse().expect("LOAD_FUZZ is a number"))
 }
 
-/// An answer that was complete: its status, its body, and where in the stream it ended.
+/// A complete response: its status, its body, and the position in the stream where it ended.
 type Complete = (u16, Vec<u8>, usize);
 
 /// The result of parsing a stream: the complete responses, and whether the bytes after them are invalid.
@@ -71,8 +72,8 @@ struct Outcome {
     malformed: bool,
 }
 
-/// The lab's reading of a stream in pieces of these lengths, the last of which is the length of all
-/// others. At its end the connection ends.
+/// Parses a stream with benchlab's parser, in pieces of the lengths that `pieces` returns. The connection ends with the
+/// stream.
 fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outcome {
     let (mut reader, mut complete, mut body) = (ResponseReader::new(), Vec::new(), Vec::new());
     let mut at = 0;
@@ -103,7 +104,7 @@ fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outc
     }
 }
 
-/// In one piece; it must be the same in any others.
+/// Parses a stream in one piece, and asserts that other pieces yield the same result.
 fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcome {
     let in_one_piece = read(stream, to_head, || usize::MAX / 2);
     let bytes = read(stream, to_head, || 1);
@@ -113,7 +114,7 @@ fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcom
     in_one_piece
 }
 
-/// The responses that another parser finds in a whole stream, up to the first that is incomplete or invalid.
+/// Returns the responses that the other parser finds in a stream, up to the first incomplete or invalid response.
 fn reference_answers(stream: &[u8], to_head: bool) -> Vec<Complete> {
     let (mut complete, mut at) = (Vec::new(), 0);
     while at < stream.len() {
@@ -128,11 +129,11 @@ fn reference_answers(stream: &[u8], to_head: bool) -> Vec<Complete> {
     complete
 }
 
-/// The answer at the beginning of a stream, interim ones included, and how long it is.
+/// Parses the response at the start of a stream, which may be an interim response, and returns its length.
 fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
     let mut fields = [httparse::EMPTY_HEADER; 256];
     let mut head = httparse::Response::new(&mut fields);
-    // It skips empty lines at the beginning, which no answer has.
+    // httparse skips empty lines before a response; benchlab rejects them.
     let length = match folding_parser().parse_response(&mut head, stream) {
         Ok(httparse::Status::Complete(length)) if stream.starts_with(b"HTTP") => length,
         _ => return None,
@@ -166,7 +167,7 @@ fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
     Some((status, body, length + used))
 }
 
-/// With fields that go on over several lines (RFC 9112, section 5.2).
+/// Returns a parser that accepts folded fields (RFC 9112, section 5.2).
 fn folding_parser() -> httparse::ParserConfig {
     let mut parser = httparse::ParserConfig::default();
     parser.allow_obsolete_multiline_headers_in_responses(true);
@@ -179,7 +180,7 @@ fn unfolded(value: &[u8]) -> String {
     lines.join(" ")
 }
 
-/// A body of chunks, and how long it is with all that belongs to it.
+/// Parses a chunked body. Returns it with its length in the stream, including trailers.
 fn reference_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut body, mut at) = (Vec::new(), 0);
     loop {
@@ -189,7 +190,7 @@ fn reference_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
         };
         at += line;
         if size == 0 {
-            // Trailers are fields as those of a head.
+            // Trailers have the same syntax as header fields.
             let begin = b"HTTP/1.1 200 OK\r\n";
             let trailers = [begin, &stream[at..]].concat();
             let mut fields = [httparse::EMPTY_HEADER; 256];
@@ -222,7 +223,7 @@ fn damage(stream: &mut Vec<u8>, dice: &mut SmallRng) {
             .iter_mut()
             .for_each(|b| *b ^= 1 << dice.random_range(0..8)),
         6 => {
-            // Two answers at once, as of a server that forgets a lock.
+            // Mixes two responses, like a server that forgets a lock.
             let other = RECORDED[dice.random_range(0..RECORDED.len())].as_bytes();
             let from = dice.random_range(0..other.len());
             stream.splice(at..at, other[from..].iter().copied());
@@ -240,8 +241,8 @@ fn recorded(dice: &mut SmallRng) -> Vec<u8> {
     each.collect::<String>().into_bytes()
 }
 
-/// A response that benchlab counts as served is one to the other parser too, with the same status, body and
-/// end, however it is cut into pieces. (benchlab may call malformed what the other accepts.)
+/// If benchlab parses a complete response, the other parser finds the same status, body and end, regardless of the
+/// pieces. The reverse need not hold: benchlab may reject responses that the other parser accepts.
 #[test]
 fn a_damaged_answer_is_never_one_served() {
     let mut dice = SmallRng::seed_from_u64(5);
@@ -261,12 +262,12 @@ fn a_damaged_answer_is_never_one_served() {
         served += outcome.complete.len();
         damaged += usize::from(outcome.malformed);
     }
-    // Else the damage is too small or too great for this to show anything.
+    // Otherwise there is too little or too much damage for a meaningful test.
     assert!(damaged > cases() / 10, "{damaged} malformed");
     assert!(served > cases() / 10, "{served} served");
 }
 
-/// Answers as servers give them are read, one after the other, as the other parser reads them.
+/// Both parsers agree on undamaged responses of real servers.
 #[test]
 fn what_servers_say_is_read_in_any_pieces() {
     let mut dice = SmallRng::seed_from_u64(6);
@@ -278,12 +279,12 @@ fn what_servers_say_is_read_in_any_pieces() {
     }
 }
 
-/// Wherever a connection ends, what was cut off is no answer.
+/// A truncated response is never complete, wherever the connection ends.
 #[test]
 fn a_truncated_answer_is_never_complete() {
     for stream in RECORDED.map(str::as_bytes) {
         let uncut = read(stream, false, || usize::MAX / 2);
-        // One without a length ends where the connection does, by RFC 9112, section 6.3.
+        // A response without a length ends with the connection (RFC 9112, section 6.3).
         if stream.starts_with(b"HTTP/1.0") {
             continue;
         }
@@ -297,7 +298,7 @@ fn a_truncated_answer_is_never_complete() {
     }
 }
 
-/// Bytes of which none was ever an answer.
+/// Random bytes are never a response.
 #[test]
 fn noise_is_read_without_a_panic() {
     let mut dice = SmallRng::seed_from_u64(7);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load over HTTP/1.1 and TLS: over connections that are kept and over new ones, and on servers that are
-//! not who they should be.
+//! Load over HTTP/1.1 and TLS, over reused and new connections, and on servers with invalid certificates.
 
 use crate::authority::{Authority, serve};
 use crate::loading;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n";
 
-/// Answers every request with 20,000 bytes, more than a record of TLS holds.
+/// Starts a server that responds with 20,000 bytes, more than a TLS record can hold.
 fn server(config: Arc<ServerConfig>) -> Server {
     Server::raw(move |stream| {
         let session = ServerConnection::new(config.clone()).unwrap();
@@ -96,7 +95,7 @@ fn a_server_that_is_not_who_it_should_be_is_not_asked() {
     assert!(record.served > 0);
 }
 
-/// A server whose certificate signs itself, and the folder with it as `cert.pem`.
+/// Creates a server with a self-signed certificate, and a directory that contains it as `cert.pem`.
 fn self_signed(params: CertificateParams) -> (Arc<ServerConfig>, tempfile::TempDir) {
     let key = KeyPair::generate().unwrap();
     let certificate = params.self_signed(&key).unwrap();
@@ -105,7 +104,7 @@ fn self_signed(params: CertificateParams) -> (Arc<ServerConfig>, tempfile::TempD
     (serve(certificate.into(), &key, &[]), folder)
 }
 
-/// The reason why a server with this certificate, which signs itself, is not asked; `None`: it is.
+/// Returns the error message for a server with a self-signed certificate, or `None` if it is accepted.
 fn refusal(params: CertificateParams, is_trusted: bool) -> Option<String> {
     let (config, folder) = self_signed(params);
     let server = server(config);
@@ -126,7 +125,8 @@ fn refusal(params: CertificateParams, is_trusted: bool) -> Option<String> {
     words
 }
 
-/// As `openssl req -x509` makes them, with CA:TRUE, and others; curl takes them by `--cacert`.
+/// Covers certificates as `openssl req -x509` creates them, with CA:TRUE, and others. curl accepts them with
+/// `--cacert`.
 #[test]
 fn a_certificate_that_signs_itself_is_its_own_authority() {
     let params = |names: &[&str]| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A wrong answer is never taken for a right one.
+//! An unexpected response is never accepted.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::{Expect, JsonValue, Statuses};
@@ -13,7 +13,7 @@ fn fits(expect: &Expect, body: &[u8]) -> bool {
     expect.body(ContentCoding::Identity, body).is_ok()
 }
 
-/// A body is what it is without its coding, which a header field of the request may ask for.
+/// Bodies are compared after decoding, because a request header may ask for a content coding.
 #[test]
 fn a_body_is_decoded_before_it_is_compared() {
     let plain = br#"{"ok":true,"list":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}"#;
@@ -36,7 +36,7 @@ fn a_body_is_decoded_before_it_is_compared() {
         other.contains("decoded, that is not as expected"),
         "{other}"
     );
-    // A tiny body may become longer by its coding.
+    // Encoding may make a tiny body longer.
     let tiny = Expect::new(Statuses::default(), Some(b"x".to_vec()), Vec::new());
     let mut gzip = Vec::new();
     let encoder = flate2::read::GzEncoder::new(&b"x"[..], flate2::Compression::none());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Only this host and private networks are loaded, unless the user names the very host. Nothing is
-//! connected to here.
+//! Only this host and private networks are loaded, unless the user names the exact host. These tests open no
+//! connections.
 
 use lab_load::{LoadGuard, LoadUrl};
 use std::net::IpAddr;
@@ -62,7 +62,7 @@ fn all_others_are_refused() {
     ] {
         let error = checked(&guard, "http://x.test", &[far]).unwrap_err();
         assert!(error.contains("--i-may-load x.test"), "{error}");
-        // One of several is enough.
+        // One foreign address is enough for an error.
         assert!(
             checked(&guard, "http://x.test", &["127.0.0.1", far]).is_err(),
             "{far}"

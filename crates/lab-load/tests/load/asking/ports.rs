@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forecast of ports is computed from the kernel's settings.
+//! The forecast of local ports follows from the kernel's settings.
 
 use lab_load::Ports;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const MINUTES: Duration = Duration::from_secs(600);
 
 #[test]
 fn without_reuse_ports_last_for_a_minute_each() {
-    // 28,232 ports, each back after 60 s: 470.5 per second.
+    // 28,232 ports, each of which is free again after 60 s: 470.5 connections per second.
     let forecast = |rate| USUAL.forecast(Some(rate), MINUTES, false);
     assert!(!forecast(470.0).short);
     let short = forecast(471.0);
@@ -55,7 +55,7 @@ fn a_short_load_needs_only_as_many_ports_as_connections() {
 
 #[test]
 fn reuse_gives_ports_back_after_a_second() {
-    // 2: on the loopback interface only; without timestamps: never.
+    // 2 means only on the loopback interface; without timestamps, ports are never reused.
     assert!(!USUAL.forecast(Some(28_000.0), MINUTES, true).short);
     assert!(USUAL.forecast(Some(29_000.0), MINUTES, true).short);
     let always = Ports { reuse: 1, ..USUAL };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files of requests are read as documented; what is wrong in them is named by its line.
+//! Request files are parsed as documented, and error messages name the invalid line.
 
 use lab_load::{JobError, LoadUrl, Request, Requests, read_requests};
 use rand::rngs::SmallRng;
@@ -47,7 +47,7 @@ impl Folder {
     }
 
     fn read(&self, text: impl AsRef<[u8]>) -> Result<Vec<Request>, JobError> {
-        // A file that is cut and written anew waits for the disk on some file systems.
+        // On some filesystems, truncating and rewriting a file waits for the disk.
         let _ = std::fs::remove_file(self.file());
         std::fs::write(self.file(), text).unwrap();
         let base = LoadUrl::parse("http://me:pw@127.0.0.1:8080/start").unwrap();
@@ -207,7 +207,7 @@ fn a_path_needs_a_server() {
     );
 }
 
-/// Mutated files are read or refused, and what is read can be rendered and read by another parser.
+/// Mutated files are either rejected, or parsed into requests that can be rendered and that another parser accepts.
 #[test]
 fn no_file_makes_it_panic() {
     let folder = Folder::new();

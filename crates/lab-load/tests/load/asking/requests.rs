@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rendered requests are the ones described, as an independent parser reads them, and nothing can be smuggled
-//! in.
+//! An independent parser reads rendered requests as specified, and input cannot inject other requests.
 
 use lab_load::{Header, LoadUrl, Request, Requests, method};
 use std::collections::HashMap;
@@ -137,7 +136,7 @@ fn a_requests_own_headers_go_before_common_ones() {
 fn the_urls_user_is_authorized() {
     let url = "http://Aladdin:open%20sesame@127.0.0.1/";
     let basic = read(request_to(url), true);
-    // RFC 7617, 2.
+    // RFC 7617, section 2.
     assert_eq!(
         basic.all("authorization"),
         ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]
@@ -240,7 +239,7 @@ fn only_a_head_has_no_body_in_its_answer() {
     }
 }
 
-/// Every character that a URL may have arrives in both versions of HTTP.
+/// Every character that a URL may contain arrives unchanged in both versions of HTTP.
 #[test]
 fn any_path_is_rendered() {
     for code in (0x20..0x7f).chain([0xe9, 0x20ac, 0x1f600]) {
@@ -291,7 +290,7 @@ fn each_has_its_share_evenly_spread() {
         for (i, weight) in weights.iter().enumerate() {
             assert_eq!(counts[&format!("/{i}")], 100 * weight);
         }
-        // In any half of the order, the one of weight 6 has its half, but for one.
+        // Any half of the order contains half of the occurrences of the request with weight 6, give or take one.
         for start in 0..11 {
             let half = (start..start + 6)
                 .filter(|i| path(&requests, *i) == "/2")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How answers are read from a connection, whatever the pieces that they come in.
+//! Responses are parsed correctly, however they are split into pieces.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::response::*;
 
-/// The answers in a stream that comes in pieces of so many bytes, each with its body.
+/// Returns the responses in a stream that arrives in pieces of `piece` bytes, each with its body.
 fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malformed> {
     let (mut reader, mut answers, mut body) = (ResponseReader::new(), Vec::new(), Vec::new());
     for mut bytes in stream.chunks(piece) {
@@ -18,7 +18,7 @@ fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malf
     Ok(answers)
 }
 
-/// Whatever the pieces.
+/// Asserts the bodies for every size of the pieces.
 #[track_caller]
 fn assert_bodies(stream: &str, bodies: &[&str]) {
     for piece in 1..=stream.len() {
@@ -82,7 +82,7 @@ fn a_field_goes_on_over_several_lines() {
     assert_bodies(&[chunked, folded].concat(), &["abc", "abc"]);
     let closes = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: x,\r\n close\r\n\r\n";
     assert!(!read(closes.as_bytes(), 5).unwrap()[0].0.keep_alive);
-    // A fold is a blank: it joins no number, and no control character gets in by one.
+    // A fold counts as a space: it does not join digits, and it does not admit control characters.
     assert_malformed("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 2\r\n\r\n");
     assert_malformed("HTTP/1.1 200 OK\r\nX: 1\r\n \0\r\n\r\n");
     assert_malformed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n X: 1\r\n\r\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! URLs are taken apart as the standards say, and no password is shown.
+//! URLs are parsed according to the standards, and passwords are never shown.
 
 use lab_load::{IpFamily, LoadGuard, LoadUrl, Origin};
 use std::net::TcpListener;

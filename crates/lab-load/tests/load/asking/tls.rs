@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers are believed only with a certificate of a known authority, unless the user wants otherwise.
+//! A server needs a certificate from a trusted authority, unless the user disables verification.
 
 use crate::authority::Authority;
 use lab_load::{LoadUrl, Tls, Trust};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 const HTTP_2_AND_1: &[&[u8]] = &[b"h2", b"http/1.1"];
 
-/// Shakes hands in memory; yields the protocol that both agreed on and how they did.
+/// Performs a handshake in memory. Returns the negotiated protocol and the kind of handshake.
 fn shake(tls: &Tls, server: Arc<ServerConfig>) -> Result<(Vec<u8>, HandshakeKind), rustls::Error> {
     let mut client = ClientConnection::new(tls.config.clone(), tls.name.clone())?;
     let mut server = ServerConnection::new(server)?;
-    // Some rounds more than needed, so that tickets for another time have arrived.
+    // More rounds than necessary, so that the tickets for session resumption have arrived.
     for _ in 0..5 {
         let mut wire = Vec::new();
         while client.write_tls(&mut wire).unwrap() > 0 {}
@@ -96,7 +96,7 @@ fn files_without_authorities_are_refused() {
     }
 }
 
-/// Every connection is one of a new user.
+/// Every connection does a full handshake, like that of a new client.
 #[test]
 fn no_handshake_is_resumed() {
     let authority = Authority::new();

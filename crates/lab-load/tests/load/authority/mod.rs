@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// An authority of its own, until it is dropped.
+/// A certificate authority in a temporary directory, which is removed when the authority is dropped.
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     pub folder: tempfile::TempDir,
@@ -24,12 +24,12 @@ impl Authority {
         Authority { issuer, folder }
     }
 
-    /// Its certificate.
+    /// Returns the path of the authority's certificate.
     pub fn file(&self) -> PathBuf {
         self.folder.path().join("ca.pem")
     }
 
-    /// A server of this name that offers these protocols.
+    /// Returns the configuration of a server with this name that offers these protocols.
     pub fn server(&self, name: &str, protocols: &[&[u8]]) -> Arc<ServerConfig> {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([name.to_owned()]).unwrap();
@@ -38,7 +38,7 @@ impl Authority {
     }
 }
 
-/// A server with this certificate that offers these protocols.
+/// Returns the configuration of a server with this certificate that offers these protocols.
 pub fn serve(
     certificate: CertificateDer<'static>,
     key: &KeyPair,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A server for tests that speaks HTTP/2, well, badly and not at all, over TLS or not.
+//! An HTTP/2 test server that responds correctly, incorrectly or not at all, with or without TLS.
 #![allow(dead_code)]
 
 use bytes::Bytes;
@@ -19,29 +19,29 @@ use tokio_rustls::TlsAcceptor;
 /// The server's reaction to a request.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Act {
-    /// Answers with this status and body.
+    /// Responds with this status and body.
     Answer(u16, &'static [u8]),
-    /// Sends the request's body back.
+    /// Responds with the body of the request.
     Echo,
-    /// Answers in two parts with trailers.
+    /// Responds with a body in two parts, and with trailers.
     Trailers,
-    /// Answers a millisecond later.
+    /// Responds after a millisecond.
     Later,
-    /// Ends the stream.
+    /// Resets the stream.
     Reset,
-    /// Does nothing more about it.
+    /// Never responds.
     Silence,
-    /// Answers, and says that the connection ends.
+    /// Responds, and announces that the connection will close (GOAWAY).
     Goodbye,
-    /// Ends the connection.
+    /// Closes the connection.
     Close,
-    /// Answers, and ends the connection when it has been idle for a while.
+    /// Responds, and closes the connection after some idle time.
     Idle,
 }
 
 pub const OK: Act = Act::Answer(200, b"hello");
 
-/// A server on a port of its own, until it is dropped.
+/// A server that listens on a free port until it is dropped.
 pub struct Server {
     pub address: SocketAddr,
     pub counts: Arc<Counts>,
@@ -58,7 +58,7 @@ pub struct Counts {
 }
 
 impl Server {
-    /// Does what `act` says of a connection's request, counted from 0.
+    /// Starts a server. `act` returns the reaction to each request of a connection, numbered from 0.
     pub fn new(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Server {
         Server::over(None, act)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loads for tests: a job that is changed as a test needs it, and all that happened when it was carried out.
+//! Helpers that build jobs, run them, and check the merged records.
 
 use lab_load::{
     Engine, Expect, LoadGuard, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses,
@@ -8,7 +8,7 @@ use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A closed loop over four kept connections with what is made of a request for `url`.
+/// Creates a closed loop over four connections. `change` modifies the request for `url`.
 pub fn job(url: &str, keep_alive: bool, change: impl Fn(Request) -> Request) -> LoadJob {
     let link = LoadUrl::parse(url).unwrap();
     let address = link.origin.address(None, &LoadGuard::default()).unwrap();
@@ -42,13 +42,13 @@ pub fn open_loop(rate: f64) -> Arrivals {
     }
 }
 
-/// Wants this body.
+/// Expects this body.
 pub fn body(text: &[u8]) -> Arc<Expect> {
     let body = Some(text.to_vec());
     Arc::new(Expect::new(Statuses::default(), body, vec![]))
 }
 
-/// A load of some milliseconds in slices of 50 ms, all of them together.
+/// Runs a load in slices of 50 ms, and returns the merged record.
 #[track_caller]
 pub fn load(job: LoadJob, ms: u64) -> SliceRecord {
     load_again(&mut Engine::start(job).unwrap(), ms)
@@ -76,7 +76,7 @@ pub fn assert_adds_up(record: &SliceRecord) {
     assert_eq!(record.service.len(), record.served);
 }
 
-/// All requests fail, in one way.
+/// Asserts that all requests fail with the same error.
 #[track_caller]
 pub fn assert_fails(record: &SliceRecord, kind: ErrorKind, words: &str) {
     let (of_kind, errors) = (record.errors[kind as usize], &record.errors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers for tests: a thread for each connection, answering as a test says.
+//! HTTP/1.1 test servers, with one thread per connection.
 #![allow(dead_code)]
 
 use std::io::{Read, Write};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// A server on a port of its own, until it is dropped.
+/// A server that listens on a free port until it is dropped.
 pub struct Server {
     pub address: SocketAddr,
     counts: Arc<Counts>,
@@ -25,12 +25,12 @@ struct Counts {
 }
 
 impl Server {
-    /// Answers every request with these bytes.
+    /// Starts a server that responds to every request with these bytes.
     pub fn answering(bytes: &'static [u8]) -> Server {
         Server::new(move |stream, _| answer(stream, bytes))
     }
 
-    /// Calls this for every request (of a connection, counted from 0), as long as it returns `true`.
+    /// Starts a server that calls `answer` for each request of a connection, numbered from 0, until it returns false.
     pub fn new(answer: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static) -> Server {
         Server::with_counts(move |stream, counts| {
             let (mut received, mut number) = (Vec::new(), 0);
@@ -54,7 +54,7 @@ impl Server {
         })
     }
 
-    /// Calls this for every connection.
+    /// Starts a server that calls `serve` for each connection.
     pub fn raw(serve: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> Server {
         Server::with_counts(move |stream, _| serve(stream))
     }
@@ -98,13 +98,13 @@ impl Server {
         self.counts.requests.load(SeqCst)
     }
 
-    /// The most requests that came together.
+    /// Returns the maximum number of requests that arrived together.
     pub fn most_at_once(&self) -> u64 {
         self.counts.most_at_once.load(SeqCst)
     }
 }
 
-/// Nobody listens any more, and all connections are ended.
+/// Stops listening and closes all connections.
 impl Drop for Server {
     fn drop(&mut self) {
         self.counts.ends.store(true, SeqCst);
@@ -118,18 +118,18 @@ impl Drop for Server {
     }
 }
 
-/// Sends an answer: whether the connection goes on.
+/// Sends a response. Returns true if the connection stays open.
 pub fn answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     stream.write_all(bytes).is_ok()
 }
 
-/// Sends an answer behind which the connection ends.
+/// Sends the last response on a connection.
 pub fn last_answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     answer(stream, bytes);
     false
 }
 
-/// Sends an answer one byte at a time.
+/// Sends a response one byte at a time.
 pub fn sent_in_pieces(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     stream.set_nodelay(true).unwrap();
     bytes.iter().all(|byte| stream.write_all(&[*byte]).is_ok())
