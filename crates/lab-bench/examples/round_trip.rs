@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// Times many calls. Returns the times in µs, in ascending order.
+/// Measures many calls. Returns their durations in µs, in ascending order.
 fn times(mut call: impl FnMut()) -> Vec<f64> {
     let mut times: Vec<f64> = (0..TURNS)
         .map(|_| {

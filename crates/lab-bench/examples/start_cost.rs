@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs 400 turns of each in mirrored order, and prints the medians.
+/// Runs 400 turns of each method in mirrored order, and prints the medians.
 fn compare(program: &[String], core: usize) {
     let mut starter = Starter::new().expect("the starter starts");
     pin(nix::unistd::Pid::from_raw(0), &[core]).expect("a core that may be used");

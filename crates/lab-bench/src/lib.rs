@@ -2,9 +2,9 @@
 //! Executes a plan: builds subjects, exchanges messages with them, freezes and wakes them, and verifies that they do
 //! the same work.
 //!
-//! Every sample is written to the run file before the next one is taken. A [`Session`] decides which blocks are
-//! missing, an [`Executor`] has them measured, and a [`Workload`] is what they measure. This crate computes no
-//! confidence intervals: at an interim analysis it asks `lab_stats::stop` whether the run may end.
+//! Every sample is written to the run file before the next one is measured. A [`Session`] decides which blocks are
+//! missing, an [`Executor`] measures them, and a [`Workload`] defines what a block measures. This crate computes no
+//! confidence intervals. At an interim analysis, `lab_stats::stop` decides whether the run may end.
 
 mod batches;
 pub mod build;

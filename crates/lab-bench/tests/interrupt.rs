@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A separate test program, because a request to stop lasts until the process exits.
+//! A separate test program, because a request to stop stays in effect until the process exits.
 
 use lab_bench::interrupt;
 use nix::sys::signal::{Signal, raise};

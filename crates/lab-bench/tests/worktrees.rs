@@ -86,7 +86,7 @@ impl Repository {
         assert_eq!(self.registered(), 1);
     }
 
-    /// Starts a process that creates worktrees of `HEAD` and keeps them: this test program, running [`holder`].
+    /// Starts this test program as a process that creates worktrees of `HEAD` and keeps them: see [`holder`].
     fn holder(&self) -> Child {
         let mut holder = Command::new(std::env::current_exe().unwrap());
         holder
@@ -103,7 +103,7 @@ impl Repository {
     }
 }
 
-/// The program started by [`Repository::holder`], not a test. It reports its outcome and waits.
+/// The program that [`Repository::holder`] starts; it is not a test. It reports its result and waits.
 #[test]
 #[ignore]
 fn holder() {
@@ -118,7 +118,7 @@ fn holder() {
     }
 }
 
-/// Returns the rest of a holder's first line that begins with this word.
+/// Returns the rest of the holder's first line that begins with `word`.
 fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
@@ -246,7 +246,7 @@ fn what_is_no_repository() {
     assert!(matches!(error, Err(WorktreeError::Place(..))));
 }
 
-/// Anybody can write a commit message, and benchlab shows it in a terminal.
+/// Anyone can write a commit message, and benchlab shows it in a terminal.
 #[test]
 fn words_of_commits_are_clean() {
     let place = Repository::new();
@@ -281,7 +281,7 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
         3,
         "the repository, the other's, and the held one"
     );
-    // The worktree of a running benchlab is not touched.
+    // The worktree of a running benchlab process is not removed.
     drop(place.worktrees(&place.repository(), &["HEAD"]).unwrap());
     assert_eq!(program_at(&held), "two");
     drop(alive.stdin.take());

@@ -16,7 +16,7 @@ pub fn allowed_cores() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// Returns the same cores as a set.
+/// Returns the set of cores that this process may use, as of the first call.
 pub fn allowed_set() -> io::Result<CpuSet> {
     static FIRST: OnceLock<CpuSet> = OnceLock::new();
     if let Some(set) = FIRST.get() {

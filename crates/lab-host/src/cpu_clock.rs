@@ -5,7 +5,7 @@ use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::io;
 
-/// The CPU clock of a process: the time that all of its threads used, including threads that have exited.
+/// The CPU clock of a process. It covers all threads, including threads that have exited.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuClock(ClockId);
 

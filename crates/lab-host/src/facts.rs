@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Describes the machine for people.
+//! Describes the machine for reports.
 
 use crate::{allowed_cores, procfs};
 use lab_model::Host;
 use std::fs;
 
-/// Returns the machine's facts, without findings.
+/// Returns a description of the machine, without findings.
 pub fn describe() -> Host {
     Host {
         facts: facts(),
@@ -88,7 +88,7 @@ fn cpu_field(cpuinfo: &str, name: &str) -> String {
         .map_or(String::new(), |(_, v)| v.trim().to_owned())
 }
 
-/// Returns the word in brackets, as in `always [madvise] never`.
+/// Returns the selected option of a setting, which is in brackets: `always [madvise] never`.
 fn chosen(path: &str) -> String {
     let options = text(path);
     options

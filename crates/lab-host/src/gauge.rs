@@ -17,10 +17,9 @@ pub struct Gauge {
     lab: LabCpu,
 }
 
-/// CPU time of benchlab and its descendants, and of the kernel threads that work for them.
+/// CPU time of benchlab, its descendants, and the kernel threads that work for them.
 ///
-/// Descendants are needed because servers work in separate processes: PostgreSQL, for example, has one per
-/// connection.
+/// Descendants are included because servers run in separate processes: PostgreSQL, for example, has one per connection.
 struct LabCpu {
     own: TreeCpu,
     own_ns: u64,
@@ -51,7 +50,8 @@ impl Gauge {
 
     /// Returns the host's activity since the start.
     ///
-    /// CPU time of benchlab, of its descendants, and of the kernel for them does not count as foreign.
+    /// The CPU time of benchlab, of its descendants, and of kernel threads that work for them does not count as
+    /// foreign.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
@@ -68,9 +68,9 @@ impl Gauge {
         }
     }
 
-    /// Returns the host's activity since the start, without the CPU time of a local server under test.
+    /// Returns the host's activity since the start, excluding the CPU time of a local server under test.
     ///
-    /// If the server's CPU time is `None`, it is unknown, and no foreign time is counted.
+    /// If `server_cpu_ns` is `None`, the server's CPU time is unknown, and no CPU time counts as foreign.
     pub fn read_beside(&self, server_cpu_ns: Option<u64>) -> Disturbance {
         let disturbance = self.read();
         let all = counters().all - self.before.all;
@@ -122,10 +122,10 @@ impl LabCpu {
         }
     }
 
-    /// Returns the ticks since the start.
+    /// Returns the ticks used since the start.
     fn ticks_since(&self) -> u64 {
         let own_ns = self.own.clone().read(&[Pid::this()]) - self.own_ns;
-        // The time of a thread that has exited is lost.
+        // The time of a kernel thread that has exited is unknown.
         let used = |(thread, now): (Pid, u64)| {
             let before = self.kernel.get(&thread).copied().unwrap_or(0);
             now.saturating_sub(before)
@@ -134,7 +134,7 @@ impl LabCpu {
     }
 }
 
-/// Returns the time during which a task waited for memory (pressure stall information,
+/// Returns the total time during which a task waited for memory, in µs (pressure stall information,
 /// Documentation/accounting/psi).
 fn memory_pressure_us() -> u64 {
     let pressure = text("/proc/pressure/memory");
@@ -169,7 +169,7 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
-    /// The grandchild stands for a server's processes, one per connection.
+    /// The grandchild stands for the process that a server starts for a connection.
     #[test]
     fn what_a_grandchild_uses_is_the_labs_own() {
         let lab = LabCpu::start();

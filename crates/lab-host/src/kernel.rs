@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kernel threads that work for subjects. Their CPU time does not count as foreign load.
+//! Kernel threads that work for subjects. Their CPU time does not count as foreign activity.
 
 use crate::procfs;
 use nix::unistd::Pid;
@@ -19,12 +19,12 @@ const HELPERS: [&str; 7] = [
 /// The parent of all kernel threads.
 const KTHREADD: Pid = Pid::from_raw(2);
 
-/// Returns true if the name belongs to one of these kernel threads.
+/// Returns true if the name belongs to a kernel thread that works for subjects.
 pub fn is_helper(name: &str) -> bool {
     HELPERS.iter().any(|helper| name.starts_with(helper))
 }
 
-/// Returns the CPU time of each of these kernel threads, in ticks.
+/// Returns the CPU time of each kernel thread that works for subjects, in ticks.
 pub fn ticks() -> HashMap<Pid, u64> {
     if procfs::name(KTHREADD) != "kthreadd" {
         return HashMap::new();

@@ -20,7 +20,7 @@ pub enum Medium {
 
 /// Substrings of the model names of virtual devices, with their hypervisor or cloud.
 ///
-/// A device that is passed through has its manufacturer's name.
+/// A passed-through device reports the model name of its manufacturer and is not virtual here.
 const MODELS: [(&str, &str); 9] = [
     ("QEMU", "QEMU"),
     ("VMware", "VMware"),
@@ -51,7 +51,7 @@ impl Medium {
         }
     }
 
-    /// Returns the word for the medium in audit rules.
+    /// Returns the name of the medium in audit rules.
     pub fn word(&self) -> &'static str {
         match self {
             Medium::Nvme => "nvme",
@@ -62,7 +62,7 @@ impl Medium {
         }
     }
 
-    /// Returns true if each block can be written only a limited number of times.
+    /// Returns true if the medium wears out, because each block can be written only a limited number of times.
     pub fn has_limited_writes(&self) -> bool {
         matches!(self, Medium::Nvme | Medium::Flash)
     }
@@ -83,9 +83,9 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     models.find(|(part, _)| model.contains(part)).map(|m| m.1)
 }
 
-/// Returns the reason why reads may come from a cache that the kernel does not control.
+/// Returns why reads of a disk may come from a cache that the kernel does not control.
 ///
-/// Returns `None` for a real disk.
+/// Returns `None` for a physical disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {
     match Medium::of(&Root::live(), disk) {
         Medium::Virtual(vendor) => Some(format!(

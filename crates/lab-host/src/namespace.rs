@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// A network namespace. Sockets created in it stay in it, no matter which thread uses them.
+/// A network namespace. Sockets created in it stay in it, no matter which thread uses them later.
 pub struct Namespace(File);
 
 /// Two namespaces connected by a cable.
@@ -52,10 +52,10 @@ impl Namespace {
     /// Runs `work` in the namespace, on a separate thread.
     ///
     /// # Errors
-    /// Returns an error message if the namespace cannot be entered.
+    /// Returns an error message if the thread cannot enter the namespace.
     ///
     /// # Panics
-    /// If `work` panics.
+    /// Panics if `work` panics.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
         thread::scope(|scope| {
             let inside = scope.spawn(|| -> Result<T, String> {
@@ -80,7 +80,7 @@ impl NamespacePair {
     ///
     /// They are reserved for documentation (RFC 5737, RFC 3849), so no host uses them.
     pub const CLIENT: [&'static str; 2] = ["192.0.2.2", "2001:db8::2"];
-    /// The addresses of the server's end.
+    /// The addresses of the server's end, from the same reserved ranges.
     pub const SERVER: [&'static str; 2] = ["192.0.2.1", "2001:db8::1"];
 
     /// Creates both namespaces and the cable.
@@ -145,7 +145,7 @@ impl End<'_> {
         self.within(|| {
             for address in self.addresses {
                 let words = ["address", "add", address.as_str(), "dev", self.device];
-                // nodad skips duplicate address detection: no other host can have the address.
+                // `nodad` skips duplicate address detection, because no other host can have the address.
                 let flags: &[&str] = if address.contains(':') {
                     &["nodad"]
                 } else {

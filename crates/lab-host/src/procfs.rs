@@ -69,7 +69,7 @@ pub fn field(text: &str, name: &str) -> u64 {
 
 /// Returns the fields of `/proc/PID/stat` from the third on.
 ///
-/// They are counted after the last `)`, because the program's name may contain spaces and parentheses.
+/// They follow the last `)`, because the program's name may contain spaces and parentheses.
 fn fields(stat: &str) -> Vec<&str> {
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     rest.split_whitespace().collect()
@@ -86,7 +86,7 @@ fn stat(pid: Pid) -> String {
     fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default()
 }
 
-/// Returns utime and stime from `/proc/PID/stat`, in ns.
+/// Returns the user and system time (utime and stime) from `/proc/PID/stat`, in ns.
 fn times(stat: &str) -> (u64, u64) {
     (
         sum(stat, 11..=11) * tick_ns(),
@@ -102,7 +102,7 @@ pub fn is_runnable(pid: Pid) -> bool {
     })
 }
 
-/// Returns the process IDs among the names in a directory.
+/// Returns the numeric names in a directory, as process IDs.
 fn numbered(folder: &str) -> Vec<Pid> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
@@ -127,7 +127,7 @@ pub fn ran_ns(pid: Pid, task: Pid) -> u64 {
     first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the name of a process's program or of a kernel thread; empty if it has exited.
+/// Returns the name of a process or kernel thread, or an empty string if it has exited.
 pub fn name(pid: Pid) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
 }
@@ -190,7 +190,7 @@ pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     })
 }
 
-/// Returns the CPU time of a process and of the children that it waited for in ticks, or 0 if it has exited.
+/// Returns the CPU time of a process and the children that it waited for, in ticks, or 0 if the process has exited.
 pub fn ticks(pid: Pid) -> u64 {
     sum(&stat(pid), 11..=14)
 }
@@ -209,8 +209,8 @@ pub fn resident_bytes(pid: Pid) -> Option<u64> {
 
 /// Returns the resident memory of a set of processes in bytes (proportional set size).
 ///
-/// Memory that n processes share counts as one n-th for each. Returns `None` if the first process has exited,
-/// or if this user may not read its memory.
+/// Memory shared by n processes counts as one n-th for each of them. Returns `None` if the first process has exited, or
+/// if this user may not read its memory.
 pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
     let share = |pid: &Pid| {
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
@@ -225,7 +225,7 @@ pub(crate) fn tick_ns() -> u64 {
     1_000_000_000 / ticks_per_second()
 }
 
-/// Returns the number of ticks, the unit of the times in `/proc`, per second.
+/// Returns the number of ticks per second. A tick is the unit of the times in `/proc`.
 pub fn ticks_per_second() -> u64 {
     match sysconf(SysconfVar::CLK_TCK) {
         Ok(Some(ticks)) if ticks > 0 => ticks as u64,

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The maximum number of bytes read from a file; the files that probes read are small.
+/// The maximum number of bytes read from a file. The files that probes read are small.
 const MOST: u64 = 1 << 20;
-/// A program that takes longer is killed, because a disk may not respond.
+/// The time limit of a program, after which it is killed. A program may hang because a disk does not respond.
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The machine whose files are read.
@@ -37,7 +37,7 @@ impl Root {
         }
     }
 
-    /// Returns true if this machine is read.
+    /// Returns true for this machine, and false for a copy.
     pub fn is_live(&self) -> bool {
         self.is_live
     }

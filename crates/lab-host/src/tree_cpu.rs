@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CPU time of processes and all of their descendants, as a sum that never decreases.
 //!
-//! A process's clock is exact while the process is running. When the process exits and its parent waits for it,
-//! the parent's time of waited-for children grows by everything that the process used, in ticks (proc(5),
-//! cutime and cstime).
+//! The clock of a running process is exact. When the process exits and its parent waits for it, its whole CPU time is
+//! added to the parent's time of waited-for children, in ticks (proc(5), cutime and cstime).
 //!
-//! The plain sum over running processes decreases when a process exits that nobody waits for, or whose last
-//! tick is incomplete. So this module adds up what each process used from one reading to the next.
+//! A plain sum over running processes would decrease when a process exits without being waited for, or when its last
+//! tick is incomplete. Therefore, this module adds up the CPU time that each process used between consecutive readings.
 
 use crate::cpu_clock::CpuClock;
 use crate::procfs;
@@ -32,7 +31,7 @@ struct ProcessId {
 /// The times of a process at one reading.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProcessTimes {
-    /// The process through which it was found; `None` for a root or for a process whose parent has exited.
+    /// The parent through which the process was found; `None` for a root, or if the parent has exited.
     parent: Option<ProcessId>,
     clock_ns: u64,
     /// CPU time of the children that the process waited for, including the children that those waited for.
@@ -55,7 +54,7 @@ struct Accounted {
 }
 
 impl TreeCpu {
-    /// Excludes one of the descendants from now on.
+    /// Excludes a descendant from now on. `None` excludes nothing.
     pub fn leave_out(&mut self, pid: Option<Pid>) {
         self.uncounted = pid;
     }
@@ -69,7 +68,7 @@ impl TreeCpu {
         self.read_with(roots, procfs::children)
     }
 
-    /// Does the same with a custom function that finds the children of a process.
+    /// Like [`TreeCpu::read`], with a custom function that returns the children of a process.
     pub fn read_with(&mut self, roots: &[Pid], children: impl Fn(Pid) -> Vec<Pid>) -> u64 {
         let mut now = HashMap::new();
         for &root in roots {
@@ -92,7 +91,7 @@ impl TreeCpu {
         self.processes.keys().map(|id| id.pid)
     }
 
-    /// Adds the time that processes used since the last reading.
+    /// Adds the CPU time that processes used since the last reading.
     fn account(&mut self, now: HashMap<ProcessId, ProcessTimes>) {
         let before = mem::take(&mut self.processes);
         let mut ended_ns: HashMap<ProcessId, u64> = HashMap::new();
@@ -103,7 +102,7 @@ impl TreeCpu {
             let parent_of = |id: &ProcessId| before.get(id)?.times.parent;
             let mut ancestors = std::iter::successors(times.parent, parent_of);
             if let Some(ancestor) = ancestors.find(|id| now.contains_key(id)) {
-                // The times of its children were counted when it waited for them, or before.
+                // The times of the children were counted when the process waited for them, or before.
                 *ended_ns.entry(ancestor).or_default() +=
                     times.clock_ns + times.waited_for_ns + due_ns;
             }
@@ -133,9 +132,9 @@ fn settle(due_ns: u64, grown_ns: &mut u64) -> u64 {
     due_ns - settled_ns
 }
 
-/// Reads a process and its descendants, each after its parent.
+/// Reads a process and its descendants, parents before children.
 ///
-/// So a child that exits in the meantime is not in any time that was read.
+/// In this order, a child that exits during the reading is not included in the time of any process that was read.
 fn visit(pid: Pid, children: impl Fn(Pid) -> Vec<Pid>, now: &mut HashMap<ProcessId, ProcessTimes>) {
     let mut found = vec![(pid, None)];
     while let Some((pid, parent)) = found.pop() {
@@ -217,14 +216,14 @@ mod tests {
             now
         }
 
-        /// Returns the next line that the script writes.
+        /// Returns the next output line of the script.
         fn line(&mut self) -> String {
             let mut line = String::new();
             self.output.read_line(&mut line).unwrap();
             line.trim().to_owned()
         }
 
-        /// Reads the sum repeatedly until the script writes a line.
+        /// Reads the sum repeatedly until the script prints a line.
         fn read_until_line(&mut self) -> String {
             std::thread::scope(|scope| {
                 let Shell {
@@ -246,20 +245,20 @@ mod tests {
             })
         }
 
-        /// Continues after a `pause`.
+        /// Lets the script continue after a `pause`.
         fn go_on(&mut self) {
             let input = self.child.stdin.as_mut().unwrap();
             input.write_all(b"\n").unwrap();
         }
 
-        /// Compares the sum with the exact time of a shell that has no running descendants and waited for all
-        /// of them.
+        /// Compares the sum with the exact time of a shell that has no running descendants and has waited for all of
+        /// them.
         fn assert_exact(&mut self) {
             let own = clock_ns(self.pid()).unwrap();
             let truth = own + procfs::process_stat(self.pid()).unwrap().waited_for_ns;
             let sum = self.read();
             assert!(truth > 50 * MS, "{truth}");
-            // Ticks of user and of system time are rounded down.
+            // User and system time are each rounded down to ticks.
             let tolerance = 40 * MS + truth / 50;
             assert!(sum.abs_diff(truth) <= tolerance, "{sum} is not {truth}");
         }
@@ -391,7 +390,7 @@ mod tests {
             (child, Some(main), 200, 0),
             (grandchild, Some(child), 300, 0),
         ];
-        // Both used 50 ms more before they exited.
+        // Both processes used another 50 ms before they exited.
         assert_eq!(sums(&[all, &[(main, None, 100, 600)]]), [600, 700]);
         // The main process was read before the child exited.
         assert_eq!(
@@ -403,7 +402,7 @@ mod tests {
             ]),
             [600, 610, 710, 760]
         );
-        // Nobody waited for the child: later children count.
+        // Nobody waited for the child, so the time of later children counts.
         assert_eq!(
             sums(&[
                 all,
@@ -414,7 +413,7 @@ mod tests {
             ]),
             [600, 600, 600, 600, 1080]
         );
-        // Another process has the same ID.
+        // Another process reuses the ID.
         let other = id(2, 9);
         let now: Processes = &[(main, None, 100, 510), (other, Some(main), 3, 0)];
         assert_eq!(sums(&[all, now]), [600, 613]);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verifies that all subjects do the same work: the required check value and units of a point.
+//! Verifies that all subjects do the same work: the expected check value and units of each point.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::process::BatchResult;
 use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
 
-/// A check value and units.
+/// A check value and the number of units.
 pub type Checked = (u64, u64);
 
-/// The required results of points.
+/// The expected results of points.
 ///
-/// Contains the outcome of each point for each requested number of operations, and the rows that one operation must
-/// leave in a fresh target.
+/// Contains the outcome of each point for each requested number of operations, and the rows that a single operation
+/// must leave in a fresh target.
 #[derive(Default)]
 pub struct Expected {
     outcomes: HashMap<(PointId, u64), Checked>,
@@ -42,7 +42,7 @@ impl Expected {
         outcomes.collect()
     }
 
-    /// Compares the content that a subject's first operation left in its target with the required content.
+    /// Compares the content that a subject's first operation left in its target with the expected content.
     pub fn compare_content(&self, point: PointId, found: Option<String>) -> SubjectResult<()> {
         match (self.contents.get(&point), found) {
             (Some(wanted), Some(found)) if *wanted != found => Err(Fault::Failed(
@@ -54,7 +54,7 @@ impl Expected {
         }
     }
 
-    /// Compares a batch with the required outcome.
+    /// Compares a batch with the expected outcome.
     pub fn compare(&self, point: PointId, result: &BatchResult) -> SubjectResult<()> {
         match self.outcomes.get(&(point, result.operations)) {
             Some(&wanted) => compare(wanted, (result.check, result.units), result.operations),
@@ -63,7 +63,7 @@ impl Expected {
     }
 }
 
-/// Compares an outcome with the required one.
+/// Returns a fault if an outcome differs from the expected one.
 pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
     let differ = |key: &str, wanted: u64, found: u64| {
         Err(Fault::Failed(
@@ -78,7 +78,7 @@ pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResul
     }
 }
 
-/// Returns the outcome of most subjects. In a tie, the baseline's outcome wins, then the first subject's.
+/// Returns the outcome of most subjects. In a tie, the baseline's outcome takes precedence, then the first subject's.
 pub fn majority(outcomes: &[(SubjectId, Checked)], baseline: SubjectId) -> Option<Checked> {
     let votes = |outcome: Checked| outcomes.iter().filter(|(_, o)| *o == outcome).count();
     let of_baseline = outcomes

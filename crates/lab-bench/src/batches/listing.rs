@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads listings that subjects' builds write for people, such as the machine instructions of a loop.
+//! Reads listings that builds of subjects write, such as the machine instructions of a loop.
 
 use lab_model::{Run, Setting, Subject, SubjectId};
 use std::fs::File;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of subjects that implement the protocol: they are piloted, checked, and measured in batches.
+//! A workload of subjects that implement the protocol: it pilots and verifies them, and measures them in batches.
 
 mod expected;
 mod listing;
@@ -41,22 +41,22 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use yardstick::Yardstick;
 
-/// The number of operations after which subjects are compared before any measurement.
+/// The number of operations in the trial that compares the subjects before any measurement.
 const TRIAL: u64 = 3;
 
-/// The minimum fraction of its warm-up that a process needs at each point, as a divisor.
+/// The minimum warm-up of a process at each point, as a fraction of the pilot's warm-up (a divisor).
 ///
 /// It applies even if the process is already warm from other points of the case.
 const WARM_UP_AGAIN: u32 = 4;
 
-/// The number of mirrored pairs after which a fresh process takes over a subject's turns, if the subject starts at no
-/// cost.
+/// The number of mirrored pairs after which a fresh process takes over a subject's turns, if starting the subject is
+/// cheap.
 ///
-/// The random locations of a process's code, stack and heap change its speed by 2 %. Multiple processes average this
-/// out.
+/// The random locations of a process's code, stack and heap change its speed by 2 %. Using multiple processes averages
+/// this out.
 const PAIRS_OF_A_PROCESS: u32 = 10;
 
-/// The maximum time of start and warm-up for which a process is considered to start at no cost.
+/// The maximum time of start and warm-up for which starting a process is considered cheap.
 const CHEAP_NS: u64 = 20_000_000;
 
 /// Operation counts and their outcomes.
@@ -232,7 +232,7 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Keeps a point's server off the measured core, unless everyone may use all cores at the point.
+    /// Keeps a point's server off the measured core, unless the point's subjects may use all cores.
     fn place_server(&self, point: PointId, core: usize) {
         let target = self.targets.get(self.plan.points[point].target);
         if let Some(server) = target.and_then(TargetMaker::server) {
@@ -244,10 +244,10 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// Returns true if other subjects' pilots alternate with the baseline at a point.
+    /// Returns true if the pilots of other subjects alternate with the baseline at a point.
     ///
-    /// This requires that the times of the subjects are compared, that no faults are injected, and that no subject
-    /// has host settings. Host settings are applied only for turns in blocks.
+    /// This requires that the subjects' times are compared, that no faults are injected, and that no subject has host
+    /// settings, which are applied only during turns in blocks.
     fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
         let plan = self.plan;
         self.pilots.contains_key(&(baseline, point))
@@ -346,7 +346,7 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// Pilots a subject at a point. `is_fresh` is true if the process has not visited any other point.
+    /// Pilots a subject at a point. `is_fresh` is true if the process has not opened any other point.
     fn try_point(
         &self,
         process: &mut SubjectProcess,
@@ -358,7 +358,7 @@ impl<'a> BatchWorkload<'a> {
         let plan = self.plan;
         let (mut visit, settings) =
             OpenCase::begin(process, plan, (subject, point), &self.targets)?;
-        // A control repeats exactly what its original did.
+        // A control repeats exactly what its original subject did.
         let original = plan.subjects[subject].control_of;
         let original = original.and_then(|original| self.pilots.get(&(original, point)));
         let longest = original.map(|_| Duration::ZERO).or(share);
@@ -397,9 +397,9 @@ impl<'a> BatchWorkload<'a> {
         Ok((pilot, outcome, settings))
     }
 
-    /// Returns the minimum number of warm-up batches for a point, and the maximum while the process compiles.
+    /// Returns the range of warm-up batches at a point. The maximum applies while the process compiles.
     ///
-    /// `had` is the number of batches that already warmed up the process at other points of the case.
+    /// `had` is the number of batches with which the process was already warmed up at other points of the case.
     fn warm_up_batches(&self, pilot: &Pilot, had: u32) -> RangeInclusive<u32> {
         let own = pilot.warmup_batches;
         let (min, all) = match (had, pilot.cold_ns > 0) {
@@ -420,10 +420,10 @@ impl<'a> BatchWorkload<'a> {
         min.min(max)..=all.min(max)
     }
 
-    /// Returns the number of warm-up batches of a fresh process, for a pilot in a process that had visited other
-    /// points.
+    /// Returns the number of warm-up batches for a fresh process, if the pilot's own process had already been warmed up
+    /// at other points.
     ///
-    /// This is the longest warm-up among the subject's pilots in fresh processes, preferably of the same case.
+    /// This is the longest warm-up of the subject's pilots in fresh processes, preferably for the same case.
     fn fresh_warm_up(&self, pilot: &Pilot) -> u32 {
         let case = |point: PointId| self.plan.points[point].case;
         let fresh = self.pilots.values();
@@ -435,15 +435,15 @@ impl<'a> BatchWorkload<'a> {
         longest.unwrap_or(1)
     }
 
-    /// Returns the pilot that shows the subject in its warm state. A control's own pilot is cold, so its original's
-    /// is used.
+    /// Returns the pilot that shows the subject in its warm state. For a control, this is its original's pilot, because
+    /// the control's own pilot is cold.
     fn original<'p>(&'p self, pilot: &'p Pilot) -> &'p Pilot {
         let original = self.plan.subjects[pilot.subject].control_of;
         let original = original.and_then(|original| self.pilots.get(&(original, pilot.point)));
         original.unwrap_or(pilot)
     }
 
-    /// Has a trusted subject compute the required results of every batch.
+    /// Lets a trusted subject compute the expected results of every batch.
     fn expect_outcomes(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         let plan = self.plan;
         for point in 0..plan.points.len() {
@@ -619,7 +619,7 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    /// Keeps the server off the measured core, unless everyone may use all cores at the point.
+    /// Keeps the server off the measured core, unless the point's subjects may use all cores.
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
         self.place_server(point, self.core);
     }
@@ -653,10 +653,10 @@ impl Workload for BatchWorkload<'_> {
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
-    /// Hands the turns of each subject that starts at no cost to a fresh process.
+    /// Lets a fresh process take over the turns of each subject that is cheap to start.
     ///
-    /// The processes are started in the random order of the coming pass. Always starting the same one of two copies
-    /// first made a difference of 0.5 %.
+    /// The processes are started in the random order of the coming pass. Always starting the same one of two identical
+    /// subjects first made a difference of 0.5 %.
     fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
         let Turn {
             subject,
@@ -664,7 +664,7 @@ impl Workload for BatchWorkload<'_> {
             pass,
             ..
         } = turn;
-        // A fresh process for the few last passes would cost more than it gains.
+        // A fresh process for only a few remaining passes would cost more than it gains.
         if pass == 0
             || !pass.is_multiple_of(2 * PAIRS_OF_A_PROCESS)
             || remaining < PAIRS_OF_A_PROCESS
@@ -695,7 +695,7 @@ impl Workload for BatchWorkload<'_> {
         Ok(self.host.apply(turn.subject)?)
     }
 
-    /// Wakes a subject for one batch, freezes it again, and checks its work.
+    /// Wakes a subject for one batch, freezes it again, and verifies its work.
     fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         let Turn {
             subject,

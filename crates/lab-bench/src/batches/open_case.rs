@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One subject at one point: opened on its own target, run, and checked.
+//! A subject with one point open on its own target: runs batches and verifies the work.
 
 use crate::batches::thread_spread::ThreadSpread;
 use crate::subject::fault::SubjectResult;
@@ -12,7 +12,7 @@ use crate::targets::{TargetMaker, VisitTarget};
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// The unrecorded operations after waking, as a divisor of a turn's operations: a tenth.
+/// The number of unrecorded operations after waking, as a divisor of a turn's operations: a tenth.
 pub const LEAD_IN: u64 = 10;
 
 /// A subject with an open case.
@@ -23,7 +23,7 @@ pub struct OpenCase {
     spread: Option<ThreadSpread>,
     /// The number of batches so far.
     batches: u64,
-    /// The batches since the last check, if their calls may fail.
+    /// The batches since the last check, if calls may fail.
     calls: Vec<CallBatch>,
     effects: Option<Effects>,
     recovery: Recovery,
@@ -61,7 +61,7 @@ impl OpenCase {
         if case.cores == Cores::All {
             process.free()?;
         }
-        // A server's own processes also use cores, unknown to its clients.
+        // A server's own processes also use cores, without the knowledge of its clients.
         let has_own_cores =
             case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
         let spread = has_own_cores.then(|| ThreadSpread::new(process.pid()));
@@ -182,7 +182,7 @@ impl OpenCase {
         Ok(result)
     }
 
-    /// Checks the work done since the last check.
+    /// Verifies the work done since the last check.
     pub fn check_work(&mut self, plan: &Plan) -> SubjectResult<()> {
         let reported = std::mem::take(&mut self.reported);
         let calls = std::mem::take(&mut self.calls);
@@ -210,19 +210,19 @@ impl OpenCase {
         effects.chain(self.recovery.values()).collect()
     }
 
-    /// Returns a sum over the current contents of the target, for points that write.
+    /// Returns a checksum of the target's content, for points that write.
     pub fn content(&mut self, plan: &Plan) -> SubjectResult<Option<String>> {
         let database = self.database.as_mut();
         database.map_or(Ok(None), |d| d.content(plan, self.point))
     }
 
-    /// Starts counting opens if the case is about them.
+    /// Starts counting file opens if the case is about them.
     pub fn count_opens(&mut self, plan: &Plan) -> SubjectResult<()> {
         let database = self.database.as_mut();
         database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
     }
 
-    /// Stops counting opens, because watching costs each of them a little.
+    /// Stops counting file opens, because monitoring slows each of them down a little.
     pub fn stop_counting_opens(&mut self) {
         self.database
             .iter_mut()
@@ -234,7 +234,7 @@ impl OpenCase {
         Some(self.database.as_ref()?.server()?)
     }
 
-    /// Makes the next check cover exactly this subject's work.
+    /// Makes the next check cover exactly the subject's work from now on.
     fn begin_anew(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),

@@ -12,11 +12,11 @@ use lab_stats::warmup;
 use nix::unistd::Pid;
 use std::time::{Duration, Instant};
 
-/// The number of batches after which the pilot first checks for a steady subject. Each further check follows after
-/// half as many again.
+/// The number of batches after which the pilot first checks for a steady state. The number grows by half for each
+/// further check.
 const FIRST_LOOK: usize = 30;
 
-/// A subject is steady if at most this fraction of its batches came before the steady state (as a divisor).
+/// A subject is steady if at most this fraction of its batches came before the steady state. The value is a divisor.
 const UNSTEADY_PART: usize = 2;
 
 /// The same divisor for a subject whose helper threads compile.
@@ -43,7 +43,7 @@ const MAX_PILOT_BATCH_NS: u64 = 20_000_000;
 /// The maximum number of operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
-/// The minimum number of batches of a pilot that has no time left.
+/// The minimum number of batches in a pilot whose time is used up.
 const MIN_BATCHES_WITHOUT_TIME: usize = 4;
 
 /// The number of batches that are checked together. On a server, a check takes longer than a batch.
@@ -130,9 +130,9 @@ pub fn pilot(
         can_compile && times.is_some_and(ThreadTimes::has_helpers)
     };
     let is_compiling = |batches: &[Batch]| can_compile && helpers::are_busy(batches, workers);
-    // Of a process with long operations, after each batch.
+    // CPU times after each batch, for a process with long operations.
     let mut thread_times = Vec::new();
-    // One with long operations is classed by few batches, unless it compiles.
+    // A process with long operations is classified by fewer batches, unless it compiles.
     let goes_on = |batches: &[Batch], spent_ns: u64, times: &[ThreadTimes]| {
         batches.len() < Pilot::MIN_BATCHES
             || spent_ns < longest_ns
@@ -146,7 +146,7 @@ pub fn pilot(
             } else {
                 Pilot::MIN_BATCHES
             };
-            // Only its helper threads kept it going.
+            // Only the busy helper threads prolonged the pilot.
             is_helped = batches.len() >= Pilot::MIN_BATCHES && spent_ns >= longest_ns;
             is_cut = !is_helped && batches.len() < needed;
             break;
@@ -159,7 +159,7 @@ pub fn pilot(
             thread_times.extend(ThreadTimes::read(process.pid(), workers));
         }
         times.push(last.wall_ns as f64 / last.operations as f64);
-        // The system's queue of open events is short.
+        // The kernel's queue of inotify events is short.
         if checks_each || batches.len().is_multiple_of(CHECKED_TOGETHER) {
             visit.check_work(plan)?;
         }
@@ -207,8 +207,8 @@ pub fn pilot(
     Ok((pilot, last))
 }
 
-/// Runs batches until one takes about a turn, starting with `first` operations. A compiler may have become busy only
-/// now.
+/// Runs batches until one takes about a turn, starting with `first` operations. Repetition is necessary because a
+/// compiler may become busy only now.
 fn fitting(
     process: &mut SubjectProcess,
     visit: &mut OpenCase,
@@ -240,26 +240,27 @@ fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
 }
 
-/// Returns true if the helper threads of a process in its warm-up still compile, unlike in the last batches of its
+/// Returns true if a process's helper threads still compile during its warm-up, unlike in the last batches of its
 /// pilot.
 ///
-/// If a warm process waits for a server, the compiler's CPU time need not exceed one core.
+/// If a warm process waits for a server, total CPU usage may stay below one core even while the compiler runs.
 pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
     let own = pilot.own_batches();
     let last = &warm_up[warm_up.len().saturating_sub(LAST_BATCHES)..];
     cores_used(last) > cores_used(&own[own.len() - own.len() / 3..]) + STILL_COMPILING
 }
 
-/// CPU time that the threads of a process have used since it began, ns.
+/// The CPU time that the threads of a process have used since it started, in ns.
 #[derive(Clone, Copy, Debug)]
 struct ThreadTimes {
     all: u64,
-    /// The CPU time of all threads but those that work.
+    /// The CPU time of all threads except the working ones.
     helpers: u64,
 }
 
 impl ThreadTimes {
-    /// Reads the CPU times of a process with more threads than `workers`, which are the threads that used the most.
+    /// Reads the CPU times of a process. Returns `None` if it has at most `workers` threads. The busiest `workers`
+    /// threads count as the working ones.
     fn read(process: Pid, workers: usize) -> Option<ThreadTimes> {
         let threads = procfs::tasks(process).into_iter();
         let mut used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();
@@ -270,12 +271,14 @@ impl ThreadTimes {
         })
     }
 
-    /// Returns true if the other threads may compile. Kernels that do not account the time of threads report zero.
+    /// Returns true if the helper threads may compile. A total of zero means that the kernel does not account for
+    /// thread time.
     fn has_helpers(self) -> bool {
         self.all == 0 || self.helpers as f64 > BUSY_HELPERS * self.all as f64
     }
 
-    /// Returns true if the other threads were busy in the second half of these readings, however busy the machine was.
+    /// Returns true if the helper threads were busy in the second half of these readings. The result does not depend on
+    /// how busy the machine was.
     fn had_busy_helpers(readings: &[ThreadTimes]) -> bool {
         let (Some(before), Some(now)) = (readings.get(readings.len() / 2), readings.last()) else {
             return false;
@@ -286,7 +289,7 @@ impl ThreadTimes {
     }
 }
 
-/// Returns false for languages that are compiled before they run: there, other threads do part of the work.
+/// Returns false for languages that are compiled ahead of time, whose other threads do part of the work.
 fn can_compile(language: &str) -> bool {
     !COMPILED_LANGUAGES.contains(&language)
 }
@@ -394,7 +397,7 @@ mod tests {
         assert!(!compile(&start("lambda: time.sleep(60)"), 1));
         let helped = start("lambda: [hashlib.sha256(bytes(1 << 20)) for _ in iter(int, 1)]");
         assert!(compile(&helped, 1));
-        // Both work, as a parameter says.
+        // Both threads work, as the parameter says.
         assert!(!compile(&helped, 2));
         assert!(can_compile("Java") && can_compile("") && !can_compile("Go"));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts how often an operation waits for its server, with a proxy and before any measurement.
+//! Counts how often an operation waits for its server. This happens before any measurement, with a proxy.
 
 use crate::batches::open_case::OpenCase;
 use crate::subject::fault::{Fault, SubjectResult};
@@ -7,10 +7,10 @@ use crate::subject::process::SubjectProcess;
 use crate::targets::TargetMaker;
 use lab_model::{Plan, PointId, Setting, SubjectId};
 
-/// The number of operations before the counted ones. Drivers prepare a statement at its fifth execution.
+/// The number of operations before counting starts. Drivers prepare a statement at its fifth execution.
 const WARM_UP: u64 = 6;
 
-/// The operations of the smaller of two batches, whose difference is counted.
+/// The number of operations in the smaller of two batches whose difference is counted.
 const OPERATIONS: u64 = 4;
 
 /// Determines the setting [`Setting::ROUND_TRIPS`] of a subject at a point.

@@ -28,7 +28,7 @@ pub struct BatchStart<'a> {
 }
 
 impl BatchStart<'_> {
-    /// Starts a subject with its working thread on this core.
+    /// Starts a subject and pins its working thread to this core.
     pub fn process(
         &self,
         subject: SubjectId,
@@ -47,13 +47,13 @@ impl BatchStart<'_> {
     }
 }
 
-/// A process's warm-up for a point.
+/// The inputs for warming up a process at a point.
 pub struct WarmUpPlan<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The plan's targets.
     pub targets: &'a [TargetMaker],
-    /// The required results of the work.
+    /// The expected results of the work.
     pub expected: &'a Expected,
     /// The result of the subject's pilot at the point.
     pub pilot: &'a Pilot,
@@ -62,9 +62,10 @@ pub struct WarmUpPlan<'a> {
 }
 
 impl WarmUpPlan<'_> {
-    /// Opens the point in a process, checks its work, runs warm-up batches, and freezes the process.
+    /// Opens the point in a process, verifies the work, runs warm-up batches, and freezes the process.
     ///
-    /// Runs the minimum number of batches, and more while the process compiles. Returns the number of batches, too.
+    /// Runs the minimum number of batches, and more while the process compiles. Returns the open case and the number of
+    /// batches.
     pub fn visit(
         &self,
         process: &mut SubjectProcess,
@@ -82,7 +83,7 @@ impl WarmUpPlan<'_> {
         visit.check_work(self.plan)?;
         let content = visit.content(self.plan)?;
         self.expected.compare_content(point, content)?;
-        // Checking all batches together is just as exact, unless the kernel's queue of open events would overflow.
+        // Checking all batches together is equally exact, but the kernel's queue of file opens could overflow.
         let checks_each = self.plan.case(point).check == Check::Opens;
         let mut done = Vec::new();
         for batch in 1..=*batches.end() {
@@ -166,7 +167,7 @@ impl RunningSubject {
         let server_bytes = server.and_then(Server::memory_bytes);
         self.process.wake()?;
         if let Some(visit) = &mut self.visit {
-            // Run one more batch with file opens counted, since a subject cannot detect when they are not.
+            // Run one more batch while counting file opens, because a subject cannot detect whether they are counted.
             visit.count_opens(plan)?;
             visit.run(&mut self.process, plan, 1)?;
             visit.check_work(plan)?;
@@ -180,7 +181,7 @@ impl RunningSubject {
         Ok((usage, server_bytes))
     }
 
-    /// Returns the process that takes the subject's turns.
+    /// Returns the process that currently takes the subject's turns.
     pub fn worker(self) -> SubjectProcess {
         match self.standby {
             Some((process, _)) => process,

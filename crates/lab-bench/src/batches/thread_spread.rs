@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pins each thread that works concurrently in a subject to its own core, if there are enough cores.
 //!
-//! The scheduler needs some milliseconds to move one of two threads away from a shared core. By then a batch is over,
-//! and its threads have run one after the other.
+//! The scheduler needs some milliseconds to move one of two threads away from a shared core. By then, a batch is over
+//! and its threads have run one after another.
 
 use crate::host::sys;
 use lab_host::procfs;
@@ -12,7 +12,8 @@ use std::collections::HashMap;
 /// The minimum CPU time of a working thread, as a fraction of the maximum over all threads. Helper threads use less.
 const WORKS: f64 = 0.5;
 
-/// The minimum CPU time for distinguishing workers from the thread that waits for them.
+/// The minimum CPU time of the busiest thread that allows workers to be distinguished from the thread that waits for
+/// them, in ns.
 const MIN_NS: u64 = 1_000_000;
 
 /// The CPU times and cores of a process's threads.
@@ -34,7 +35,7 @@ impl ThreadSpread {
         }
     }
 
-    /// Pins the threads that worked in the last run to separate cores, and frees threads that no longer work.
+    /// Pins the threads that worked in the last run to separate cores, and unpins threads that no longer work.
     pub fn after_run(&mut self, process: Pid, cores: &[usize]) {
         let mut pins = HashMap::new();
         let Some(working) = self.working(process) else {
@@ -57,7 +58,7 @@ impl ThreadSpread {
 
     /// Returns the threads that worked since the last reading, in the order of their start.
     ///
-    /// Returns `None` if they worked for too short a time.
+    /// Returns `None` if they used too little CPU time to be identified.
     fn working(&mut self, process: Pid) -> Option<Vec<Pid>> {
         let threads = procfs::tasks(process).into_iter();
         let now: HashMap<Pid, u64> = threads.map(|t| (t, procfs::ran_ns(process, t))).collect();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The baseline during the pilot of another subject.
 //!
-//! The two alternate as in a block. This gives the level of the pilot as a multiple of the baseline's at the same
-//! speed of the machine.
+//! The two subjects alternate as in a block. This expresses the subject's level as a multiple of the baseline's level
+//! at the same speed of the machine.
 
 use crate::batches::open_case::{LEAD_IN, OpenCase};
 use crate::subject::fault::{Fault, SubjectResult};
@@ -10,14 +10,14 @@ use crate::subject::process::{BatchResult, SubjectProcess};
 use lab_model::{Age, Batch, Pilot, Plan};
 use std::time::{Duration, Instant};
 
-/// The number of turns of each of the two, in the order A B B A. On a server, the work of one is checked before the
-/// other begins.
+/// The number of turns of each subject, in the order A B B A. On a server, the work of one subject is verified before
+/// the other starts.
 const PAIRS: usize = 8;
 
 /// The minimum number of turns for a level.
 const MIN_PAIRS: usize = lab_stats::steady::MIN_PAIRS;
 
-/// The baseline's process, with the point open.
+/// The baseline's process with the point open.
 pub struct Yardstick {
     process: SubjectProcess,
     visit: OpenCase,
@@ -26,7 +26,7 @@ pub struct Yardstick {
 }
 
 impl Yardstick {
-    /// Uses a warm and frozen process with the point open, in batches of `operations`.
+    /// Creates a yardstick from a warm, frozen process with the point open. Its batches have `operations` operations.
     pub fn new(process: SubjectProcess, visit: OpenCase, operations: u64) -> Yardstick {
         Yardstick {
             process,
@@ -36,7 +36,8 @@ impl Yardstick {
         }
     }
 
-    /// Alternates a warm subject with the baseline, and adds the turns to its pilot, unless `longest` is too short.
+    /// Alternates a warm subject with the baseline, and adds the turns to the subject's pilot, unless `longest` is too
+    /// short.
     pub fn compare(
         &mut self,
         plan: &Plan,
@@ -51,7 +52,7 @@ impl Yardstick {
             return Ok(());
         }
         let began = Instant::now();
-        // As in a block, opens are not counted.
+        // As in a block, file opens are not counted.
         visit.stop_counting_opens();
         let mut last_was_baseline = None;
         let (mut own, mut baseline) = (Vec::new(), Vec::new());
@@ -118,8 +119,8 @@ impl Yardstick {
         self.unless_broken(checked).map(drop)
     }
 
-    /// A failing baseline is not the other subject's fault. It also fails in the blocks, where the failure is
-    /// reported.
+    /// Returns `None` if the baseline fails, because the other subject is not at fault. The baseline also fails in the
+    /// blocks, where the failure is reported.
     fn unless_broken<T>(&mut self, result: SubjectResult<T>) -> SubjectResult<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),

@@ -93,7 +93,7 @@ impl TemporaryFile {
 }
 
 impl Drop for TemporaryFile {
-    /// A directory that a package has filled in the meantime remains.
+    /// A directory that a package has filled since then remains.
     fn drop(&mut self) {
         for path in self.created.iter().rev() {
             let remove = if path.is_dir() { "rmdir" } else { "rm" };

@@ -67,7 +67,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the toolchains that these subjects lack. A subject that is already built needs none.
+    /// Returns the toolchains that these subjects lack. A subject that is already built needs no toolchain.
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
         let mut missing: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
         tell: &(dyn Fn(BuildStep) + Sync),
     ) -> Vec<Result<String, Unready>> {
         let groups = sharing_files(subjects);
-        // Run at least two builds concurrently, because a build also waits for the network.
+        // At least two builds run concurrently, because a build also waits for the network.
         let at_once = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let next = AtomicUsize::new(0);
         let outcomes = Mutex::new(vec![None; subjects.len()]);

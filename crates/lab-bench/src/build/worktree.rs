@@ -19,10 +19,10 @@ const WORKING_TREE: &str = ".";
 /// The names of builds' directories are padded by less than this length.
 const MAX_PADDING: u64 = 64;
 
-/// Revisions that are checked out. Dropping them removes their worktrees.
+/// Checked-out revisions. Dropping them removes their worktrees.
 ///
-/// The worktrees of a killed benchlab are removed by the next one that compares revisions of the same repository. The
-/// working tree, index and branches stay unchanged, and no hooks run.
+/// If benchlab is killed, its worktrees are removed the next time benchlab compares revisions of the same repository.
+/// The working tree, the index and the branches stay unchanged, and no hooks run.
 pub struct Worktrees {
     revisions: Vec<Revision>,
     /// The root of the repository's working tree.
@@ -39,14 +39,13 @@ pub struct Revision {
     pub written: String,
     /// The commit, or `None` for the current working tree.
     pub commit: Option<Commit>,
-    /// The directory in the worktree that corresponds to the given directory.
+    /// The counterpart of the starting directory in the worktree.
     pub folder: PathBuf,
-    /// The same directory in each of the builds, starting with [`Revision::folder`]. Empty if there is only one
-    /// build.
+    /// The same directory in each build, starting with [`Revision::folder`]. Empty if there is only one build.
     pub builds: Vec<PathBuf>,
 }
 
-/// A commit. Control characters in its texts have been replaced.
+/// A commit. Control characters in its texts are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The full hash.
@@ -57,7 +56,7 @@ pub struct Commit {
     pub subject: String,
 }
 
-/// The reason why worktrees could not be created. None is left behind.
+/// The reason why worktrees could not be created. In this case, no worktree remains.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     /// git is not installed.
@@ -74,10 +73,10 @@ pub enum WorktreeError {
         "revision `{0}` does not contain the directory `{1}`: start in a directory that exists in all revisions"
     )]
     NoFolder(String, PathBuf),
-    /// The directory for worktrees cannot be used.
+    /// The parent directory for worktrees cannot be used.
     #[error("{0}: {1}; set TMPDIR to use another directory for worktrees")]
     Place(PathBuf, io::Error),
-    /// git failed.
+    /// git cannot check out the revision. Contains the revision and git's error message.
     #[error("git cannot check out revision `{0}`: {1}")]
     Refused(String, String),
     /// The user requested a stop.
@@ -242,7 +241,8 @@ impl Drop for Worktrees {
     }
 }
 
-/// Returns the commit of the repository that contains a directory, and whether tracked files differ from it.
+/// Describes the current commit of the repository that contains a directory, and whether tracked files differ from the
+/// commit.
 ///
 /// Returns `None` outside of a repository.
 pub fn commit_of(folder: &Path) -> Option<String> {
@@ -284,7 +284,7 @@ fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     let mut describe = git(top);
     describe.args(["rev-list", "--max-count=1", "--encoding=UTF-8"]);
     let described = text(describe.args(["--format=%h%n%s", id]))?;
-    // The first line is written by git: `commit` and the hash.
+    // git writes the first line: `commit` and the hash.
     let mut lines = described.lines().skip(1).map(clean);
     Ok(Some(Commit {
         id: id.into(),

@@ -24,16 +24,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The maximum number of pilot processes per command and point. Fewer run once they took [`PILOT_NS`] in total.
+/// The maximum number of pilot processes per command and point. Fewer run if they take [`PILOT_NS`] in total.
 const PILOT_RUNS: usize = 3;
 const PILOT_NS: u64 = 300_000_000;
 
 /// A command is parallel if its CPU time divided by its wall time exceeds this ratio.
 const PARALLEL: f64 = 1.1;
 
-/// The minimum CPU time per process for a command to count as parallel.
+/// The minimum CPU time per process for a command to count as parallel, in ns.
 ///
-/// The kernel performs a portion of process start and exit on other cores.
+/// It excludes short processes, because the kernel does some of the work of process start and exit on other cores.
 const MIN_CPU_NS: u64 = 5_000_000;
 
 /// With multiple builds, the environment is padded by less than this length, which is one page.
@@ -54,7 +54,7 @@ pub struct CommandWorkload<'a> {
     pilots: HashMap<(SubjectId, PointId), Pilot>,
     outputs: Option<Outputs>,
     errors: PathBuf,
-    /// Cells whose setup was run and whose cleanup is due.
+    /// The commands and points whose setup has run and whose cleanup is still due.
     set_up: HashSet<(SubjectId, PointId)>,
     left_running: HashSet<SubjectId>,
     /// The index of the build that the current block runs.
@@ -99,7 +99,7 @@ impl<'a> CommandWorkload<'a> {
 
     /// Runs the prepare command and then the command itself.
     ///
-    /// Returns the system's data on the process, the check value of its output, and the processor's counts.
+    /// Returns the process's resource usage, the check value of its output, and the processor's event counts.
     fn execute(
         &mut self,
         cell: CommandPoint,
@@ -147,7 +147,7 @@ impl<'a> CommandWorkload<'a> {
         Ok((ended, check, counted))
     }
 
-    /// Returns the processor's counts of all commands so far. Empty if there are no counters.
+    /// Returns the processor's event counts of all commands so far. Empty if there are no counters.
     fn counted(&self) -> Vec<f64> {
         let counters = self.counters.as_ref();
         counters
@@ -227,7 +227,7 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
-    /// Runs a command a few times on all cores. This warms up files and shows the command's duration.
+    /// Runs a command a few times on all cores. This loads its files into memory and shows the command's duration.
     fn pilot(&mut self, cell: CommandPoint) -> SubjectResult<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();
@@ -253,7 +253,8 @@ impl<'a> CommandWorkload<'a> {
         })
     }
 
-    /// Returns where commands run: on one core, unless any of them was observed to use more than one concurrently.
+    /// Returns the cores for commands: a single core, unless any command was observed to use more than one
+    /// concurrently.
     fn cores_of_commands(&self) -> Cores {
         let mut batches = self.pilots.values().flat_map(|pilot| &pilot.batches);
         let any_parallel = batches.any(is_parallel);
@@ -303,7 +304,7 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
-    /// Returns every command at every point, baseline first.
+    /// Returns every combination of command and point, baseline first.
     fn cells(&self) -> Vec<CommandPoint> {
         let baseline = self.plan.baseline;
         let others = (0..self.plan.subjects.len()).filter(|&s| s != baseline);
@@ -445,7 +446,7 @@ impl Workload for CommandWorkload<'_> {
     /// Runs all cleanups, even if the run was stopped or an earlier cleanup failed.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         if interrupt::requested() {
-            // The old starter is still running a command, which dies with the starter.
+            // The old starter is still running a command, which is killed together with the starter.
             self.starter = Starter::new().map_err(|_| Stop::Interrupted)?;
             self.starter.undisturbed = true;
         }

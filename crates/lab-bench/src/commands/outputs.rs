@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The outputs of a run.
+/// The standard outputs of the commands in a run.
 pub struct Outputs {
     folder: PathBuf,
     /// The SHA-256 digest of the baseline's first output, for each point.
@@ -17,7 +17,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Creates outputs that are stored in a directory of the run.
+    /// Creates the comparison. Outputs are stored in `folder`.
     pub fn new(folder: &Path) -> Outputs {
         Outputs {
             folder: folder.to_path_buf(),

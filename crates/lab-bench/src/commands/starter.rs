@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 /// The program, built from `starter.c`.
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
 
-/// The maximum time without an answer after a command's time limit. After that, the starter counts as lost.
+/// The maximum time without a response after a command's time limit. After that, the starter counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The number of 64-bit numbers in an answer.
+/// The number of 64-bit numbers in a response.
 const NUMBERS: usize = 12;
 
 /// A request to start a command.
@@ -47,7 +47,7 @@ pub struct StartRequest {
     pub time_limit: Duration,
 }
 
-/// A process that exited. Times and counts include the processes that it waited for.
+/// A process that exited. Times and counts include the children that the process waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     /// The time from just before the start until the exit was observed, in ns.
@@ -56,8 +56,7 @@ pub struct Ended {
     pub user_ns: u64,
     /// System CPU time in ns.
     pub sys_ns: u64,
-    /// The maximum memory of any of the processes. It is never below the starter's memory, which is about half a
-    /// megabyte.
+    /// The peak memory of any of the processes. It is never below the starter's memory, which is about half a megabyte.
     pub peak_rss_bytes: u64,
     /// Page faults that did not require reading from a disk.
     pub minor_faults: u64,
@@ -80,7 +79,7 @@ pub struct Starter {
     process: Child,
     orders: Option<ChildStdin>,
     answers: ChildStdout,
-    /// True if commands run to completion even though the user stops benchlab.
+    /// True if commands run to completion even if the user stops benchlab.
     pub undisturbed: bool,
 }
 
@@ -191,7 +190,7 @@ impl StartRequest {
     }
 }
 
-/// Parses an answer of `starter.c`. Returns an error that says why no process was started.
+/// Parses a response of `starter.c`. Returns an error with the reason if no process was started.
 fn parse_answer(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
     let mut numbers = answer.chunks_exact(8).map(|bytes| {
         let bytes = bytes.try_into().expect("chunks are of 8 bytes");

@@ -14,10 +14,11 @@ const OVERHEAD_PASSES: u32 = 2;
 
 /// The maximum fraction of a block's turns that may be repeated.
 ///
-/// If the machine is disturbed all the time, waiting does not help.
+/// On a machine that is always disturbed, more repetitions would not help.
 const REDONE_PART: f64 = 0.25;
 
-/// The number of points after which the check for a lost block starts, since the host's counters are coarse.
+/// The number of points after which benchlab starts to check whether a block is lost, because the host's counters are
+/// coarse.
 const MIN_POINTS_SEEN: usize = 2;
 
 /// A block during its measurement.
@@ -31,14 +32,15 @@ pub struct BlockRun<'a, 'b> {
     pace: BlockPace,
     machine: &'a dyn Machine,
     passes_ns: u64,
-    /// Monitors the host if a disturbed block will be measured again. The second value is the usual duration in ns.
+    /// Monitors the host if a disturbed block will be measured again. The second value is the usual duration of a block
+    /// in ns.
     host: Option<(&'a dyn HostWatch, u64)>,
     began_ns: u64,
     is_given_up: bool,
 }
 
 impl<'a, 'b> BlockRun<'a, 'b> {
-    /// Creates a block that records into `block` and runs at the given pace.
+    /// Creates a block that records into `block`. `pace` determines its length.
     pub fn new(
         plan: &'a Plan,
         workload: &'a mut dyn Workload,
@@ -61,9 +63,9 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
     }
 
-    /// Makes the block stop as soon as disturbances make a repetition certain.
+    /// Makes the block stop as soon as it is so disturbed that it must be repeated.
     ///
-    /// `usual_ns` is the usual duration of such a block.
+    /// `usual_ns` is the usual duration of such a block, in ns.
     pub fn watching(self, host: &'a dyn HostWatch, usual_ns: u64) -> BlockRun<'a, 'b> {
         BlockRun {
             host: Some((host, usual_ns)),
@@ -76,7 +78,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         self.is_given_up
     }
 
-    /// Returns true if the block is too disturbed even if the host stays calm from now on.
+    /// Returns true if the block is already too disturbed, even if nothing else disturbs it.
     fn is_lost(&self, done: usize, of: usize) -> bool {
         let Some((host, usual_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
         else {
@@ -286,7 +288,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Returns the result of a step. Returns `None` if the subject failed, and dismisses the subject.
+    /// Returns the result of a step. If the subject failed, excludes it and returns `None`.
     fn settle<T>(
         &mut self,
         step: Done<T>,

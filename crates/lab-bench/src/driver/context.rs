@@ -104,7 +104,8 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Records a fault as a failure. `process` is the process that caused the fault; its log is recorded.
+    /// Records a fault as a failure. If `process` is given, also records the log of this process, which caused the
+    /// fault.
     pub fn fail(
         &mut self,
         fault: Fault,
@@ -167,7 +168,7 @@ pub enum TurnRecord {
     Batch {
         /// The batch and its position in the schedule.
         sample: Sample,
-        /// The sum over the operations' results.
+        /// The sum over the results of the operations.
         units: u64,
         /// A hash of all values.
         check: u64,
@@ -182,11 +183,11 @@ pub enum TurnRecord {
     Process {
         /// The process as a batch of one operation.
         sample: Sample,
-        /// The system's data on its exit.
+        /// The exit data that the operating system reports.
         exit: ProcessExit,
         /// The check value of its output.
         check: u64,
-        /// The processor's counts, if counters are available.
+        /// The processor's event counts, if counters are available.
         readings: Vec<Reading>,
     },
     /// A period of load.
@@ -212,8 +213,8 @@ pub struct BlockContext<'a> {
 }
 
 impl BlockContext<'_> {
-    /// Records a fault as a failure of this block. `process` is the process that caused the fault; its log is
-    /// recorded.
+    /// Records a fault as a failure of this block. If `process` is given, also records the log of this process, which
+    /// caused the fault.
     pub fn fail(
         &mut self,
         fault: Fault,
@@ -275,7 +276,7 @@ impl BlockContext<'_> {
         Ok(())
     }
 
-    /// Records the result of an attempt, counted from 1, at a turn that will be repeated. The result does not count.
+    /// Records the result of a turn that will be repeated, without counting it. Attempts are numbered from 1.
     pub fn keep_redone(&mut self, record: &TurnRecord, attempt: u32) -> Result<(), StoreError> {
         match record {
             TurnRecord::Slice(slice) => {
@@ -318,7 +319,7 @@ impl BlockContext<'_> {
 impl TurnRecord {
     /// Returns true if the result of a disturbed turn can be recorded without counting it.
     ///
-    /// Batches and processes take turns so often that a disturbed turn need not be repeated.
+    /// Batches and processes have so many turns that repeating a disturbed turn is not necessary.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))
     }

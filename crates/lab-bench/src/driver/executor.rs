@@ -34,10 +34,10 @@ pub trait Executor {
     /// Does the work required before the first block, unless the run file already contains its results.
     fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
-    /// Measures missing blocks until one more is in the run and in its file, whether it counts or not.
+    /// Measures missing blocks until one more block is recorded, whether or not it is valid.
     fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
-    /// Returns true if the last block's processes must serve another block.
+    /// Returns true if the processes of the last block must serve another block.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -51,9 +51,9 @@ pub trait Executor {
     }
 }
 
-/// Returns the next block to measure and the number of earlier attempts.
+/// Returns the next block to measure and the number of earlier attempts at it.
 ///
-/// This is the first block that neither counts yet nor is `under_way`.
+/// This is the first block that is neither valid yet nor `under_way`.
 pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
     let counts = |number| run.complete_blocks().any(|b| b.number == number);
     let mut numbers = (0..).filter(|n| !under_way.contains(n) && !counts(*n));
@@ -83,7 +83,8 @@ impl<'a> LocalExecutor<'a> {
         }
     }
 
-    /// Configures the executor for a host that is told which blocks to measure, and not how long the run takes.
+    /// Configures the executor for a host that measures single blocks on request and does not know the total time of
+    /// the run.
     pub fn for_single_blocks(self) -> LocalExecutor<'a> {
         LocalExecutor {
             pace: BlockPace::planned(),
@@ -151,7 +152,7 @@ impl<'a> LocalExecutor<'a> {
         };
         let (machine, workload) = (&*self.machine, &mut *self.workload);
         let mut running = BlockRun::new(plan, workload, measuring, self.pace, machine);
-        // The first block is shorter than the others.
+        // The first block is shorter than the others, so its duration is not used.
         let usual = context.run.complete_blocks().skip(1).last();
         if let Some(usual) = usual.filter(|_| is_redone) {
             running = running.watching(&*host, usual.duration_ns);
@@ -209,8 +210,8 @@ impl<'a> LocalExecutor<'a> {
 
     /// Returns true if the block may be measured again after a disturbance.
     ///
-    /// The number of attempts is limited. There is no repetition if the last valid block was disturbed, too: such a
-    /// host is always disturbed, and the report says so.
+    /// The number of attempts is limited. If the last valid block was also disturbed, the host is always disturbed.
+    /// Then nothing is repeated, and the report states the disturbance.
     fn may_redo(&self, run: &Run, attempt: u32) -> bool {
         let last = run.complete_blocks().last();
         let is_always_disturbed = last.is_some_and(|b| b.disturbance.disturbed());
@@ -218,7 +219,8 @@ impl<'a> LocalExecutor<'a> {
         can_redo && attempt < self.plan.measure.redo && !is_always_disturbed
     }
 
-    /// Restarts a lost server, so that the interrupted work can be repeated. Returns any other reason to stop.
+    /// Restarts a lost server, so that the interrupted work can be repeated. Returns every other reason to stop as an
+    /// error.
     fn recover(&mut self, stop: Stop, on_progress: OnProgress) -> Result<(), Stop> {
         let Stop::ServerLost(reason) = stop else {
             return Err(stop);

@@ -21,9 +21,10 @@ pub trait Machine {
     fn lab_cost(&self) -> Option<(u64, u64)>;
 }
 
-/// Monitors a host from its creation on.
+/// Monitors a host, starting when the monitor is created.
 pub trait HostWatch {
-    /// Returns the host's activity since then. For `outside_cpu_ns` see [`crate::Workload::outside_cpu_ns`].
+    /// Returns the host's activity since the monitor was created. For `outside_cpu_ns` see
+    /// [`crate::Workload::outside_cpu_ns`].
     fn disturbance(&self, outside_cpu_ns: Option<u64>) -> Disturbance;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Drives a run: a session finds the missing blocks, an executor has them measured, and a workload takes the turns.
+//! Drives a run: a session finds the missing blocks, an executor measures them, and a workload runs the turns.
 
 mod block;
 pub mod context;

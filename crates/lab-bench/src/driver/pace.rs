@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Chooses the number of mirrored pairs of passes per block, so that enough blocks fit into the time of a run.
 //!
-//! A plan counts only the turns of a block. Starts, warm-up and checking the work take additional time: with three
-//! databases, more than twice as long. The first block is therefore short, and its time is measured. The following
-//! blocks are as long as the remaining time allows. Lengths depend only on elapsed times, never on measured results.
+//! A plan counts only the turns of a block. Starts, warm-up and verification take additional time: with three
+//! databases, more than twice the time of the turns. The first block is therefore short, and its duration is measured.
+//! The following blocks are as long as the remaining time allows. Their length depends only on elapsed time, never on
+//! measured results.
 
 use lab_model::Plan;
 
-/// The target number of blocks for the time of a run.
+/// The target number of blocks in the time of a run.
 ///
-/// With fewer blocks, confidence intervals are wide. With more, starts take time away from turns (see the simulation
-/// in docs/statistics.md).
+/// With fewer blocks, confidence intervals are wide. With more blocks, starts take time away from turns (see the
+/// simulation in docs/statistics.md).
 const BLOCKS: u32 = 16;
 
 /// The fraction of the planned pairs in the first block.
@@ -25,10 +26,10 @@ pub struct BlockTimes {
     pub passes_ns: u64,
 }
 
-/// The fraction of the planned pairs per block.
+/// The fraction of the planned pairs that each block has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockPace {
-    /// The time of the run in ns and the target number of blocks. `None` means that blocks have the planned number of
+    /// The time of the run in ns, and the target number of blocks. `None` means that blocks have the planned number of
     /// pairs.
     goal: Option<(u64, u32)>,
     fraction: f64,
@@ -47,7 +48,7 @@ impl BlockPace {
         }
     }
 
-    /// Returns the pace for a host that measures single blocks of a run whose total time it does not know: blocks are
+    /// Returns the pace for a host that measures single blocks and does not know the total time of the run: blocks are
     /// as planned.
     pub fn planned() -> BlockPace {
         BlockPace {
@@ -71,7 +72,7 @@ impl BlockPace {
         if times.passes_ns == 0 {
             return;
         }
-        // If all target blocks are complete, the remaining time is for one more block.
+        // If all target blocks are complete, the remaining time is spent on one more block.
         let left = blocks.saturating_sub(complete).max(1);
         let block_ns = budget_ns.saturating_sub(spent_ns) as f64 / f64::from(left);
         let fixed_ns = times.total_ns.saturating_sub(times.passes_ns) as f64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run from its first pilot to its end. Measures what the run file lacks, block by block.
+//! A run from its first pilot to its end. Measures the blocks that are missing in the run file, one after another.
 
 use crate::driver::context::{RunContext, Stop};
 use crate::driver::executor::{Executor, LocalExecutor, OnProgress};
@@ -7,8 +7,8 @@ use crate::driver::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
 
-/// The fraction of the budget, as a divisor, by which a run may exceed it to reach the number of blocks that its
-/// confidence level needs.
+/// The maximum overrun of the budget, as a divisor of the budget. A run may exceed the budget to reach the number of
+/// blocks that its confidence level needs.
 const OVERRUN: u64 = 4;
 
 /// The minimum number of process sets for a confidence interval.
@@ -26,7 +26,7 @@ pub enum BenchError {
     /// Creating the target's templates failed.
     #[error("cannot create the target: {0}")]
     Target(#[from] rusqlite::Error),
-    /// A server that subjects work on was lost too often or cannot be restarted.
+    /// A server that subjects use was lost too often or cannot be restarted.
     #[error("{0}")]
     ServerLost(String),
     /// Measuring agents were lost: all of them, or one that was indispensable.
@@ -54,7 +54,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Prepares to measure on this machine what a run lacks.
+    /// Creates a session that measures the missing blocks on this machine.
     pub fn new(
         plan: &'a Plan,
         writer: RunWriter,
@@ -83,7 +83,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Measures until the run is conclusive or stopped. The run file is complete when this returns.
+    /// Measures until the run is conclusive or is stopped. The run file is complete when this returns.
     pub fn measure(mut self, on_progress: OnProgress) -> Result<Ending, BenchError> {
         let outcome = self.carry_out(on_progress);
         let cleanup = self.executor.finish(&mut self.context);
@@ -96,7 +96,7 @@ impl<'a> Session<'a> {
                 self.context.writer.finish(Some(ending), lab_cost)?;
                 Ok(ending)
             }
-            // An interrupted run that can be resumed has not ended.
+            // An interrupted run that can be resumed has no ending yet.
             Err(Stop::Interrupted) => {
                 let ending = (!can_resume).then_some(Ending::Interrupted);
                 self.context.writer.finish(ending, lab_cost)?;
@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
         if !self.context.has_participants() {
             return Ok(Some(Ending::Failed));
         }
-        // A warm set of processes serves all of its blocks.
+        // A warm set of processes must first serve all of its blocks.
         if self.executor.is_amid_set() && by_figures != Some(Ending::Failed) {
             return Ok(None);
         }

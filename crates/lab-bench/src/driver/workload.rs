@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload: a kind of thing that can be measured in blocks. The session decides when, and the workload does the
-//! work.
+//! The interface of workloads, which can be measured in blocks. The session decides when to measure what.
 
 use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::subject::fault::Fault;
 use lab_model::{Block, BlockState, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
 
-/// The work of a run, which the session directs.
+/// The tasks of a run, which the session calls.
 ///
 /// Within a block the order of calls is:
 ///
@@ -35,7 +34,7 @@ pub trait Workload {
         Vec::new()
     }
 
-    /// Does the work required before the first block, unless the run file already contains its results.
+    /// Does the work that is necessary before the first block, unless the run file already contains its results.
     fn prepare(
         &mut self,
         run: &mut RunContext,
@@ -45,7 +44,7 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Returns the known required outcomes of batches.
+    /// Returns the known expected outcomes of batches.
     fn outcomes(&self) -> Vec<Outcome> {
         Vec::new()
     }
@@ -65,7 +64,7 @@ pub trait Workload {
         None
     }
 
-    /// Returns true if the last block's processes must serve another block.
+    /// Returns true if the processes of the last block must serve another block.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -91,16 +90,16 @@ pub trait Workload {
         true
     }
 
-    /// Returns true if the measured subjects are on this machine. Otherwise other activity on this machine is no
-    /// disturbance.
+    /// Returns true if the measured subjects are on this machine. If they are not, other activity on this machine is
+    /// not a disturbance.
     fn is_local(&self) -> bool {
         true
     }
 
-    /// Returns the CPU time in ns on this machine of agents and servers that benchlab did not start, which is no
-    /// disturbance.
+    /// Returns the CPU time of agents and servers on this machine that benchlab did not start, in ns. It does not count
+    /// as a disturbance.
     ///
-    /// `None` means unknown: all CPU time that benchlab did not use may be theirs.
+    /// `None` means that it is unknown. Then all CPU time that benchlab did not use may belong to them.
     fn outside_cpu_ns(&self, _block: &Block) -> Option<u64> {
         Some(0)
     }
@@ -120,7 +119,7 @@ pub trait Workload {
         Opening::Target
     }
 
-    /// Starts what a subject needs for a block, unless it is already running.
+    /// Starts the processes that a subject needs for a block, unless they are already running.
     fn open(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
@@ -130,7 +129,7 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Loads a subject again after the others were warmed up, because it was idle in the meantime.
+    /// Warms up a subject again, because it was idle while the others were warmed up.
     fn refresh_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
@@ -151,7 +150,8 @@ pub trait Workload {
     /// Returns the number of passes at a point. Passes 2k and 2k+1 are a mirrored pair.
     fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
 
-    /// Called before a pass, for each subject's turn in it. `remaining` is the number of passes, including this one.
+    /// Called before a pass, for each subject's turn in it. `remaining` is the number of remaining passes, including
+    /// this one.
     fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
         Ok(())
     }
@@ -164,7 +164,7 @@ pub trait Workload {
     /// Runs a turn. Its result is recorded after [`Workload::end_turn`].
     fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult>;
 
-    /// Puts a subject to rest after its turn.
+    /// Makes a subject idle after its turn.
     fn end_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
         Ok(())
     }
@@ -179,7 +179,7 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Shuts down what [`Workload::open`] started, if it is running.
+    /// Shuts down the processes that [`Workload::open`] started, if they are running.
     fn quit(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }

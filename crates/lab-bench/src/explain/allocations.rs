@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counts the allocations of an operation.
 //!
-//! For programs that use the C library's allocator, a preloaded library counts (`allocations.c`). For runtimes with
-//! their own heap, the runtime's counters are used.
+//! For programs that use the C library's allocator, a preloaded library counts the allocations (`allocations.c`). Other
+//! runtimes have their own heap and report their own counters.
 
 use super::counting::{Adding, ExplainedBatches, missing};
 use super::explainer::Explainer;
@@ -23,7 +23,7 @@ const OWN_HEAPS: [&str; 3] = ["Go", "Java", "Node.js"];
 const COUNTS_BYTES: usize = 16;
 
 impl Explainer<'_> {
-    /// Counts allocations in a separate process, because counting slows the process down.
+    /// Counts allocations in a separate process, because counting slows the subject down.
     ///
     /// Returns a fault if the allocations cannot be counted.
     pub(super) fn count_allocations(
@@ -68,7 +68,7 @@ impl Explainer<'_> {
     }
 }
 
-/// Returns the bytes, and the blocks if the runtime counts them.
+/// Returns the allocated bytes, and the number of blocks if the runtime counts them.
 fn allocation_figures(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     let bytes = allocated.bytes;
     let bytes = bytes
@@ -103,9 +103,10 @@ impl CountingLibrary {
         })
     }
 
-    /// Returns the words to put before a program to load the library.
+    /// Returns the words to put before a program so that it loads the library.
     ///
-    /// Python's own allocator is turned off, because it takes memory from the C library in large pieces.
+    /// They also disable Python's own allocator, which allocates large blocks from the C library and divides them
+    /// itself.
     pub(super) fn prefix(&self) -> Vec<String> {
         vec![
             "env".into(),
@@ -115,7 +116,7 @@ impl CountingLibrary {
         ]
     }
 
-    /// Reads the bytes and blocks allocated so far.
+    /// Reads the number of bytes and blocks allocated so far.
     pub(super) fn read(&self) -> SubjectResult<Vec<f64>> {
         let mut bytes = [0; COUNTS_BYTES];
         self.counts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts the events of one run of a whole command: a few runs without a tracer, and some under each tool.
+//! Counts the events of one run of a whole command, in a few runs without a tracer and some under each tool.
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The number of runs under each tool. Tools slow the command down.
 const UNDER_TOOLS: usize = 2;
 
-/// Commands that take longer get fewer runs without a tracer, too.
+/// The maximum duration of a command for the full number of runs without a tracer.
 const LONG: Duration = Duration::from_secs(2);
 
 /// Counts the events of a plan's commands.
@@ -101,7 +101,7 @@ impl<'a> CommandExplainer<'a> {
     }
 
     fn count_usage(&mut self, counted: &mut Counted) -> SubjectResult<()> {
-        // Warm up the files.
+        // Load the files into memory.
         let first = self.run(counted, &[])?;
         let repeats = if Duration::from_nanos(first.wall_ns) > LONG {
             UNDER_TOOLS

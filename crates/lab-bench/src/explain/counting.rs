@@ -20,7 +20,7 @@ pub(super) const REPEATS: usize = 6;
 /// The number of characters of a message that strace shows.
 pub(super) const SHOWN: &str = "48";
 
-/// The batches that a process runs at a point, the same with and without a tracer.
+/// The sizes of the batches that a process runs at a point, with and without a tracer.
 #[derive(Clone, Copy)]
 pub(super) struct ExplainedBatches {
     /// The number of warm-up batches of the smaller size.
@@ -60,7 +60,7 @@ pub(super) fn read_trace_file<T>(
     content.map_err(|e| Fault::Failed("trace", e.to_string()))
 }
 
-/// Returns the processor's counts so far. Empty if there are no counters.
+/// Returns the processor's event counts so far. Empty if there are no counters.
 pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<Vec<f64>> {
     match counters {
         Some(counters) => counters.read().map_err(connection_lost),
@@ -68,7 +68,7 @@ pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<
     }
 }
 
-/// The metrics from the system's data on a process.
+/// The metrics of a process's resource usage.
 pub(super) static USED: [Metric; 5] = [
     Metric::MEAN_CPU,
     Metric::VOLUNTARY_SWITCHES,
@@ -77,9 +77,9 @@ pub(super) static USED: [Metric; 5] = [
     Metric::MAJOR_FAULTS,
 ];
 
-/// Returns the CPU time, switches and faults between two readings, in the order of [`USED`].
+/// Returns the CPU time, context switches and page faults between two readings, in the order of [`USED`].
 pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> [f64; 5] {
-    // The switches of a thread that exited are no longer included.
+    // The switches of threads that have exited are no longer included.
     let increase =
         |figure: fn(&ProcessUsage) -> u64| figure(after).saturating_sub(figure(before)) as f64;
     [
@@ -91,9 +91,9 @@ pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> 
     ]
 }
 
-/// Adds results to a subject's counts.
+/// Adds results to the counts of a subject.
 pub(super) trait Adding {
-    /// Records what could not be counted and the reason. Returns other errors, such as an interruption.
+    /// Records what could not be counted, and why. Returns other errors, such as an interruption.
     fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
     /// Adds values of the metrics that the rows contain. Each row belongs to a pair of batches.

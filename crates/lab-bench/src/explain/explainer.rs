@@ -67,10 +67,10 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    /// Counts one subject at one point.
+    /// Counts the events of one subject at one point.
     ///
-    /// `operations` is the size of the smaller batch; `None` means as many operations as are quick. `tracer` is the
-    /// path of strace, or `None` if strace is not installed. Returns a fault if the subject cannot do the point at
+    /// `operations` is the size of the smaller batch; `None` means as many operations as take little time. `tracer` is
+    /// the path of strace, or `None` if strace is not installed. Returns a fault if the subject cannot run the point at
     /// all.
     pub fn count(
         &self,
@@ -100,8 +100,7 @@ impl<'a> Explainer<'a> {
         Ok(counted)
     }
 
-    /// Counts CPU time, switches, faults and the processor's events without a tracer, since a tracer would dominate
-    /// them.
+    /// Counts CPU time, context switches, page faults and processor events without a tracer, which would dominate them.
     fn count_usage(
         &self,
         counted: &mut Counted,
@@ -228,7 +227,7 @@ impl<'a> Explainer<'a> {
         tracer: &Path,
     ) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
-        // With `-D`, strace is a child of the subject and not its parent. The subject is therefore still a direct
+        // With `-D`, strace becomes a child of the subject instead of its parent. The subject thus remains a direct
         // child of benchlab, with the usual process ID, process group and pipes.
         let prefix = tracing(tracer, &file, &["-D"]);
         let (mut process, mut visit) = self.warm(counted, batches, &prefix)?;

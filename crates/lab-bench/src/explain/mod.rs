@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counts the events of one operation of a subject, separately from all measurements.
 //!
-//! The events are system calls, round trips, switches, faults, allocations, instructions and misses. Subtracting a
-//! batch from one of twice its length cancels the cost of the start, the opening and the protocol.
+//! The events are system calls, round trips, context switches, page faults, allocations, instructions and cache misses.
+//! Subtracting a batch from one of twice its length cancels the cost of starting, of opening the case, and of the
+//! protocol.
 
 mod allocations;
 mod commands;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts a server's events per request under load: without a tracer, under strace, and with allocations counted.
+//! Counts a server's events per request under load: without a tracer, under strace, and with the allocation counter.
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{
@@ -95,7 +95,8 @@ impl<'a> ServerExplainer<'a> {
         Ok(counted)
     }
 
-    /// Counts CPU time, switches, faults, memory and the processor's events. Returns the server's responses.
+    /// Counts CPU time, context switches, page faults, memory and processor events. Returns the server's verified
+    /// responses.
     fn count_usage(&self, counted: &mut Counted) -> SubjectResult<Proven> {
         let setup = self.setup(self.plan)?;
         let (server, opened) = setup.start(counted.subject, &self.split.server)?;
@@ -151,7 +152,7 @@ impl<'a> ServerExplainer<'a> {
         let served = served.into_iter().map(|served| served as f64);
         let each: Vec<_> = calls.into_iter().zip(served).collect();
         counted.calls(&each);
-        // Each request is a receipt and a send, so there are no round trips on a client's connection.
+        // Each request consists of one receive and one send, so a client's connection has no round trips.
         counted
             .figures
             .retain(|figure: &CountedFigure| figure.metric != Metric::ROUND_TRIPS);

@@ -16,7 +16,7 @@ use std::path::Path;
 /// Languages whose programs Valgrind can run.
 const NATIVE: [&str; 4] = ["Ada", "C", "C++", "Rust"];
 
-/// The number of batches before the counted one. These programs compile nothing at run time, and Callgrind is slow.
+/// The number of warm-up batches. Native programs compile nothing at run time, and Callgrind is slow.
 const WARM_UP: u64 = 1;
 
 /// The maximum number of reported functions.
@@ -30,8 +30,8 @@ pub(super) static FIGURES: [(Metric, &str); 3] = [
 ];
 
 impl Explainer<'_> {
-    /// Counts in two processes, one of which runs twice as many operations. Returns a fault if Valgrind cannot run
-    /// the subject.
+    /// Counts instructions in two processes, one of which runs twice as many operations. Returns a fault if Valgrind
+    /// cannot run the subject.
     pub(super) fn count_instructions(
         &self,
         counted: &mut Counted,

@@ -22,7 +22,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// The maximum number of messages stored per batch.
 const KEPT_MESSAGES: usize = 64;
 
-/// The reason why a trace cannot be used.
+/// The reason why a trace is unusable.
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// Reading failed.
@@ -41,23 +41,23 @@ pub enum TraceError {
 pub struct SystemCalls {
     /// The number of calls by kind of system call.
     pub kinds: BTreeMap<String, i64>,
-    /// The number of sends that were followed by a receipt on the same socket.
+    /// The number of sends that were followed by a receive on the same socket.
     pub round_trips: i64,
     /// Bytes sent on sockets.
     pub sent_bytes: i64,
     /// Bytes received on sockets.
     pub received_bytes: i64,
-    /// The number of waiting futex(2) calls.
+    /// The number of futex(2) calls that wait.
     pub futex_waits: i64,
     /// The first messages on sockets, in order.
     pub messages: Vec<Message>,
-    /// Sockets with a send since the last receipt.
+    /// Sockets with a send since the last receive.
     awaiting_reply: HashSet<u64>,
 }
 
 /// Returns the calls of every batch in a trace, in order.
 ///
-/// A batch begins after the receipt of the command `run` and ends before the reply `ran`.
+/// A batch starts after the subject receives the command `run`, and ends before the subject sends the reply `ran`.
 pub fn read_trace(trace: impl BufRead) -> Result<Vec<SystemCalls>, TraceError> {
     let mut reader = TraceReader::default();
     reader.read(trace)?;
@@ -102,11 +102,11 @@ struct TraceReader<'w> {
     batches: Vec<SystemCalls>,
     /// The current batch.
     open: Option<SystemCalls>,
-    /// The beginning of each thread's call that was interrupted by another thread's line.
+    /// For each thread, the start of a call whose line was interrupted by another thread's line.
     unfinished: BTreeMap<u32, String>,
     /// True if the protocol's commands and replies count as ordinary calls.
     ignores_batches: bool,
-    /// Time windows, each of which is a batch. Every line begins with a time.
+    /// Time windows, each of which counts as a batch. Every line starts with its time.
     windows: Option<&'w [(f64, f64)]>,
 }
 
@@ -213,7 +213,7 @@ impl TraceReader<'_> {
         let bytes = digits.and_then(|d| d.parse::<u32>().ok()).unwrap_or(0);
         let is_command = RECEIVES.contains(&name) && bytes > 0 && arguments.starts_with('0');
         if !self.ignores_batches && is_command && string(arguments).starts_with("run operations=") {
-            // The previous batch got an error instead of the reply that ends a batch.
+            // The previous batch ended with an error instead of the reply that ends a batch.
             self.open = Some(SystemCalls::default());
             return Ok(());
         }

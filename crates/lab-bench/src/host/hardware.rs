@@ -20,7 +20,7 @@ pub static COUNTED: [Metric; 4] = [
 /// BRANCH_MISSES.
 const EVENTS: [(u32, u64); 4] = [(0, 1), (0, 0), (0, 3), (0, 5)];
 
-/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. If there are too few counters, they take turns.
+/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. They show whether the counters took turns, because there were too few.
 const TIMES: u64 = 1 | 2;
 
 /// PERF_FLAG_FD_CLOEXEC.
@@ -74,7 +74,7 @@ impl HardwareCounters {
         Ok(HardwareCounters { threads })
     }
 
-    /// Reads the counts so far, in the order of [`COUNTED`]. They are scaled up if counters took turns.
+    /// Reads the counts so far, in the order of [`COUNTED`]. Counts are scaled up if the counters took turns.
     pub fn read(&self) -> io::Result<Vec<f64>> {
         let width = self.threads.first().map_or(0, Vec::len);
         let mut sums = vec![0.0; width];
@@ -123,7 +123,8 @@ fn open(thread: i32, (kind, config): (u32, u64)) -> io::Result<File> {
         flags: FLAGS,
         ..PerfEventAttributes::default()
     };
-    // SAFETY: the structure outlives the call and contains its own size. Counts on any core, without a group.
+    // SAFETY: the structure outlives the call and contains its own size. The other arguments select any core and no
+    // group.
     let file = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,

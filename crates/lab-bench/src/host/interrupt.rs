@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Signals within this many ns are one request, since `timeout` signals its command and then its process group.
+/// Signals within this many ns count as one request, because `timeout` signals its command and then its process group.
 const ONE_REQUEST_NS: u64 = 500_000_000;
 
 /// The exit status that shells report: 128 + SIGINT.
@@ -24,7 +24,8 @@ static STOP_EVENT: OnceLock<EventFd> = OnceLock::new();
 
 /// Makes SIGINT, SIGTERM and SIGHUP request a stop instead of terminating benchlab.
 ///
-/// A second signal more than half a second after the first exits immediately, and the subjects die with benchlab.
+/// If a second signal arrives more than half a second after the first, benchlab exits immediately, and the subjects are
+/// killed with it.
 pub fn watch() -> io::Result<()> {
     let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
     if STOP_EVENT.set(event).is_err() {
@@ -46,8 +47,8 @@ fn on_signal() {
 
 /// Records a request to stop, and returns the time of the first request in ns.
 ///
-/// Also ends the wait in [`readable`]. A signal alone ends a wait in progress, but not a wait that is just about to
-/// begin.
+/// Also ends a wait in [`readable`]. The signal alone would end a wait in progress, but not a wait that is about to
+/// start.
 fn note_request(now: u64) -> u64 {
     let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     if let Some(event) = STOP_EVENT.get() {

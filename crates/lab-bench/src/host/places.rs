@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Directories that subjects work in, and the block device that contains each.
+//! Directories that subjects work in, and the block device on which each of them is.
 
 use lab_host::disk::{disk_of, whole_disk};
 use lab_host::not_a_disk;
@@ -9,7 +9,7 @@ use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The minimum free bytes of a location. Multiple subjects write to it concurrently.
+/// The minimum free space of a location in bytes. Multiple subjects write to it concurrently.
 const MIN_FREE: u64 = 2 << 30;
 
 /// A directory, with its filesystem and disk.
@@ -24,9 +24,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds the place of a writable directory, or of a device with such a directory on it.
+    /// Finds the place of a writable directory. For a block device, this is a writable directory on a filesystem of the
+    /// device.
     ///
-    /// Returns an error with a description if there is none.
+    /// Returns an error with the reason if there is none.
     pub fn at(path: &Path) -> Result<Place, String> {
         let with_path = |e: io::Error| format!("{}: {e}", path.display());
         let folder = path.canonicalize().map_err(with_path)?;
@@ -61,7 +62,7 @@ impl Place {
         })
     }
 
-    /// Returns a place on every disk with a writable filesystem, and one in memory as the reference.
+    /// Returns a place on every disk with a writable filesystem, and a place in memory as the reference.
     pub fn all() -> Vec<Place> {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let on_disks = mounts(&text);
@@ -149,7 +150,8 @@ fn usable(mounted: &Path) -> Option<Place> {
     (free >= MIN_FREE).then_some(place)
 }
 
-/// Returns a directory on the filesystem mounted at `mounted`. For `/` this is the one for large temporary files.
+/// Returns a writable directory on the filesystem mounted at `mounted`. For `/`, this is the directory for large
+/// temporary files.
 fn writable_inside(mounted: &Path) -> Option<PathBuf> {
     let device = fs::metadata(mounted).ok()?.st_dev();
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -184,7 +186,7 @@ fn disk_below(folder: &Path, source: &str) -> Option<String> {
     lowest(disks.next()?)
 }
 
-/// Returns the disk under a device that consists of exactly one other device, such as an encrypted one.
+/// Returns the underlying disk if a device consists of exactly one other device, such as an encrypted device.
 fn lowest(disk: String) -> Option<String> {
     let slaves = fs::read_dir(Path::new("/sys/block").join(&disk).join("slaves"))
         .into_iter()

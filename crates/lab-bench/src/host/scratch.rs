@@ -48,7 +48,8 @@ impl Scratch {
         &self.folder
     }
 
-    /// Returns the subdirectory for temporary files of subjects. It also contains what killed subjects leave behind.
+    /// Returns the subdirectory for temporary files of subjects. Files of killed subjects stay there until the run
+    /// ends.
     pub fn temporary(&self) -> PathBuf {
         self.folder.join(TEMPORARY)
     }
@@ -58,7 +59,7 @@ impl Scratch {
         self.memory
     }
 
-    /// Returns true if a path is in another run's scratch directory next to this one that no longer exists.
+    /// Returns true if a path is in the scratch directory of another run, next to this one, that no longer exists.
     pub fn is_abandoned(&self, path: &Path) -> bool {
         let is_sibling = |folder: &&Path| folder.parent() == self.folder.parent();
         let folder = path.ancestors().find(is_sibling);
@@ -72,7 +73,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a directory. A killed process may still complete a system call that creates a file in the directory.
+/// Removes a directory. Repeats the attempt, because a killed process may still complete a system call that creates a
+/// file.
 fn remove(folder: &Path) {
     for _ in 0..100 {
         match fs::remove_dir_all(folder) {
@@ -87,7 +89,7 @@ fn remove(folder: &Path) {
 
 /// Creates a directory and locks it.
 ///
-/// Another benchlab that cleans up may remove the directory before it is locked. In this case the next name is tried.
+/// Another benchlab process may clean up the directory before it is locked. In this case, the next name is tried.
 fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     for number in 0.. {
         let folder = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
@@ -114,8 +116,8 @@ fn clear_abandoned(parent: &Path) {
         let Ok(held) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
             continue;
         };
-        // A lock file without links belongs to a run that has just ended, and the directory may already belong to
-        // another run.
+        // A lock file without links belongs to a run that has just ended. The directory of this name may already belong
+        // to another run.
         if held.metadata().is_ok_and(|m| m.nlink() > 0) {
             // Servers leave processes and files in other locations, too.
             lab_services::clear(&folder);
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
-    /// Each thread cleans up while the others create their directories.
+    /// Threads clean up while other threads create their directories.
     #[test]
     fn labs_that_start_at_once_do_not_take_each_others_folders() {
         let parent = tempfile::tempdir().unwrap();

@@ -21,15 +21,15 @@ const NOTES: &str = "/run/benchlab";
 const PREFIX: &str = "settings-";
 /// The maximum size of a note in bytes.
 const MAX_NOTE: u64 = 1 << 16;
-/// The time to wait for another benchlab to restore settings. A disk finishes its requests before its scheduler
-/// changes.
+/// How long to wait for another benchlab process to restore settings. A disk completes its pending requests before its
+/// scheduler changes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The host settings that the subjects of a plan need. Dropping this restores the original settings.
 #[derive(Default)]
 pub struct HostSettings {
     changed: Vec<HostSetting>,
-    /// For each subject, the value of each changed setting. `None` stands for the original value.
+    /// For each subject, its value of each changed setting. `None` stands for the original value.
     requested: Vec<Vec<Option<String>>>,
     note: Option<Note>,
 }
@@ -43,7 +43,8 @@ struct HostSetting {
 }
 
 impl HostSettings {
-    /// Reads the host's settings without changing them. Returns an error if another benchlab changes one of them.
+    /// Reads the host's settings without changing them. Returns an error if another benchlab process changes one of
+    /// them.
     pub fn new(plan: &Plan) -> Result<HostSettings, BenchError> {
         let mut settings = HostSettings::default();
         for subject in &plan.subjects {
@@ -54,7 +55,7 @@ impl HostSettings {
                 };
                 let is_listed = settings.changed.iter().any(|setting| setting.path == path);
                 if let Some(original) = original(&path).filter(|_| !is_listed) {
-                    // If another benchlab has changed the value, it is not the original.
+                    // If another benchlab process has changed the value, it is not the original value.
                     check_unnoted(&path).map_err(|e| BenchError::System(NOTES.into(), e))?;
                     let current = None;
                     settings.changed.push(HostSetting {
@@ -126,7 +127,7 @@ impl Drop for HostSettings {
                 );
             }
         }
-        // If the note remains, the next benchlab tries again.
+        // If the note remains, the next benchlab process tries again.
         if let Some(note) = self.note.take().filter(|_| is_all_restored) {
             let _ = fs::remove_file(note.path);
         }
@@ -176,7 +177,7 @@ pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<Str
     })
 }
 
-/// Restores settings that killed runs left changed. Returns a message for each setting.
+/// Restores settings that killed runs left changed. Returns a message for each restored setting.
 pub fn restore_abandoned() -> Vec<String> {
     let mut messages = Vec::new();
     for path in notes() {
@@ -220,9 +221,9 @@ pub fn restore_abandoned() -> Vec<String> {
     messages
 }
 
-/// Locks a note whose benchlab has exited.
+/// Locks a note whose benchlab process has exited.
 ///
-/// Returns `None` if that benchlab is still running, or if another has already restored the settings.
+/// Returns `None` if that process is still running, or if another one has already restored the settings.
 fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -235,14 +236,15 @@ fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
     }
 }
 
-/// Returns true if the benchlab that wrote a note is running. The note's name contains its process ID.
+/// Returns true if the benchlab process that wrote a note is running. The note's name contains the process ID.
 fn is_at_work(note: &Path) -> bool {
     let name = note.file_name().and_then(|name| name.to_str());
     let pid = name.and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());
     pid.is_some_and(|pid| procfs::start_ticks(Pid::from_raw(pid)).is_some())
 }
 
-/// The original values of settings, written before the first change. The note stays locked while its benchlab runs.
+/// The original values of settings, written before the first change. The note stays locked while its benchlab process
+/// runs.
 struct Note {
     path: PathBuf,
     _lock: Flock<File>,
@@ -276,7 +278,7 @@ impl Note {
     }
 }
 
-/// Returns an error if a note contains the setting or the other form of the same limit.
+/// Returns an error if a note contains this setting or the other setting for the same limit.
 fn check_unnoted(setting: &Path) -> io::Result<()> {
     let names = |note: &PathBuf| {
         fs::read_to_string(note)
@@ -289,7 +291,8 @@ fn check_unnoted(setting: &Path) -> io::Result<()> {
     })
 }
 
-/// Returns the limit that a setting expresses. `dirty_bytes` and `dirty_ratio` express the same limit (vm.rst).
+/// Returns the name of the limit that a setting controls. `dirty_bytes` and `dirty_ratio` control the same limit
+/// (vm.rst).
 fn limit(setting: &Path) -> &[u8] {
     let path = setting.as_os_str().as_bytes();
     let stems = [&b"_bytes"[..], b"_ratio"].map(|unit| path.strip_suffix(unit));

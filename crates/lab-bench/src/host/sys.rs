@@ -35,9 +35,10 @@ pub fn unix_seconds() -> f64 {
     since.map(|d| d.as_secs_f64()).unwrap_or_default()
 }
 
-/// Pins this thread, and all that it starts, to one of `parts` equal parts of the cores. `part` counts from 0.
+/// Pins this thread, and all threads and processes that it starts, to one of `parts` equal parts of the cores. `part`
+/// counts from 0.
 ///
-/// If there are too few cores, it may use all of them. Must be called before the cores are first queried.
+/// If there are too few cores, all cores may be used. Must be called before the cores are first queried.
 pub fn keep_to_part(part: usize, parts: usize) -> io::Result<()> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     let cores = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
@@ -53,9 +54,9 @@ fn part_of(cores: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
     part * cores / parts..(part + 1) * cores / parts
 }
 
-/// Lets a new process use all cores again. To be called between fork and exec.
+/// Returns a function that lets a new process use all cores again, to be called between fork and exec.
 ///
-/// A subject's helper threads are then unpinned, although benchlab is pinned.
+/// A subject's helper threads are then not pinned, although benchlab is.
 pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {
     let set = allowed_set()?;
     Ok(move || Ok(sched_setaffinity(Pid::from_raw(0), &set)?))
@@ -86,14 +87,14 @@ pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
 
 /// Pins benchlab itself to the measured core.
 ///
-/// benchlab sleeps while a batch runs, and the subject sleeps while benchlab works, so the two never compete.
-/// Switching within a core takes a fifth of the time of waking another core.
+/// benchlab sleeps while a batch runs, and the subject sleeps while benchlab works, so the two never compete. Switching
+/// between processes on one core takes a fifth of the time of waking another core.
 pub fn share_core(core: usize) {
-    // Without permission the scheduler decides. This responds more slowly, but is not wrong.
+    // Without permission, the scheduler decides. benchlab then responds more slowly, but results stay correct.
     let _ = pin(Pid::from_raw(0), &[core]);
 }
 
-/// Lets one of benchlab's threads use all cores, because it inherited the measured core.
+/// Lets the calling thread use all cores, because it inherited the measured core.
 pub fn leave_measured_core() {
     if let Ok(cores) = allowed_cores() {
         let _ = pin(Pid::from_raw(0), &cores);

@@ -64,7 +64,7 @@ pub trait Generators {
     ) -> Result<Box<dyn Generator>, LoadFault>;
 }
 
-/// Returns the first error of each kind in a record, if there is more to say than the kind.
+/// Returns the first error of each kind in a record, if its message says more than the name of the kind.
 pub fn first_errors(record: &SliceRecord) -> Vec<(ErrorKind, String)> {
     let kinds = ErrorKind::ALL.into_iter().zip(&record.words);
     kinds

@@ -2,7 +2,7 @@
 //! A workload of load on running servers.
 //!
 //! Each slice is written to the run file before the next one is handled. Multiple servers or points take turns. A
-//! single server at a single point is loaded without pauses, and each slice is a block.
+//! single server at a single point is loaded without pauses, and each of its slices counts as a block.
 
 mod generator;
 mod running_load;
@@ -47,7 +47,7 @@ pub struct LoadWorkload<'a> {
     of: u32,
 }
 
-/// The participants of a load that are on this machine.
+/// The parts of a load that run on this machine.
 struct LocalParts {
     is_any: bool,
     agents: Vec<AgentId>,
@@ -169,7 +169,7 @@ impl<'a> LoadWorkload<'a> {
         ))
     }
 
-    /// Handles a report of a generator. If the report contains a slice of a turn, returns it with the server's
+    /// Handles a report of a generator. If the report contains a slice of a turn, returns the slice with the server's
     /// resource usage.
     fn accept(
         &mut self,
@@ -344,7 +344,7 @@ impl ServerUsage<'_> {
         Ok(with_server(slice, before, now))
     }
 
-    /// Reads the resource usage of the server's processes. Reports once if they have exited.
+    /// Reads the resource usage of the server's processes. If they have exited, reports this once.
     fn read(
         &mut self,
         subject: SubjectId,

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The generator, and the outcome of its load.
+/// The generator, and the result of its load.
 type Ended = (Box<dyn Generator>, Result<(), LoadFault>);
 
 /// A load in progress. Dropping it stops the load.

@@ -7,7 +7,7 @@ use lab_load::{Engine, JobError, LoadJob, LoadShare, Request, SliceRecord};
 use lab_model::{LoadSpec, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// The duration of the load that sends a single request as a check.
+/// The duration of the load that checks a server. Only one request is due in this time.
 const CHECK: Duration = Duration::from_millis(1);
 
 /// The servers of a load as seen from this machine, in the order of the plan's subjects.

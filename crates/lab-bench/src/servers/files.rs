@@ -34,7 +34,7 @@ impl ServedFiles {
         &self.folder
     }
 
-    /// Returns the content of a file.
+    /// Returns the content of a file by its name.
     pub fn content(&self, name: &str) -> &[u8] {
         let mut contents = self.contents.iter();
         let content = contents.find(|(file, _)| file == name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of servers: they are verified, warmed up, and loaded in turns.
+//! A workload of servers: it verifies them, warms them up, and loads them in turns.
 
 mod files;
 mod others;
@@ -49,13 +49,13 @@ pub struct ServerWorkload<'a> {
     pilots: HashMap<(SubjectId, usize), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
-    /// True if the block is one of those that determine the peaks.
+    /// True if the current block is one of those that determine the peaks.
     is_calibrating: bool,
-    /// The cores of the block.
+    /// The cores of the server and the generator in the current block.
     split: Split,
     others: Others,
     running: BTreeMap<SubjectId, RunningServer>,
-    /// True if processes may serve multiple blocks. Hosts that measure single blocks for a run set this to false.
+    /// True if processes may serve multiple blocks. False on hosts that measure single blocks of a run.
     may_nest: bool,
     set: ProcessSet,
     costs: SetCosts,
@@ -72,8 +72,8 @@ pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
 }
 
 impl<'a> ServerWorkload<'a> {
-    /// Creates the workload of a plan for a new or resumed run, with its known peaks. `folder` is the project's
-    /// directory.
+    /// Creates the workload of a plan for a new or resumed run. `peaks` are the peaks known so far. `folder` is the
+    /// project's directory.
     pub fn new(
         plan: &'a Plan,
         serving: &'a Serving,
@@ -119,7 +119,7 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
-    /// Starts a server and verifies its work.
+    /// Starts a server and verifies its responses.
     fn prove(
         &mut self,
         subject: SubjectId,
@@ -154,8 +154,8 @@ impl<'a> ServerWorkload<'a> {
 
     /// Pilots the cases of a subject that have no pilot yet, in a fresh process.
     ///
-    /// `baseline` is the baseline's server after its own pilots, if available. Returns the server, unless it had
-    /// nothing to do or failed.
+    /// `baseline` is the baseline's server after its own pilots, if available. Returns the server, unless nothing had
+    /// to be piloted or it failed.
     fn pilot(
         &mut self,
         subject: SubjectId,
@@ -245,7 +245,8 @@ impl<'a> ServerWorkload<'a> {
         pilot::max_length(plan, Duration::from_nanos(spent_ns), left, all)
     }
 
-    /// Starts to warm up a server at a point. `baseline` is the baseline's server if it is a different one.
+    /// Starts to warm up a server at a point. `baseline` is the baseline's server, unless the baseline itself is warmed
+    /// up.
     fn warming<'c, 'y>(
         &self,
         (subject, server): (SubjectId, &mut RunningServer),
@@ -280,7 +281,7 @@ impl<'a> ServerWorkload<'a> {
         }
     }
 
-    /// Checks that all servers give the same response if an example does not specify one.
+    /// Returns a fault if another server responds differently to a request without a required response.
     fn same_as_others(&self, proven: &Proven) -> SubjectResult<()> {
         let difference = |(&other, other_proof): (&SubjectId, &Proven)| {
             proven
@@ -316,10 +317,10 @@ impl<'a> ServerWorkload<'a> {
 }
 
 impl ServerWorkload<'_> {
-    /// Warms up a server, one case after the other.
+    /// Warms up a server, one case after another.
     ///
-    /// It is warm when it reaches the pilot's level, or has served the number of requests that the run requires.
-    /// `refresh` means that the server was already warm and only returns to its earlier level.
+    /// The server is warm when it reaches the level of the pilot, or when it has served the number of requests that the
+    /// run requires. `refresh` means that the server was already warm and only has to return to that level.
     fn warm_up_cases(
         &self,
         block: &mut BlockContext,
@@ -379,7 +380,7 @@ impl ServerWorkload<'_> {
             .generator(server, point, proven, rate, block.block.number)
     }
 
-    /// Runs `work` with a running server and the baseline's server, if it is a different one.
+    /// Runs `work` with a running server and the baseline's server, unless the server is the baseline.
     fn with_baseline(
         &mut self,
         subject: SubjectId,
@@ -417,7 +418,7 @@ impl Workload for ServerWorkload<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
         let plan = self.setup.plan;
-        // Start with the baseline, which shows the speed of the machine to all others.
+        // Start with the baseline, because its server shows the speed of the machine during the pilots of the others.
         let mut order: Vec<SubjectId> = (0..plan.subjects.len()).collect();
         order.sort_by_key(|&subject| subject != plan.baseline);
         let mut baseline = None;
@@ -495,7 +496,7 @@ impl Workload for ServerWorkload<'_> {
             .learn(self.setup.plan, block.number, &block.slices);
     }
 
-    /// A fraction of a peak can be offered only after the peak is known.
+    /// Load at a fraction of the peak comes after the peak is known.
     fn comes_last(&self, point: PointId) -> bool {
         self.is_calibrating && self.setup.plan.part_of_peak(point).is_some()
     }
@@ -510,7 +511,7 @@ impl Workload for ServerWorkload<'_> {
         }
     }
 
-    /// A fraction of a peak is offered only after the peak is known, and only to servers that have a peak.
+    /// Load at a fraction of the peak is applied only after the peak is known, and only to servers that have a peak.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
         let peak = || self.peaks.at(plan, subject, point);
@@ -622,8 +623,8 @@ impl Workload for ServerWorkload<'_> {
         Ok(block.keep(TurnRecord::Readings(values.map(reading).collect()))?)
     }
 
-    /// A server that cannot be loaded at a point has failed only at this point. Any other fault excludes it
-    /// everywhere.
+    /// A server that cannot be loaded at a point is excluded only from this point. Any other fault excludes it from all
+    /// points.
     fn exclude(
         &mut self,
         block: &mut BlockContext,
@@ -658,7 +659,7 @@ fn shut_down(
 
 /// Pins this thread to the generator's cores. The generator's threads inherit them.
 pub(crate) fn pin_lab(split: &Split) {
-    // Without permission the scheduler decides. This is less even, but not wrong.
+    // Without permission, the scheduler decides. Results then vary more, but stay correct.
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measures the CPU time of other processes during a server's turn.
 //!
-//! All cores belong to the server or the generator, so any other busy process delays one of them.
+//! All cores belong to the server or the generator, so any other busy process delays one of the two.
 
 use lab_host::{CpuClock, kernel, procfs};
 use nix::unistd::Pid;
@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 /// The maximum CPU time of another process during a turn, as a fraction of a core.
 ///
-/// A pause of a hundredth of the time delays one in a hundred requests, which is visible in the 99th percentile.
+/// A process that uses a core for 1 % of the time delays one in a hundred requests, which is visible in the 99th
+/// percentile.
 const PART: f64 = 0.01;
 
 /// All processes that may use a core, except benchlab.
@@ -51,7 +52,7 @@ pub struct CpuReading(Vec<Option<u64>>);
 impl CpuReading {
     /// Returns the CPU time of the busiest process since an earlier reading of the same clocks, in ns.
     ///
-    /// (Many processes use a little time in many small pieces, which causes no pause.)
+    /// The sum would be misleading: many processes with a little CPU time each cause no pause.
     pub fn most_since(&self, earlier: &CpuReading) -> u64 {
         let pairs = self.0.iter().zip(&earlier.0);
         let used = pairs.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The warm-up of a server, and its pilot: determines the level at which the server is steady, and the number of
-//! requests until then.
+//! The warm-up and the pilot of a server. The pilot determines the steady level of the server, and the number of
+//! requests until the level is reached.
 //!
-//! The speed of a shared machine changes while a server warms up. After each period of load, the baseline's server is
-//! therefore loaded, too. What counts is the cost of a request relative to the baseline's.
+//! The speed of a shared machine changes while a server warms up. Therefore, the baseline's server is also loaded after
+//! each period of load. The level is the cost of a request relative to the baseline's.
 
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
@@ -15,39 +15,40 @@ use lab_stats::pilot_time::PilotTime;
 use lab_stats::steady::{Steady, log_levels, steady_rounds};
 use std::time::{Duration, Instant};
 
-/// The judged period of a round while a server still compiles, with as many connections as in comparisons.
+/// The evaluated period of a round while a server still compiles. It has as many connections as the comparisons.
 const CROWDED: Duration = Duration::from_millis(50);
 
-/// The judged period of a round after the server has finished compiling.
+/// The evaluated period of a round after the server has finished compiling.
 const LOADED: Duration = Duration::from_millis(80);
 
 /// The period of a round in which the baseline's server is loaded.
 const BASELINE: Duration = Duration::from_millis(20);
 
-/// The period of a round that uses only one connection at a time.
+/// The period of a round with only one connection at a time.
 ///
-/// It is divided between a keep-alive connection and a new connection per request, if the case uses both. Without
-/// this period, the compiler of a virtual machine competes with full load and takes a minute instead of ten seconds.
+/// If the case uses both, the period is divided between a keep-alive connection and a new connection per request.
+/// Without this period, the compiler of a virtual machine competes with full load and takes a minute instead of ten
+/// seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
-/// The idle period at the end of a round. A server that computes now is still compiling.
+/// The idle period at the end of a round. A server that uses CPU time in this period is still compiling.
 ///
-/// It is shorter than the 50 ms after which HotSpot forgets to compile code that is no longer called.
+/// The period is shorter than the 50 ms after which HotSpot gives up compiling code that is no longer called.
 const IDLE: Duration = Duration::from_millis(30);
 
 /// The approximate length of a warm-up round, used in a plan's estimates.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// The number of consecutive rounds with an idle end after which a server that compiled has finished.
+/// The number of consecutive rounds with an idle end after which a server has finished compiling.
 const QUIET: usize = 8;
 
-/// The same number for a server that never compiled.
+/// The same number for a server that was never seen compiling.
 const NEVER_BUSY: usize = 3;
 
-/// The number of connections of the crowded period, or the nearest number in the plan's points.
+/// The number of connections in the crowded period, or the nearest number that the plan's points have.
 const CONNECTIONS: usize = 64;
 
-/// The maximum excess of the last rounds' cost over the steady level, as a logarithm.
+/// The maximum excess of the last rounds' cost over the steady level, as a difference of logarithms.
 const TOLERANCE: f64 = 0.05;
 const LAST_ROUNDS: usize = 6;
 
@@ -57,18 +58,18 @@ const MACHINE_FACTOR: f64 = 1.3;
 /// The maximum number of rounds to bring a warm process back to its level after an idle time.
 const MAX_REFRESHING: usize = 10;
 
-/// The maximum multiple of the pilot's number of requests before a process is measured even if it is not at the
-/// level.
+/// The maximum multiple of the pilot's number of requests for reaching the level. After that, the process is measured
+/// anyway.
 ///
 /// Its turns then show that it was not steady.
 const MAX_FACTOR: u32 = 2;
 const MAX_EXTRA: Duration = Duration::from_secs(2);
 
-/// The length of the load periods on the way to an age. The age is exceeded by less than this.
+/// The length of the load periods until a server reaches its required age. The age is exceeded by less than this.
 const STEP: Duration = Duration::from_millis(2);
 
-/// A steady pilot continues until this many requests, but at most for this fraction of its maximum time (as a
-/// divisor).
+/// A pilot that is already steady continues until this many requests, but at most for this fraction of its maximum time
+/// (a divisor).
 const TOLD_REQUESTS: u64 = 100_000;
 const TOLD_PART: u32 = 4;
 
@@ -95,10 +96,10 @@ pub fn most(plan: &Plan) -> Duration {
     ROUND * plan.measure.max_warmup
 }
 
-/// Returns the maximum length of the next pilot, where `left` of all `pilots` remain, including this one.
+/// Returns the maximum length of the next pilot.
 ///
-/// `spent` is the time of the earlier pilots. A pilot that needs more than its equal fraction may use time of others,
-/// which will need less.
+/// `left` is the number of remaining pilots out of `pilots`, including this one. `spent` is the time of the earlier
+/// pilots. A pilot that needs more than an equal part of the time may use the time of pilots that need less.
 pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> Duration {
     let Some(budget_ns) = plan.measure.budget_ns else {
         return most(plan);
@@ -142,7 +143,7 @@ impl<'y> Yardstick<'y> {
 
 /// The warm-up of a server for a case.
 pub struct Warming<'a, 'y> {
-    /// The server's cores in a block.
+    /// The server's cores in blocks.
     cores: &'a [usize],
     alone: Vec<Engine>,
     crowded: Engine,
@@ -153,14 +154,14 @@ pub struct Warming<'a, 'y> {
     ages: Vec<Age>,
     began: Instant,
     cpu_before_ns: u64,
-    /// The last round, from 1, at whose end the server was busy, or 0 if there was none.
+    /// The last round, counted from 1, that ended with a busy server, or 0 if there was none.
     last_busy: usize,
     /// True if the server has finished compiling and runs on its own cores.
     settled: bool,
 }
 
 impl<'a, 'y> Warming<'a, 'y> {
-    /// Opens the connections. `cores` are the server's cores in a block. For `point` see [`point`].
+    /// Opens the connections. `cores` are the server's cores in blocks. For `point` see the function [`point`].
     pub fn new(
         setup: &ServerSetup,
         server: &mut RunningServer,
@@ -213,7 +214,7 @@ impl<'a, 'y> Warming<'a, 'y> {
         }
     }
 
-    /// Runs rounds until the server reaches the pilot's level and has served as many requests as the pilot needed.
+    /// Runs rounds until the server has reached the pilot's level and has served as many requests as in the pilot.
     pub fn reach(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
         let Some(level) = lab_stats::steady::steady(pilot) else {
             return Ok(());
@@ -259,13 +260,13 @@ impl<'a, 'y> Warming<'a, 'y> {
         Ok(())
     }
 
-    /// Makes the server serve a number of requests on the cores of its turns.
+    /// Makes the server serve a number of requests, on the cores of its turns.
     pub fn reach_age(&mut self, server: &mut RunningServer, requests: u64) -> SubjectResult<()> {
         server.keep_on(self.cores)?;
         let mut served = 0;
         while served < requests {
             let record = server.load(&mut self.crowded, STEP)?;
-            // A server that fails all requests does not get any older.
+            // Counts at least one request, so that the loop ends even if the server fails all requests.
             served += record.served.max(1);
         }
         Ok(())
@@ -277,9 +278,9 @@ impl<'a, 'y> Warming<'a, 'y> {
         let from = rounds.saturating_sub(last_rounds);
         let wanted = match (level.ratio, &self.yardstick) {
             (Some(ratio), Some(_)) => ratio,
-            // The machine may be slower than it was during the pilot.
+            // Without a baseline, the machine may be slower than it was during the pilot.
             (None, None) => MACHINE_FACTOR * level.cost_ns,
-            // There is nothing to compare with.
+            // There is no level to compare with.
             _ => return true,
         };
         let last = log_levels(&self.batches[from..], &self.ages[from..]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sets of processes. The processes of all servers are started and warmed up together, and serve one or more blocks.
+//! Sets of processes. The processes of all servers in a set are started and warmed up together, and serve one or more
+//! blocks.
 
 use super::pilot;
 use crate::driver::context::RunContext;
@@ -9,7 +10,7 @@ use lab_stats::steady::steady;
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The number of sets that must fit into the time. A server whose warm-up takes too long for this is left out.
+/// The number of sets that must fit into the time of a run. A server whose warm-up is too long for this is left out.
 const WANTED_SETS: f64 = 4.0;
 
 /// The time in seconds from the start of a process until it listens, if unknown.
@@ -75,7 +76,7 @@ pub struct SetCosts {
 }
 
 impl SetCosts {
-    /// Records the time that a process took until it had answered its first request.
+    /// Records the time from the start of a process to its first response.
     pub fn started(&mut self, subject: SubjectId, ns: u64) {
         self.starts_ns.insert(subject, ns);
     }
@@ -106,8 +107,8 @@ impl SetCosts {
 
     /// Returns the subjects that do not fit into the budget of a run. The baseline and its copy always stay.
     ///
-    /// These are subjects whose pilot found no steady level within its time, and subjects that make the warm-up of
-    /// all processes too long.
+    /// A subject is left out if its pilot found no steady level in its time, or if it makes the warm-up of all
+    /// processes too long.
     pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
         let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
         let Some(remaining_s) = remaining_s else {
@@ -147,8 +148,8 @@ impl SetCosts {
         costs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let (mut sum_s, mut out) = (0.0, Vec::new());
         for (can_go, subject_s, subject) in costs {
-            // A subject that was not steady after the longest possible pilot is measured anyway, and the report says
-            // so.
+            // A subject that was not steady even in the longest possible pilot is still measured, and the report says
+            // that it was not steady.
             let is_steady = |p: &Pilot| {
                 let length = p.ages.last().map_or(0, |age| age.wall_ns);
                 let is_cut = length < pilot::most(plan).as_nanos() as u64;
@@ -175,7 +176,7 @@ impl SetCosts {
             .filter_map(|b| b.process_set)
             .max();
         let blocks = match plan.measure.age {
-            // In a second block, the processes would be older than the run requires.
+            // In a second block, the processes would exceed the age that the run requires.
             Some(_) => 1,
             None => self.blocks_of_next(plan, context).unwrap_or(1),
         };
@@ -233,7 +234,7 @@ impl SetCosts {
     }
 }
 
-/// Estimates the variances from the blocks of a run, if it has multiple sets.
+/// Estimates the variances between sets and between blocks, if the run has multiple sets.
 fn variances(context: &RunContext) -> Option<Variances> {
     let run = context.writer.load().ok()?;
     lab_stats::nesting::observed(&run)

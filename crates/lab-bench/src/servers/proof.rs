@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verifies the work of a server before any measurement.
+//! Verifies the responses of a server before any measurement.
 //!
-//! Sends every request that the server must be able to answer, in all the ways in which a request may arrive.
+//! Sends every request that the server must support, in every form in which a request may arrive.
 
 use super::files::ServedFiles;
 use super::proof_connection::{ProofConnection, ProofResponse};
@@ -33,7 +33,7 @@ const MAX_PLAIN: u64 = 64 << 20;
 /// The maximum time that closed connections may continue to exist.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// The result of a verification.
+/// The result of a successful verification.
 #[derive(Debug, Default)]
 pub struct Proven {
     /// The requests of the load, and the bodies of their responses.
@@ -45,14 +45,14 @@ pub struct Proven {
 }
 
 impl Proven {
-    /// Returns the body of the response to a request of the load. Empty if the request was not sent.
+    /// Returns the body of the response to a request of the load, or an empty body if the request was not sent.
     pub fn body(&self, example: &Example) -> &[u8] {
         let mut bodies = self.bodies.iter();
         let answer = bodies.find(|(request, _)| request == example);
         answer.map_or(&[], |(_, body)| body)
     }
 
-    /// Returns the first request without a required response to which the other server responded differently.
+    /// Returns the first request without a required response whose response differs from that of the other server.
     pub fn first_difference<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
         let mut bodies = self.bodies.iter();
         let differs = |(example, body): &&(Example, Vec<u8>)| {
@@ -83,7 +83,7 @@ pub struct FailedProof {
     pub transcript: Vec<String>,
 }
 
-/// Verifies a server by sending every request in every way.
+/// Verifies a server by sending every request in every form.
 pub fn prove(
     address: SocketAddr,
     tls: Option<&Tls>,
@@ -141,7 +141,7 @@ impl Prover<'_> {
         self.advancing(began, first_date)
     }
 
-    /// Sends and times the very first request.
+    /// Sends the very first request and measures the time to its response.
     fn first(&mut self) -> Result<SystemTime, String> {
         let began = Instant::now();
         let example = self.loaded.first().ok_or("there is no case")?.clone();
@@ -167,7 +167,7 @@ impl Prover<'_> {
         checked
     }
 
-    /// Sends every example of every case one after the other over one connection.
+    /// Sends every example of every case over one connection.
     fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
         for example in self.all_examples.clone() {
             let answer = self.exchange(connection, &example)?;
@@ -245,7 +245,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Checks that multiple requests in one piece are answered in order.
+    /// Checks that multiple requests sent in one piece are answered in order.
     fn pipelined(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded = self.loaded.clone();
         let twice = || loaded.iter().chain(&loaded);
@@ -258,7 +258,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Checks that the server closes the connection after the response if the client requests it.
+    /// Checks that the server closes the connection after the response, if the client requests this.
     fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         connection.send(&render(&example, true))?;
@@ -271,7 +271,7 @@ impl Prover<'_> {
         }
     }
 
-    /// Checks by the kernel's count that many concurrent connections are kept open.
+    /// Checks that many concurrent connections stay open, according to the kernel's count.
     fn many_connections(&mut self) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         let count = self.most_connections;

@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// The maximum wait for a response, or for more of it.
+/// The maximum time to wait for more bytes of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The maximum sizes of a head and a body in bytes.
@@ -21,7 +21,7 @@ const MAX_BODY: usize = 16 << 20;
 /// The maximum number of headers of a response.
 const MAX_HEADERS: usize = 100;
 
-/// The number of bytes of a message shown in the transcript, and the number of lines stored.
+/// The maximum number of bytes that the transcript shows of a message, and its maximum number of lines.
 const SHOWN: usize = 200;
 const LINES: usize = 12;
 
@@ -157,7 +157,7 @@ impl ProofConnection {
         Ok(())
     }
 
-    /// Reads the next response. `head` means a response to HEAD, which has no body regardless of its headers.
+    /// Reads the next response. `head` is true for a response to HEAD, which has no body regardless of its headers.
     pub fn answer(&mut self, head: bool) -> Result<ProofResponse, String> {
         if interrupt::requested() {
             return Err("benchlab was stopped".into());

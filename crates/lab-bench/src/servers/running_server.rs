@@ -21,10 +21,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The minimum CPU usage of a busy server without requests, as a fraction of a core.
+/// The minimum CPU usage of a server that counts as busy without requests, as a fraction of a core.
 const BUSY: f64 = 0.2;
 
-/// The interval and maximum number of checks until a server is idle after its turn. It may have connections to close.
+/// The interval and the maximum number of checks whether a server is idle after its turn. It may still be closing
+/// connections.
 const WATCH: Duration = Duration::from_millis(1);
 const MAX_WATCHES: usize = 10;
 
@@ -49,7 +50,7 @@ pub struct RunningServer {
     address: SocketAddr,
     tls: Option<Tls>,
     watch: Watch,
-    /// The processes that serve, if the subject's own process does not.
+    /// The IDs of the serving processes, if the subject's own process does not serve.
     served_by: Vec<Pid>,
 }
 
@@ -93,7 +94,7 @@ impl ServerSetup<'_> {
         ])
     }
 
-    /// Verifies that a server does the work.
+    /// Verifies that the server responds correctly to all requests that it must support.
     pub fn prove(&self, server: &RunningServer) -> SubjectResult<Proven> {
         let proven = prove(
             server.address,
@@ -126,7 +127,7 @@ impl ServerSetup<'_> {
         begin(self.job(server, point, proven, rate)?.of_block(block))
     }
 
-    /// Creates a generator like a point's, but with a single connection at full speed.
+    /// Creates a generator like that of a point, but with a single connection in a closed loop.
     pub fn lone_connection(
         &self,
         server: &RunningServer,
@@ -219,8 +220,8 @@ impl RunningServer {
         self.keep_on(&cores)
     }
 
-    /// Returns true if the server computes or waits for a core without requests: a garbage collector or compiler is
-    /// running.
+    /// Returns true if the server uses or waits for a core without requests, for example to collect garbage or to
+    /// compile.
     ///
     /// Observes the server for `length`.
     pub fn is_busy(&mut self, length: Duration) -> SubjectResult<bool> {
@@ -232,9 +233,9 @@ impl RunningServer {
         Ok(has_computed || all.any(procfs::is_runnable))
     }
 
-    /// Ends the server's turn. A server that is still computing is frozen, so that it does not disturb other turns.
+    /// Ends the server's turn. A server that is still busy is frozen, so that it does not disturb other turns.
     ///
-    /// An idle server is not frozen: all its threads would wake up and compete for the next connection, which costs
+    /// An idle server is not frozen: when it wakes, all its threads would compete for the next connection, which costs
     /// more than in normal use.
     pub fn rest(&mut self) -> SubjectResult<()> {
         for _ in 0..MAX_WATCHES {
@@ -260,7 +261,7 @@ impl RunningServer {
         }
     }
 
-    /// Tells the server to finish pending work and close. Returns the values of some metrics.
+    /// Tells the server to finish pending work and close the case. Returns the values of some metrics.
     pub fn close(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         self.process.wake()?;
         let closed = self.process.close_with_metrics(metrics);
@@ -280,8 +281,8 @@ fn begin(job: LoadJob) -> SubjectResult<Engine> {
     Ok(engine)
 }
 
-/// Returns the address on which a server listens. With TLS, also returns the only trusted certificate, which the
-/// server names.
+/// Returns the address on which a server listens. With TLS, also returns a configuration that trusts only the
+/// certificate that the server reports.
 fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)> {
     let nonsense = |message: String| Fault::Failed("nonsense", message);
     let url = opened.get("url").map_err(nonsense)?;
@@ -305,7 +306,7 @@ fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)>
     Ok((address, Some(tls.map_err(|e| nonsense(e.to_string()))?)))
 }
 
-/// Returns the serving processes that a subject reports. The subject must have started them.
+/// Returns the serving processes that a subject reports. They must be descendants of the subject.
 fn served_by(opened: &Reply, subject: Pid) -> SubjectResult<Vec<Pid>> {
     let Ok(named) = opened.get("processes") else {
         return Ok(Vec::new());

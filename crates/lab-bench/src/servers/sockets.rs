@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts a server's connections through the kernel (proc(5), `/proc/net/tcp`).
+//! Counts a server's connections in the kernel's tables (proc(5), `/proc/net/tcp`).
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
@@ -24,7 +24,7 @@ pub fn established(server: SocketAddr) -> Option<usize> {
         format!("{number:08X}:{port:04X}"),
         format!("{:016X}{mapped:08X}{number:08X}:{port:04X}", 0),
     ];
-    // A line may be read twice while connections open and close elsewhere.
+    // A line may appear twice if other connections open and close during the reading.
     let peer = |line: &'_ str| {
         let mut words = line.split_whitespace().skip(1);
         let is_own = words

@@ -32,7 +32,7 @@ impl Split {
     }
 }
 
-/// Returns the number of cores that only the generator uses.
+/// Returns the number of cores that are reserved for the generator.
 fn generator_cores(cores: usize) -> usize {
     cores / 2
 }

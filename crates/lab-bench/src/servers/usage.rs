@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The resource usage of a server on this machine: of its process and all descendants, from their CPU clocks and
-//! `/proc` (proc(5)).
+//! The resource usage of a server on this machine. It covers the server's processes and their descendants, and comes
+//! from their CPU clocks and `/proc` (proc(5)).
 
 use lab_host::{TreeCpu, procfs};
 use lab_model::Slice;
@@ -11,7 +11,7 @@ use std::fmt;
 /// The resource usage of a server's processes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// The CPU time so far in ns. It never decreases, because the last reading of an exited process still counts.
+    /// The CPU time so far in ns. It never decreases, because the time of exited processes is included.
     pub cpu_ns: u64,
     /// Resident memory, with shared memory counted once. `None` if this user may not read it.
     pub bytes: Option<u64>,
@@ -27,7 +27,7 @@ pub struct ProcessGone {
     has_existed: bool,
 }
 
-/// Adds the server's CPU time during a slice, and its memory and threads at the end.
+/// Adds a server's CPU time during a slice, and its memory and threads at the end of the slice.
 pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> Slice {
     let used = |(now, before): (Usage, Usage)| now.cpu_ns.saturating_sub(before.cpu_ns);
     Slice {
@@ -40,7 +40,7 @@ pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> S
 
 /// Reads the usage of a server's processes, on any machine.
 pub trait ServerWatch {
-    /// Returns the usage so far, or an error that says why it is no longer available.
+    /// Returns the usage so far, or the reason why it is no longer available.
     fn read(&mut self) -> Result<Usage, String>;
 }
 

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The maximum number of log lines stored per process, in addition to its last ones.
+/// The maximum number of log lines stored per process, apart from its last lines.
 const KEPT_LOG_LINES: usize = 200;
 /// The number of last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
@@ -27,22 +27,22 @@ const LAST_LOG_LINES: usize = 10;
 /// The result of a batch, as reported by the subject and as measured by benchlab's clocks.
 #[derive(Clone, Debug)]
 pub struct BatchResult {
-    /// The wall time between the subject's own clock readings.
+    /// The wall time between the subject's own clock readings, in ns.
     pub wall_ns: u64,
-    /// The CPU time of the subject's process around the batch.
+    /// The CPU time of the subject's process, read before and after the batch, in ns.
     pub cpu_ns: u64,
-    /// The CPU time of the server around the batch, or `None` if there is no server or it was not measured.
+    /// The CPU time of the server during the batch in ns, or `None` if there is no server or it was not measured.
     pub server_cpu_ns: Option<u64>,
-    /// The number of operations.
+    /// The number of operations in the batch.
     pub operations: u64,
     /// A hash of all values produced.
     pub check: u64,
-    /// The sum over the operations' results.
+    /// The sum over the results of the operations.
     pub units: u64,
-    /// The latency of each operation as bucket and count, if multiple operations run concurrently.
+    /// The latencies of all operations, as pairs of bucket and count, if multiple operations run concurrently.
     pub latencies: Option<Vec<(u32, u64)>>,
-    /// The maximum latency of each step of the batch, if operations are due at a fixed rate and the subject reports
-    /// them.
+    /// The maximum latency in each time step of the batch, if operations are due at a fixed rate and the subject
+    /// reports it.
     pub timeline: Option<Vec<u64>>,
     /// The values of the case's metrics, in the case's order.
     pub metrics: Vec<f64>,
@@ -65,7 +65,7 @@ pub struct Allocated {
 pub struct Verified {
     /// A hash of all values produced.
     pub check: u64,
-    /// The sum over the operations' results.
+    /// The sum over the results of the operations.
     pub units: u64,
     /// The failed calls, if calls may fail.
     pub failed: Failed,
@@ -221,8 +221,8 @@ impl SubjectProcess {
 
     /// Runs a batch of a case.
     ///
-    /// Returns a fault if the subject's clock readings lie outside of benchlab's readings around the call, or if a
-    /// metric of the case is missing from the reply.
+    /// Returns a fault if the subject's clock readings do not lie between benchlab's readings before and after the
+    /// batch, or if the reply lacks a metric of the case.
     pub fn run(&mut self, case: &Case, operations: u64) -> SubjectResult<BatchResult> {
         self.run_while(case, operations, |_| Ok(()))
     }
@@ -298,14 +298,14 @@ impl SubjectProcess {
         values.collect::<Result<_, _>>().map_err(nonsense)
     }
 
-    /// Tells the process to exit, and waits for it within the time limit.
+    /// Tells the process to exit, and waits until it has exited or the time limit is over.
     pub fn quit(mut self) -> SubjectResult<()> {
         self.wait_for_exit().map_err(|fault| fault.with_log(&self))
     }
 
     /// Waits for the exit of the process.
     ///
-    /// Does not wait for the end of its output, because a process that it started may keep the output open.
+    /// Does not wait until its output ends, because another process that it started may keep the output open.
     fn wait_for_exit(&mut self) -> SubjectResult<()> {
         self.wake()?;
         self.send("quit\n")?;
@@ -334,10 +334,10 @@ impl SubjectProcess {
         ))
     }
 
-    /// Returns the exit status if the process has exited. Reads its standard error.
+    /// Returns the exit status if the process has exited. Also reads its standard error.
     fn status(&mut self) -> Option<ExitStatus> {
         let status = self.child.try_wait().ok().flatten();
-        // Read only as many chunks as a full pipe contains, because a process that the subject started may write
+        // Read at most as much as a full pipe contains, because another process that the subject started may write
         // forever.
         for _ in 0..PIPE_CHUNKS {
             self.read_errors();
@@ -383,7 +383,7 @@ impl SubjectProcess {
         self.reply(verb)
     }
 
-    /// Returns the time limit of operations. At a fixed rate, the limit starts when the last operation is due.
+    /// Returns the time limit for operations. At a fixed rate, the limit starts when the last operation is due.
     fn limit(&self, case: &Case, operations: u64) -> Duration {
         let due_s = case
             .rate
@@ -398,7 +398,7 @@ impl SubjectProcess {
         }
     }
 
-    /// Waits for a reply, which must have this verb.
+    /// Waits for a reply with this verb.
     fn reply(&mut self, verb: &str) -> SubjectResult<Reply> {
         self.reply_within(verb, self.time_limit)
     }
@@ -429,7 +429,7 @@ impl SubjectProcess {
         }
     }
 
-    /// Returns true if the subject replies within a time. Does not consume the reply.
+    /// Returns true if the subject replies within `time`. Does not consume the reply.
     pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
         let deadline = Instant::now() + time;
         while !self.has_reply() && !self.output.ended {
@@ -467,7 +467,7 @@ impl SubjectProcess {
     /// Waits for output within a time limit, and reads what has arrived.
     fn wait(&mut self, time: Duration) -> SubjectResult<()> {
         let files = [self.output.source.as_fd(), self.errors.source.as_fd()];
-        // Exclude a standard error that has ended, because it would always be readable.
+        // Standard error is not watched after its end, because it would always be readable.
         let watched = if self.errors.ended { 1 } else { 2 };
         let waited = interrupt::readable(&files[..watched], time);
         if interrupt::requested() {
@@ -507,7 +507,7 @@ impl SubjectProcess {
         }
     }
 
-    /// Returns the fault of a subject whose output ended.
+    /// Returns the fault of a subject that closed its output.
     fn exit_fault(&mut self) -> Fault {
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
@@ -555,7 +555,7 @@ fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
     let text = reply.get(&metric.id)?;
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
     let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
-    // Subjects report percentages, which are stored as fractions.
+    // Subjects report percentages; benchlab stores fractions.
     let scale = if metric.unit == Unit::Share {
         100.0
     } else {
@@ -612,7 +612,7 @@ fn timeline(reply: &Reply, case: &Case) -> Result<Option<Vec<u64>>, String> {
         return Ok(None);
     };
     let steps = text.split(',').map(|word| word.parse().ok());
-    // SQLite's integers are signed.
+    // SQLite stores signed integers.
     let steps: Option<Vec<u64>> = steps.map(|ns| ns.filter(|ns| *ns < 1 << 63)).collect();
     let steps = steps.ok_or_else(|| format!("`timeline={text}` is not NS,NS,…"))?;
     Ok(Some(steps))
@@ -648,10 +648,11 @@ fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
     words
 }
 
-/// Starts a program in its own process group. Returns the process and the time when the program began.
+/// Starts a program in its own process group. Returns the process and the time when the program started.
 ///
-/// The terminal's Ctrl-C therefore reaches only benchlab, and benchlab can kill everything that a subject started.
-/// The program dies with benchlab. The time excludes the fork, which takes longer the more memory benchlab uses.
+/// Ctrl-C in the terminal therefore reaches only benchlab, and benchlab can kill everything that a subject started. The
+/// program is killed when benchlab exits. The start time excludes the fork, which takes longer the more memory benchlab
+/// uses.
 fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Child, Instant)> {
     let program = with_temporary(program, temporary);
     let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
@@ -664,7 +665,7 @@ fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Chi
     };
     let mut command = Command::new(name);
     command.args(args).current_dir(folder).process_group(0);
-    // Drivers take the time zone for displayed times from this variable.
+    // Database drivers use this variable as the time zone for displayed times.
     command.env("TZ", "UTC").env("TMPDIR", temporary);
     command
         .stdin(Stdio::piped())
@@ -680,7 +681,7 @@ fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Chi
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
                 return Err(io::Error::last_os_error());
             }
-            // benchlab may have died before the signal was requested.
+            // benchlab may have exited before this process requested the signal.
             if libc::getppid() != lab_pid {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }

@@ -7,7 +7,7 @@ use percent_encoding::AsciiSet;
 /// The maximum length of a line in bytes, without its line feed.
 pub const MAX_LINE: usize = 65_536;
 
-/// Characters that are written as `%XX`.
+/// Characters that are encoded as `%XX`.
 const SPECIAL: &AsciiSet = &RESERVED.remove(b'/').remove(b':').remove(b',').remove(b'+');
 
 /// A reply: its verb and its decoded arguments, in their original order.

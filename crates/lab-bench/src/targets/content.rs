@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The contents of a target's tables (experiments/sql/README.md), as statements that every database accepts.
+//! The contents of a target's tables (experiments/sql/README.md), as SQL statements that every database accepts.
 
 /// The number of rows that one statement inserts.
 const ROWS: u64 = 500;
 
-/// Returns a query for the sum over all of a `test_simple` table, as text.
+/// Returns a query for a checksum of a whole `test_simple` table, as text.
 ///
 /// IDs stay below 2^20 and values below 2^31 in all cases, so the sum fits into 64 bits.
 pub fn sum(table: &str) -> String {
@@ -50,7 +50,7 @@ fn row(id: u64, seed: u64) -> String {
     let name: String = (0..length)
         .map(|_| LETTERS[next() as usize % LETTERS.len()])
         .collect();
-    // Random moments in the 100 years from 1970 on, with 365.25 days per year.
+    // Random times in the 100 years from 1970 on, with 365.25 days per year.
     let moment = moment(next() % 3_155_760_000_000);
     format!("({id},{small},{big},{sign}{integer}.{fraction:04},'{name}',NULL,'{moment}')")
 }

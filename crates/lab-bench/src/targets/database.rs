@@ -16,13 +16,13 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The schema with the tables that all visits read and none changes.
+/// The schema with the tables that all visits read and no visit changes.
 const FULL: &str = "benchlab_full";
 
-/// The table of the effects of calls.
+/// The table that stores the effects of calls.
 const EFFECT: &str = "effect";
 
-/// The maximum wait for a killed subject in seconds, when its schemas are removed.
+/// The maximum time to wait for locks of a killed subject when its schemas are removed, in seconds.
 const TIMEOUT_S: u32 = 10;
 
 /// The time without CPU usage after which a server counts as idle.
@@ -53,7 +53,7 @@ pub struct Server {
     before: RefCell<Counters>,
     /// True if no subject has connected, disconnected or opened a case since the counters were read.
     is_current: Cell<bool>,
-    /// True if every operation opens and closes connections. The end of these connections must be awaited.
+    /// True if every operation opens and closes connections, so that benchlab must wait until they are closed.
     closes_connections: Cell<bool>,
     /// The core that the server's processes must not use.
     kept_off: Cell<Option<usize>>,
@@ -111,7 +111,7 @@ impl Server {
         if let Some(mixed) = mixed {
             self.create_table(FULL, mixed, content::mixed(*rows, self.seed))?;
         }
-        // Otherwise the first readers would trigger the analysis.
+        // Otherwise, the first subjects that read would trigger the analysis.
         let mut service = self.service.borrow_mut();
         service.admin().analyze(&format!("{FULL}.test_simple"))
     }
@@ -350,7 +350,7 @@ impl Stoppable for Server {
     }
 }
 
-/// A server run by the user is left as it was. A private server is removed with its data.
+/// On a server run by the user, removes benchlab's schemas. A private server is removed with its data.
 impl Drop for Server {
     fn drop(&mut self) {
         if self.request.is_some() {
@@ -366,7 +366,7 @@ impl Drop for Server {
 }
 
 impl VisitTable {
-    /// Returns the subject's `target=`.
+    /// Returns the value of the subject's `target=` parameter.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -376,11 +376,11 @@ impl VisitTable {
         &self.server
     }
 
-    /// Discards counts of connecting and opening cases, which are not work.
+    /// Excludes from the next check what connecting and opening cases made the server do.
     ///
-    /// Nobody else works on a private server between turns, so everything that a subject makes the server do after
-    /// its reply counts, too. A user's own server has other clients, such as monitoring, so only what is counted
-    /// within a turn is the subject's.
+    /// On a private server, nothing else happens between turns, so everything that a subject causes after its reply
+    /// still counts as its work. A server run by the user has other clients, such as monitoring, so only events during
+    /// a turn count.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         if self.server.is_current.get() && self.server.request.is_some() {
             return Ok(());
@@ -417,8 +417,8 @@ impl VisitTable {
         }
     }
 
-    /// Returns the effects of the calls of batches. Returns a fault for rows of other calls, or if faults could not
-    /// be injected.
+    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls, or if faults could
+    /// not be injected.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
@@ -430,7 +430,7 @@ impl VisitTable {
         Effects::of(batches, rows)
     }
 
-    /// Returns the rows of the given batch and later batches.
+    /// Returns the rows of batch `first` and of all later batches.
     fn effect_rows(&self, first: u64) -> Result<Vec<Row>, ServiceError> {
         let mut service = self.server.service.borrow_mut();
         let admin = service.admin();
@@ -475,7 +475,7 @@ impl VisitTable {
         Ok(())
     }
 
-    /// Returns a sum over the whole table.
+    /// Returns a checksum of the whole table.
     pub fn content(&self) -> SubjectResult<String> {
         let sum = self
             .read(&content::sum(&self.name()))
@@ -483,7 +483,7 @@ impl VisitTable {
         Ok(sum.into_iter().next().unwrap_or_default())
     }
 
-    /// Returns the count, sum and highest ID of rows above the last ID read.
+    /// Returns the number of rows, the sum of `value`, and the highest ID among the rows added since the last call.
     fn added_rows(&self) -> Result<(u64, u64, i64), ServiceError> {
         let last = self.last_id;
         let row = self.read(&format!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks calls that may fail: whether the target contains their effects once, not at all, or more than once
+//! Checks calls that may fail: whether the target contains the effect of each call once, more than once, or not at all
 //! (docs/protocol.md, "Calls that fail, and their effects").
 
 use crate::subject::fault::SubjectResult;
@@ -24,7 +24,7 @@ pub struct CallBatch {
 /// The row of a call: its batch, its index, and how often the table contains it.
 pub type Row = (u64, u64, u64);
 
-/// Stands for a row without numbers. Its batch was never requested.
+/// Stands for a row with invalid numbers. No batch has this number.
 pub const STRAY: Row = (u64::MAX, u64::MAX, 1);
 
 /// Returns the number of the first batch.
@@ -37,7 +37,7 @@ pub fn first(batches: &[CallBatch]) -> u64 {
 pub struct Effects {
     /// All calls.
     pub calls: u64,
-    /// Calls that were answered but had no effect.
+    /// Calls that were reported as successful but had no effect.
     pub lost: u64,
     /// Calls with more than one effect.
     pub doubled: u64,
@@ -48,8 +48,8 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Counts the effects of batches by the rows in the target. Returns a fault if there are rows of calls that were
-    /// not made.
+    /// Counts the effects of the calls in batches, from the rows in the target. Returns a fault if there are rows of
+    /// calls that were not made.
     pub fn of(
         batches: &[CallBatch],
         rows: impl IntoIterator<Item = Row>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Targets of any kind: they are created for each visit, and checked by benchlab itself.
+//! Targets of any kind. A target is created for each visit and checked by benchlab itself.
 
 mod content;
 pub mod database;
@@ -26,13 +26,13 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A plan's target, which creates what subjects work on.
+/// A plan's target, which creates the target of each visit.
 pub enum TargetMaker {
     /// Database files.
     Files(Files),
     /// A server.
     Server(Rc<Server>),
-    /// A server that was not started. None of its subjects can run.
+    /// A server that was not started. None of the subjects that need it can run.
     Absent,
     /// Private directories, by the location that contains them.
     Folders(HashMap<String, Scratch>),
@@ -42,12 +42,11 @@ pub enum TargetMaker {
 
 /// The target of one visit.
 pub enum VisitTarget {
-    /// A separate file, with its opens if they are counted.
+    /// A separate file, and the count of its opens if they are counted.
     File(Box<sqlite::DatabaseFile>, Option<Opens>),
     /// A table on a server.
     Table(VisitTable),
-    /// A directory of the run, shared by the subjects of a location. Files that are costly to create are created
-    /// once.
+    /// A directory of the run that all subjects of a location share. Files that take long to create are created once.
     Folder(PathBuf),
     /// A separate link.
     Link(ShapedLink),
@@ -96,7 +95,7 @@ impl TargetMaker {
 }
 
 impl VisitTarget {
-    /// Returns the subject's `target=`.
+    /// Returns the value of the subject's `target=` parameter.
     pub fn url(&self) -> String {
         match self {
             VisitTarget::File(file, _) => format!("sqlite:{}", file.path().display()),
@@ -106,7 +105,7 @@ impl VisitTarget {
         }
     }
 
-    /// Checks that exactly the reported operations were done since the last check. Otherwise returns a fault.
+    /// Returns a fault unless exactly the reported operations were done since the last check.
     pub fn check_work(
         &mut self,
         plan: &Plan,
@@ -183,7 +182,7 @@ impl VisitTarget {
         }
     }
 
-    /// Returns a sum over the whole table, for points that write. Equal sums mean equal contents.
+    /// Returns a checksum of the whole table, for points that write. Equal checksums mean equal contents.
     pub fn content(&mut self, plan: &Plan, point: PointId) -> SubjectResult<Option<String>> {
         if plan.case(point).check != Check::Writes {
             return Ok(None);
@@ -195,7 +194,7 @@ impl VisitTarget {
         }
     }
 
-    /// Discards a server's counts so far that are not a subject's work.
+    /// Excludes from the next check what a server has done so far that is not the subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
             VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
@@ -211,7 +210,7 @@ impl VisitTarget {
         Ok(())
     }
 
-    /// Stops counting a file's opens, because watching costs each of them a little.
+    /// Stops counting a file's opens, because monitoring slows each of them down a little.
     pub fn stop_counting_opens(&mut self) {
         if let VisitTarget::File(_, opens) = self {
             *opens = None;

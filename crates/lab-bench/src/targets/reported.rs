@@ -35,7 +35,7 @@ impl Reported {
     }
 }
 
-/// Creates the fault of a subject whose writes do not match the case.
+/// Creates the fault of a subject whose writes differ from those that the case requires.
 pub fn wrong_writes(message: String) -> Fault {
     Fault::Failed("writes", message)
 }

@@ -55,10 +55,10 @@ impl Files {
         Ok(files)
     }
 
-    /// Creates a fresh copy for one visit, under a name that no visit had before.
+    /// Creates a fresh copy for one visit, under a name that no earlier visit used.
     ///
-    /// If all visits used the same name, the kernel's cache of names would cost or save a subject the same few ns in
-    /// every block. Two copies of a program then differed by 0.1 %.
+    /// If all visits used the same name, the kernel's name cache would cost or save a subject the same few ns in every
+    /// block. Two copies of a program then differed by 0.1 %.
     pub fn fresh(
         &self,
         empty: bool,
@@ -126,8 +126,7 @@ impl DatabaseFile {
         &self.path
     }
 
-    /// Checks that the file changed since the last check exactly as the reported operations require. Otherwise
-    /// returns a fault.
+    /// Returns a fault unless the file changed since the last check exactly as the reported operations require.
     pub fn check_work(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
         let operations = reported.operations;
         let now = self.counters()?;
@@ -147,7 +146,7 @@ impl DatabaseFile {
                 "{operations} operations must change the schema {expected} times; its cookie grew by {changed}"
             )));
         }
-        // Without a commit, the same pages would be read again.
+        // Without a commit, the query would read the same pages again.
         if committed == 0 {
             return reported.compare_rows(writes, 0, 0);
         }
@@ -157,7 +156,7 @@ impl DatabaseFile {
         self.check_table()
     }
 
-    /// Returns the count, sum and highest ID of rows above the last ID read.
+    /// Returns the number of rows, the sum of `value`, and the highest ID among the rows added since the last call.
     fn added_rows(&self) -> rusqlite::Result<(u64, u64, i64)> {
         let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
                    FROM test_simple WHERE id > ?1";
@@ -189,8 +188,8 @@ impl DatabaseFile {
         }
     }
 
-    /// Returns the effects of the calls of batches. Returns a fault for rows of other calls, or if faults could not
-    /// be injected.
+    /// Returns the effects of the calls in batches. Returns a fault if rows belong to other calls, or if faults could
+    /// not be injected.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
@@ -199,7 +198,7 @@ impl DatabaseFile {
         Effects::of(batches, rows.map_err(|e| target_fault(e.to_string()))?)
     }
 
-    /// Returns the rows of the given batch and later batches.
+    /// Returns the rows of batch `first` and of all later batches.
     fn effect_rows(&self, first: u64) -> rusqlite::Result<Vec<Row>> {
         let sql = "SELECT batch, call, count(*) FROM effect WHERE batch >= ?1 GROUP BY batch, call";
         let mut statement = self.reader.prepare_cached(sql)?;
@@ -210,7 +209,7 @@ impl DatabaseFile {
         rows.collect()
     }
 
-    /// Returns a sum over the whole table. Equal sums mean equal contents.
+    /// Returns a checksum of the whole table. Equal checksums mean equal contents.
     pub fn content(&self) -> SubjectResult<String> {
         let sum = self
             .reader
@@ -252,13 +251,13 @@ impl Drop for DatabaseFile {
     }
 }
 
-/// Counts how often a file is opened by any process.
+/// Counts how often any process opens a file.
 pub struct Opens {
     inotify: Inotify,
 }
 
 impl Opens {
-    /// Starts counting.
+    /// Starts counting the opens of a file.
     pub fn of(path: &Path) -> SubjectResult<Opens> {
         let watch = || {
             let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;

@@ -14,7 +14,7 @@ pub struct HeaderCounters {
     pub schema_changes: u32,
 }
 
-/// The header of a file. Dropping it releases all locks of this process on the file.
+/// An open SQLite file, for reading its header. Dropping it releases all locks of this process on the file.
 pub struct SqliteHeader(pub File);
 
 impl SqliteHeader {

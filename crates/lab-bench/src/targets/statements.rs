@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verifies the work on a server: the server's counts must match the case.
+//! Verifies the work on a server. The server's counts must match the requirements of the case.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
 
-/// The number of operations that show whether a prepared statement is planned for each execution.
+/// The minimum number of operations that shows whether a prepared statement is planned for each execution.
 ///
-/// PostgreSQL plans its first five executions (PostgreSQL documentation, PREPARE, Notes), and some drivers first send
-/// as many statements as text.
+/// PostgreSQL plans the first five executions of a prepared statement (PostgreSQL documentation, PREPARE, Notes), and
+/// some drivers send the first five executions as text.
 const ENOUGH: u64 = 24;
 
 /// The statements that a server must have counted for a subject's operations.
@@ -60,7 +60,7 @@ pub fn compare(expected: &ExpectedStatements, counted: &Counters) -> SubjectResu
         return Ok(());
     }
     connections(expected, counted)?;
-    // A connection's own statements belong to the cost of opening it.
+    // The statements that a driver sends when it connects belong to the cost of opening the connection.
     if expected.statements.is_empty() || expected.opens {
         return Ok(());
     }
@@ -90,8 +90,8 @@ fn kinds(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()>
     for word in expected_words.chain(found) {
         let (must, found) = (expected.count(word), counted.statements.get(word).copied());
         let found = found.unwrap_or(0);
-        // A transaction begins with BEGIN or with its first statement. Of a prepared COMMIT, PostgreSQL counts only
-        // the first execution; in that case its BEGINs are compared.
+        // A transaction begins with BEGIN or with its first statement. PostgreSQL counts only the first execution of a
+        // prepared COMMIT; in that case, the number of BEGINs is compared.
         let fits = match word {
             "begin" => found <= expected.count("commit"),
             "commit" if counted.plans.is_some() && found < must => begins == must,
@@ -117,7 +117,7 @@ fn repeated_preparations(expected: &ExpectedStatements, word: &str, counted: &Co
     counted.prepares.filter(|_| is_prepared).unwrap_or(0)
 }
 
-/// Compares rows, because the same number of statements that read fewer rows would be different work.
+/// Compares the number of rows, because the same number of statements that read fewer rows would be less work.
 fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let Reported {
         operations, units, ..
@@ -133,7 +133,7 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
         (Some(found), _) if found != reads => Err(wrong_statements(format!(
             "{operations} operations must read {reads} rows of tables; the server counted {found}"
         ))),
-        // PostgreSQL reports too late how many rows of a block it read.
+        // PostgreSQL reports too late how many rows of a block were read.
         (_, Some(blocks)) if reads > 0 && blocks < expected.preparable() => {
             Err(wrong_statements(format!(
                 "{operations} operations must read {reads} rows of tables; the server looked at \
@@ -169,10 +169,10 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
     }
 }
 
-/// How often PostgreSQL planned statements, or MariaDB prepared them.
+/// Counts how often PostgreSQL planned statements, or how often MariaDB prepared them.
 ///
-/// The counts cover as many batches as are necessary to detect whether statements are prepared, because a batch may
-/// be a single operation.
+/// The counts cover enough batches to detect whether statements are prepared, because a batch may contain a single
+/// operation.
 #[derive(Default)]
 pub struct PlannedStatements {
     operations: u64,
@@ -347,7 +347,7 @@ mod tests {
         assert!(compare(false, counters(None, Some(1))).is_err());
     }
 
-    /// This holds for any number of operations per batch.
+    /// The result does not depend on the number of operations per batch.
     #[test]
     fn a_statement_that_is_planned_each_time_is_not_prepared() {
         let select = owned(&[("select", 1)]);
@@ -363,7 +363,8 @@ mod tests {
             let added = (0..ENOUGH).try_for_each(|_| add(&mut planned, batch, batch));
             assert!(added.is_err(), "{batch}");
         }
-        // Ten plans at first: five statements sent as text, and the first five executions.
+        // Ten plans at the start: five statements sent as text, and the first five executions of the prepared
+        // statement.
         let mut planned = PlannedStatements::default();
         assert_eq!(add(&mut planned, 10, 10), Ok(()));
         let later = (0..100).try_for_each(|_| add(&mut planned, 7, 0));

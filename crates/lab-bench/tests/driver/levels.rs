@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests batches of subjects that are, or are not, at the steady level of their pilots.
+//! Tests whether the batches of subjects have reached the steady level of their pilots.
 
 use crate::fake::{Act, Fake, File, plan};
 use lab_bench::Turn;
@@ -9,10 +9,12 @@ use lab_stats::results::{Results, results};
 
 const BLOCKS: u32 = 8;
 
-/// When warm, subject 1 takes twice as long as the baseline, and subject 2 three times as long.
+/// The time of a warm operation of each subject, in ns. Subject 1 takes twice as long as the baseline, and subject 2
+/// three times as long.
 const STEADY_NS: [u64; 3] = [100_000, 200_000, 300_000];
 
-/// Returns a pilot that alternated with the baseline on a machine of this speed.
+/// Returns a pilot that alternated with the baseline. `speed` is a factor on all times, which stands for a slower or
+/// faster machine.
 fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
     let turn =
         |subject: SubjectId, i: u64| (STEADY_NS[subject] as f64 * speed) as u64 + 500 * (i % 3);
@@ -39,12 +41,12 @@ fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
     }
 }
 
-/// Measures a run whose turns have these durations.
+/// Runs a simulated measurement. `time_ns` returns the duration of each turn.
 fn measured(speed_of_pilot: f64, time_ns: impl Fn(u32, Turn) -> f64) -> Run {
     measured_as(&plan(3, BLOCKS), speed_of_pilot, |_| (), time_ns)
 }
 
-/// Runs this plan with pilots that `change` modifies.
+/// Like [`measured`], for a given plan. `change` modifies each pilot.
 fn measured_as(
     plan: &Plan,
     speed_of_pilot: f64,
@@ -82,7 +84,7 @@ fn has_verdicts(results: &Results, subject: SubjectId) -> [bool; 2] {
     })
 }
 
-/// Describes why subjects are not compared.
+/// Returns the reasons why subjects are not compared.
 fn reasons(results: &Results) -> Vec<String> {
     let reasons = results.refusals.iter();
     reasons.map(|r| wording::exclusion(&r.reason)).collect()
@@ -150,7 +152,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         move |pilot: &mut Pilot| {
             if pilot.subject == subject && pilot.point == 0 {
                 pilot.class = WarmUp::CutShort;
-                // 32 batches, and the turns with the baseline.
+                // 32 batches, and the turns that alternate with the baseline.
                 pilot.batches.truncate(40);
             }
         }
@@ -161,7 +163,8 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     assert_eq!(has_verdicts(&found, 2), [true, true]);
     let why = reasons(&found);
     assert_eq!(why.len(), 1, "{why:?}");
-    // Its pilot lacks 88 of 120 batches, or 18 ms. That fits into the second that each pilot has, so only the reserve is added.
+    // The pilot lacks 88 of 120 batches, or 18 ms. That fits into the second that each pilot has, so only the reserve
+    // is added.
     for part in [
         "could not be warmed up at ",
         " in 6.4 ms",
@@ -170,7 +173,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         assert!(why[0].contains(part), "{part} in {why:?}");
     }
 
-    // In this case it is unknown whether the baseline was warm.
+    // Here it is unknown whether the baseline was warm.
     let baseline = |pilot: &mut Pilot| {
         if pilot.subject == 1 && pilot.point == 0 {
             (pilot.subject, pilot.class) = (0, WarmUp::CutShort);
@@ -188,7 +191,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         "{why}"
     );
 
-    // A subject whose own pilot was truncated, too, is excluded only once.
+    // A subject is excluded only once even if its own pilot was also truncated.
     let both = |pilot: &mut Pilot| {
         baseline(pilot);
         if pilot.point == 0 {
@@ -234,7 +237,7 @@ fn two_lasting_levels_are_distinguished_from_a_warm_up() {
     ] {
         assert!(lasting.contains(part), "{part} in {lasting}");
     }
-    // The same processes, during their warm-up.
+    // The slow processes become faster during the block, as in a warm-up.
     let falling = why(&|block, turn, steady| {
         if is_slow(block) {
             steady * (2.0 - 0.08 * f64::from(turn.pass))
@@ -243,7 +246,7 @@ fn two_lasting_levels_are_distinguished_from_a_warm_up() {
         }
     });
     assert!(falling.contains("was still warming up at "), "{falling}");
-    // Each process at its own level.
+    // Each process has its own level.
     let scattered = why(&|block, _, steady| steady * (1.0 + 0.1 * f64::from(block)));
     assert!(
         scattered.contains("was still warming up at "),

@@ -243,7 +243,7 @@ fn the_loss_of_agents_is_no_failure_of_the_server() {
     let run = file.run();
     assert_eq!((run.ending, run.failures.len()), (None, 0));
     assert_eq!(run.complete_blocks().count(), 2);
-    // Other agents measure the rest.
+    // Other agents measure the remaining blocks.
     let (ending, _) = measure(&file, &plan, &Fakes::default(), Journal::default());
     assert_eq!(ending, Ending::Blocks);
     assert_eq!(file.run().complete_blocks().count(), 12);
@@ -256,7 +256,8 @@ fn machine(name: &str, id: &str) -> Host {
     }
 }
 
-/// Agents and a server on this machine use time of its cores, but are no disturbance. Nor are they on other machines.
+/// CPU time of agents and of a server on this machine is not a disturbance. Agents and servers on other machines use no
+/// CPU time here.
 #[test]
 fn the_load_on_this_machine_is_no_disturbance() {
     let mut plan = loading(1).plan().unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the driver of blocks with simulated workloads, clock and host: no processes, and no waiting.
+//! Tests the driver with a simulated workload, clock and host, without processes and without waiting.
 
 mod fake;
 mod levels;

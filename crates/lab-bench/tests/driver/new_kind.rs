@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A kind of measurement that benchlab does not know, with its own workload, metric and document.
 //!
-//! It inherits blocks, repetition, resuming, verdicts and every format.
+//! It uses benchlab's blocks, repetition, resuming, verdicts and output formats without changes.
 
 use crate::fake::{File, Journal, plan, stolen};
 use lab_bench::{BlockContext, Done, Fault, Turn, TurnRecord, TurnResult, Workload};
@@ -15,7 +15,7 @@ use lab_stats::results::{Comparison, Results, Value, observed, readings};
 
 /// Counts the cache misses of an operation.
 struct CacheMisses {
-    /// The number of turns until it is interrupted.
+    /// The number of turns before the workload is interrupted.
     turns: u32,
 }
 

@@ -5,7 +5,7 @@ use crate::fake::{Act, BuildStep, Fake, File, TURN_NS, plan, stolen};
 use lab_bench::{Fault, Opening};
 use lab_model::{BlockState, Ending, Measure, Plan};
 
-/// Two subjects, two points, one mirrored pair.
+/// The duration of a block with two subjects, two points and one mirrored pair, in ns.
 const BLOCK_NS: u64 = 8 * TURN_NS;
 
 fn nested(budget_blocks: u64) -> Plan {
@@ -48,7 +48,7 @@ fn processes_serve_their_blocks_and_end_then() {
 
 #[test]
 fn whoever_was_warmed_up_serves_all_its_blocks() {
-    // After two blocks a third one fits. It begins a new set, which also serves a fourth block.
+    // After two blocks, the budget allows a third one. It begins a new set, which also serves a fourth block.
     let plan = nested(3);
     let file = File::new(&plan);
     assert_eq!(file.measure(&plan, fake()).unwrap(), Ending::Budget);

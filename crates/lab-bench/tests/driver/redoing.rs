@@ -28,7 +28,7 @@ fn a_disturbed_block_is_redone_in_the_same_order() {
     assert_eq!(run.blocks[0].samples.len(), run.blocks[1].samples.len());
 }
 
-/// A block that will be repeated is abandoned early once the usual duration of a block is known.
+/// Once the usual duration of a block is known, a block that must be repeated is abandoned early.
 #[test]
 fn a_block_is_given_up_once_its_rest_cannot_save_it() {
     let mut plan = plan(2, 3);
@@ -66,7 +66,7 @@ fn a_block_is_given_up_once_its_rest_cannot_save_it() {
         (2, 1, Complete),
     ];
     assert_eq!(states(&run), expected);
-    // Half of the time at two of six points is more than a twentieth of the total.
+    // A disturbance for half of the time at two of six points exceeds a twentieth of the total.
     assert_eq!(points(&run), [6, 6, 6, 2, 6]);
     // Blocks that are not repeated contain all points.
     assert_eq!(points(&measured(false)), [6; 3]);
@@ -118,7 +118,7 @@ fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
     assert_eq!(block.readings.len(), turns);
     assert_eq!(block.redone_visits() as usize, turns / 4);
     assert_eq!(journal.turns().len(), turns + turns / 4);
-    // The last attempt counts: its value is that of the latest step.
+    // The last attempt counts, so the value is that of the latest step.
     let values: Vec<f64> = block.readings.iter().map(|r| r.value).collect();
     assert!(values.is_sorted());
 }

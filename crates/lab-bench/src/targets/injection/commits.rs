@@ -4,10 +4,10 @@
 use lab_model::TargetKind;
 use std::collections::HashSet;
 
-/// The number of bytes of a message that are examined. They include statement names and the text of a COMMIT.
+/// The number of bytes examined per message. They include statement names and the text of a COMMIT.
 const HEAD_BYTES: usize = 256;
 
-/// PostgreSQL's start-up requests that are followed by another one: SSLRequest and GSSENCRequest (PostgreSQL
+/// PostgreSQL's start-up requests that another start-up request follows: SSLRequest and GSSENCRequest (PostgreSQL
 /// documentation, 55.7).
 const PRELIMINARY_REQUESTS: [u32; 2] = [80_877_103, 80_877_104];
 
@@ -19,11 +19,11 @@ const COM_QUERY: u8 = 3;
 pub enum Commits {
     /// PostgreSQL's protocol version 3.
     Postgresql {
-        /// True during the start-up, whose messages have no type.
+        /// True during start-up, when messages have no type.
         starting: bool,
         /// The current message.
         message: MessageHead,
-        /// The names of prepared statements that commit.
+        /// The names of prepared statements that contain a COMMIT.
         prepared: HashSet<Vec<u8>>,
     },
     /// MariaDB's protocol without compression.
@@ -90,7 +90,7 @@ impl Commits {
         }
     }
 
-    /// Returns the number of COMMITs that the client's next bytes complete.
+    /// Returns the number of COMMIT messages that the client's next bytes complete.
     pub fn count(&mut self, mut bytes: &[u8]) -> u64 {
         let mut commits = 0;
         while !bytes.is_empty() {
@@ -145,7 +145,7 @@ fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
             }
             false
         }
-        // The portal's name, followed by the statement's name.
+        // The name of the portal, followed by the name of the statement.
         b'B' => second.is_some_and(|name| prepared.contains(name)),
         _ => false,
     }
@@ -183,7 +183,7 @@ mod tests {
         [&length[..3], &[number], content].concat()
     }
 
-    /// Counts the commits in chunks of every length.
+    /// Counts the commits for every possible chunk length, and asserts that all counts are equal.
     fn count(kind: TargetKind, bytes: &[u8]) -> u64 {
         let counts: HashSet<u64> = (1..=bytes.len())
             .map(|n| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Locks an SQLite file for writing, like another program that modifies the file.
+//! Locks an SQLite file for writing, like another program that writes to the file.
 
 use super::outage::{Dependency, FirstCommit, Outages, Recovery};
 use super::thread_state::ThreadState;
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The interval between two attempts to take the lock, which others hold most of the time.
 const BETWEEN_TRIES: Duration = Duration::from_micros(100);
 
-/// The maximum wait for the lock. Nobody writes for so long without a break.
+/// The maximum time to wait for the lock. No subject holds the lock for so long without a break.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Injects the faults of a visit to a file. Dropping it unlocks the file.
@@ -44,7 +44,7 @@ impl FileInjector {
         let (mut locker, mut outages) = (None, None);
         match injection {
             Some(Injection::Busy { part, lock_s }) => {
-                // Each client that waits for the lock fails.
+                // All clients that wait for the lock fail.
                 let commits = clients as f64 / part;
                 let time = Duration::from_secs_f64(*lock_s);
                 locker = Some(Locker::start(write_lock()?, commits, time, seed));

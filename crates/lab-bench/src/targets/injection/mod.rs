@@ -31,7 +31,7 @@ pub trait Stoppable {
     fn start_again(&self) -> SubjectResult<()>;
 }
 
-/// A proxy for one visit, and the faults that are injected there.
+/// The proxy of one visit, and the faults that are injected there.
 pub struct Injector {
     proxy: Arc<Proxy>,
     cutter: Option<Cutter>,
@@ -76,7 +76,7 @@ impl Injector {
         }))
     }
 
-    /// Creates an injector that causes no faults and only counts the traffic.
+    /// Creates an injector that injects no faults and only counts the traffic.
     pub fn watch(service: &Service, kind: TargetKind) -> SubjectResult<Injector> {
         Ok(Injector {
             proxy: proxy(service, kind, |_| false)?,
@@ -96,7 +96,7 @@ impl Injector {
         self.proxy.port()
     }
 
-    /// Sets whether the subject is at work. Connections are cut only while it is.
+    /// Sets whether the subject is at work. Connections are terminated only while it is.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(cutter) = &self.cutter {
             cutter.set_at_work(is_at_work);
@@ -154,7 +154,7 @@ fn proxy(
     })?))
 }
 
-/// A server, and the proxy in front of it.
+/// A server, and the proxy between it and the subject.
 struct ProxiedServer<'a>(&'a dyn Stoppable, &'a Proxy);
 
 impl Dependency for ProxiedServer<'_> {

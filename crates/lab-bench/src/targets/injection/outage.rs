@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Takes down a dependency of calls during a batch, brings it back, and observes how the calls recover.
+//! Makes a dependency of calls unavailable during a batch, makes it available again, and observes how the calls
+//! recover.
 
 use crate::host::random::random;
 use crate::subject::fault::SubjectResult;
@@ -10,13 +11,13 @@ use std::time::{Duration, Instant};
 /// The interval between two readings of the proxy's counters.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The maximum time to observe calls after an outage. The observation also ends with the batch.
+/// The maximum time to observe calls after an outage. The observation ends earlier if the batch does.
 const WATCH_TIME: Duration = Duration::from_secs(10);
 
-/// The length of the windows over which load is counted.
+/// The length of the time windows in which requests are counted.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// The minimum length of a window for a meaningful load.
+/// The minimum length of a window that yields a meaningful rate.
 const MIN_WINDOW: Duration = Duration::from_millis(50);
 
 /// A dependency of calls that can be unavailable.
@@ -24,7 +25,7 @@ pub trait Dependency {
     /// Makes the dependency unavailable.
     fn take_away(&self) -> SubjectResult<()>;
 
-    /// Makes the dependency available again. Returns the time since which it has been available.
+    /// Makes the dependency available again. Returns the time when it became available.
     fn bring_back(&self) -> SubjectResult<Instant>;
 
     /// Returns the first transaction since the dependency was taken down, if there is one.
@@ -37,9 +38,9 @@ pub trait Dependency {
 /// The first transaction committed after an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstCommit {
-    /// The time of the commit, or of sending the COMMIT.
+    /// The time of the commit, or the time when the COMMIT was sent.
     pub at: Instant,
-    /// The first response on the transaction's connection, if it is visible.
+    /// The first response on the same connection, if it can be observed.
     pub answer: Option<FirstAnswer>,
 }
 
@@ -50,7 +51,7 @@ pub struct FirstCommit {
 pub struct FirstAnswer {
     /// The time of the response.
     pub at: Instant,
-    /// The number of requests sent until then, on all connections.
+    /// The number of requests sent before the response, on all connections.
     pub requests: u64,
 }
 
@@ -61,10 +62,10 @@ pub struct Outages {
     count: Cell<u64>,
 }
 
-/// The recovery of calls after an outage. Values are `None` if the batch was over too early.
+/// How calls recovered from an outage. Values are `None` if the batch ended too early.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recovery {
-    /// The time from the server's first response, to benchlab or to the subject, until the first COMMIT, in ns.
+    /// The time from the server's first response, to benchlab or to the subject, to the first COMMIT, in ns.
     pub back_ns: Option<f64>,
     /// The requests in the busiest second after the outage, divided by the requests in a second before it.
     pub load: Option<f64>,
@@ -76,7 +77,7 @@ impl FirstCommit {
         self.answer.filter(|answer| answer.at < restored_at)
     }
 
-    /// Returns the time from the first response to anyone until the commit, in ns.
+    /// Returns the time from the server's first response, to benchlab or to a client, until the commit, in ns.
     fn back_ns(&self, restored_at: Instant) -> f64 {
         let earlier = self.earlier_answer(restored_at);
         let answered_at = earlier.map_or(restored_at, |answer| answer.at);
@@ -101,10 +102,10 @@ impl Outages {
         }
     }
 
-    /// Causes an outage between the first and the last quarter of a batch that takes about `turn` without an outage.
+    /// Causes an outage during a batch that takes about `turn` without an outage.
     ///
-    /// An outage does not extend a batch at a fixed rate of calls. The outage ends within the batch if it is the
-    /// shorter of the two.
+    /// The outage starts in the middle half of the time that remains without it. It does not extend a batch at a fixed
+    /// rate of calls, so it ends within the batch if it is shorter than the batch.
     pub fn make(
         &self,
         dependency: &dyn Dependency,
@@ -163,7 +164,7 @@ fn watch_recovery(
     }
 }
 
-/// Finds the busiest second.
+/// Finds the highest request rate in a window.
 struct Busiest {
     /// The start of the current window, and the number of requests until then.
     began: Instant,
@@ -218,13 +219,13 @@ mod tests {
         let later = commit(restored_at + ms(50), restored_at + ms(40));
         assert_eq!(later.back_ns(restored_at), 50e6);
         assert_eq!(later.earlier_answer(restored_at), None);
-        // The client received its response before benchlab.
+        // The client received its response before benchlab did.
         let earlier = commit(restored_at - ms(10), restored_at - ms(25));
         assert_eq!(earlier.back_ns(restored_at), 15e6);
         assert_eq!(earlier.earlier_answer(restored_at), earlier.answer);
     }
 
-    /// Returns the maximum rate after samples of (milliseconds, requests).
+    /// Returns the maximum rate for samples of time in ms and number of requests.
     fn busiest(looks: &[(u64, u64)]) -> Option<f64> {
         let began = Instant::now();
         let mut busiest = Busiest::since(began, Some(1_000));

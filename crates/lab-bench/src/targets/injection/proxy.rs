@@ -25,12 +25,12 @@ struct ProxyState {
     server: (String, u16),
     /// The parser for new connections.
     commits: Commits,
-    /// Returns true if the response to the COMMIT with this index must be dropped.
+    /// Returns true if the response to the COMMIT with this number must be dropped.
     drops_answer: Box<dyn Fn(u64) -> bool + Send + Sync>,
     commit_count: AtomicU64,
     /// The number of chunks sent by clients.
     requests: AtomicU64,
-    /// The number of chunks that were answered.
+    /// The number of chunks that got a response.
     round_trips: AtomicU64,
     is_closed: AtomicBool,
     connections: Mutex<BTreeMap<u64, Arc<ProxiedConnection>>>,
@@ -42,7 +42,7 @@ struct ProxiedConnection {
     client: TcpStream,
     server: TcpStream,
     first_answer: OnceLock<FirstAnswer>,
-    /// The first COMMIT on this connection and all others opened since the same outage.
+    /// The first COMMIT on this connection and on all other connections opened since the same outage.
     first_commit: Arc<OnceLock<FirstCommit>>,
     /// True if the next response is dropped.
     drops_answer: AtomicBool,
@@ -102,7 +102,7 @@ impl Proxy {
         *self.shared.first_commit() = Arc::default();
     }
 
-    /// Returns the first COMMIT since then.
+    /// Returns the first COMMIT since the last call of [`Proxy::await_first_commit`].
     pub fn first_commit(&self) -> Option<FirstCommit> {
         self.shared.first_commit().get().copied()
     }
@@ -238,7 +238,7 @@ mod tests {
     const COMMIT: &[u8] = b"\x07\0\0\0\x03COMMIT";
     const OTHER: &[u8] = b"\x07\0\0\0\x03SELECT";
 
-    /// Returns the port of a server that sends a greeting and then answers each packet of 11 bytes with one byte.
+    /// Returns the port of a server that sends a greeting and then responds to each packet of 11 bytes with one byte.
     fn server() -> u16 {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -28,7 +28,7 @@ impl ThreadState {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Returns true if faults are currently disabled.
+    /// Returns true if no faults may be injected now.
     pub fn is_at_rest(&self) -> bool {
         self.is_over() || !self.is_at_work.load(Ordering::Acquire)
     }

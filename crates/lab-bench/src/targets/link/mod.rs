@@ -103,7 +103,7 @@ impl ShapedLink {
         })
     }
 
-    /// Returns the subject's `target=`: the client's address and the server's socket.
+    /// Returns the value of the subject's `target=` parameter: the client's address and the server's socket.
     pub fn url(&self) -> String {
         format!("link:{}{}", self.address, self.socket.display())
     }

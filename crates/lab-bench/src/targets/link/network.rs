@@ -7,7 +7,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The size of an Ethernet header in bytes. The kernel counts it as part of a packet, but a shape does not.
+/// The size of an Ethernet header in bytes. The kernel counts it as part of a packet, but the shape of a link does not.
 const ETHERNET: i32 = 14;
 
 /// The number of networks created by this process.
@@ -58,7 +58,7 @@ impl Network {
             addresses: &ends[1],
         };
         cable(&near, &other)?;
-        // From here on, dropping removes the cable.
+        // From here on, dropping `network` removes the cable.
         let network = Network {
             device,
             address,
@@ -87,7 +87,7 @@ impl Drop for Network {
 
 /// Shapes the outgoing traffic of a device.
 fn shape_device(device: &str, mtu: u32, kbit_s: u32, shape: &Shape) -> Result<(), String> {
-    // Otherwise the kernel passes multiple packets on as one, and their headers count only once.
+    // Otherwise the kernel would merge packets, and their headers would count only once.
     let mtu = mtu.to_string();
     ip(&["link", "set", device, "mtu", &mtu, "gso_max_segs", "1"])?;
     let delay = format!("{}us", (shape.round_trip_ms * 500.0).round());

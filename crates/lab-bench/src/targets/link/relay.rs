@@ -30,7 +30,7 @@ pub struct Relay {
 
 struct RelayState {
     server: PathBuf,
-    /// `None` if the traffic is shaped elsewhere.
+    /// The rate and the delay of the link, or `None` if the kernel shapes the traffic.
     shaping: Option<Shaping>,
     sent: AtomicU64,
     is_closed: AtomicBool,
@@ -116,7 +116,8 @@ impl RelayState {
         let server = UnixStream::connect(&self.server)?;
         client.set_nodelay(true)?;
         let connection = Arc::new(RelayedConnection { client, server });
-        // The client's first bytes leave once its connection is established, one round trip after it began.
+        // The client's first bytes leave one round trip after it started to connect, when its connection is
+        // established.
         let round_trip = self.shaping.as_ref().map_or(0.0, |s| s.shape.round_trip_ms);
         let established = accepted + Duration::from_secs_f64(round_trip / 1e3);
         let direction = |is_up| -> io::Result<RelayDirection> {
@@ -154,7 +155,7 @@ struct RelayDirection {
     is_up: bool,
     from: std::fs::File,
     to: std::fs::File,
-    /// No packet is sent earlier.
+    /// The time before which no packet is sent.
     not_before: Instant,
     shared: Arc<RelayState>,
     connection: Arc<RelayedConnection>,
@@ -204,7 +205,7 @@ impl RelayDirection {
         self.end()
     }
 
-    /// Reads the data of one end as soon as it arrives.
+    /// Reads the data from one end as soon as it arrives.
     fn read(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
         loop {
@@ -261,7 +262,7 @@ mod tests {
     use lab_model::Shaper;
     use std::os::unix::net::UnixListener;
 
-    /// A server that echoes its input, and at the end sends the number of bytes received.
+    /// A server that echoes its input, and at the end sends the number of bytes that it received.
     fn echo(listener: UnixListener) {
         for connection in listener.incoming().flatten() {
             thread::spawn(move || {
@@ -323,7 +324,7 @@ mod tests {
         }
     }
 
-    /// No delay is ever shorter than the link's, even on a busy machine.
+    /// Data never arrives earlier than the link's delay allows, even on a busy machine.
     #[test]
     fn nothing_arrives_before_its_time() {
         let began = Instant::now();

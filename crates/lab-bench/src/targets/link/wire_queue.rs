@@ -4,7 +4,7 @@
 use lab_model::Shape;
 use std::time::{Duration, Instant};
 
-/// A queue before a wire. Packets leave the queue one after the other at the wire's rate, and arrive after its delay.
+/// A queue in front of a wire. Packets leave the queue one by one at the rate of the wire, and arrive after its delay.
 pub struct WireQueue {
     ns_per_byte: f64,
     delay: Duration,
