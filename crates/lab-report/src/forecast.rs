@@ -59,7 +59,7 @@ fn looks(plan: &Plan) -> String {
         })
 }
 
-/// Describes the cost of detecting the smallest listed difference that is at least the margin.
+/// States how many blocks and how much time it takes to detect the smallest of `DIFFERENCES` that reaches the margin.
 fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     let is_enough = |d: &f64| *d >= plan.measure.margin - 1e-9;
     let last = DIFFERENCES.len() - 1;
@@ -109,7 +109,7 @@ fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> T
     table
 }
 
-/// Builds the table of comparisons, those that need the most blocks first.
+/// Builds the table of comparisons. Those that need the most blocks come first.
 fn places(forecast: &Forecast, plan: &Plan) -> Table {
     let differences = DIFFERENCES.map(|d| Column::from(say::percent(d)));
     let first = [Column::from("comparison"), "variation".into()];

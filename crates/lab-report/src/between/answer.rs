@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The changes between two runs, in sentences.
+//! The first screen of a report on two runs: the largest changes, in sentences.
 
 use super::changed::{ChangedFigure, chart};
 use crate::kind::kind_of;
@@ -35,7 +35,7 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     }
 }
 
-/// Returns the changes that differ most from 1.
+/// Returns the changes whose ratios are furthest from 1.
 fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'a>> {
     let mut all: Vec<&ChangedFigure> = changes.iter().collect();
     let far = |c: &ChangedFigure| {
@@ -64,8 +64,8 @@ fn is_moved(verdict: &Verdict) -> bool {
 
 /// Summarizes a subject's changes in one finding.
 ///
-/// The finding lists each change, or one range for all changes, or the metrics that changed and the number of those
-/// that did not.
+/// The finding states every change, or one range that covers all of them, or the changed metrics and the number of
+/// unchanged ones.
 fn standing(mine: &[&ChangedFigure]) -> Finding {
     let subject = changes::with_program(mine[0].subject, mine[0].program);
     if let [only] = mine {
@@ -113,7 +113,7 @@ fn undecided(report: &BetweenReport, figures: &[ChangedFigure]) -> Option<String
     say::paragraph(open.into_iter().chain(kinds))
 }
 
-/// Explains why runs have no common ratio, and how to measure one.
+/// Explains why the two runs have no ratios to compare, and how to measure the change in one run.
 fn nothing(report: &BetweenReport) -> String {
     let mut caveats = report.between.caveats.iter();
     let caveat = caveats.find(|caveat| caveat.kind() == CaveatKind::NothingRelative);

@@ -10,7 +10,7 @@ use lab_model::{Direction, Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::ProgramMatch;
 
-/// The ratio of a time to the baseline's time, as a metric of its own.
+/// The ratio of a subject's time to the baseline's time, treated as a separate metric.
 const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Direction::Less);
 
 /// The change of one metric of a subject at a point.
@@ -19,7 +19,7 @@ pub struct ChangedFigure<'a> {
     pub subject: &'a str,
     /// The point's label.
     pub point: &'a str,
-    /// The metric with the point if there is more than one, such as `p99 at connections=64`.
+    /// The metric, followed by the point if the run has more than one point, such as `p99 at connections=64`.
     pub place: String,
     /// The metric. For batches and commands, this is the ratio to the baseline's time.
     pub metric: Metric,
@@ -33,7 +33,7 @@ pub struct ChangedFigure<'a> {
     pub verdict: Verdict,
 }
 
-/// Returns the changes of ratios to the baseline or, for a load, of all metrics.
+/// Returns the changes: of all metrics for a load, otherwise of the ratios to the baseline.
 pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
     let changes = report.between.changes.iter();
     let judged = changes.filter_map(|c| {

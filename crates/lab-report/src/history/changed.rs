@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Detects the runs from which on a ratio or the baseline's time is at another level.
+//! Detects shifts in the level of a ratio or of the baseline's time over a history of runs.
 
 use super::record::{HistoryRow, REMARKS};
 use lab_document::say;
@@ -7,14 +7,14 @@ use lab_document::{Finding, Table, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::shifts::{HistoryShift, of_history, too_few};
 
-/// 1 minus the confidence level: the fraction of histories without a change in which one is found.
+/// The significance level: the fraction of histories without a real change in which a change is still reported.
 const ALPHA: f64 = 0.05;
 
 /// The changes in a history.
 pub struct HistoryChanges<'r, 'a> {
-    /// The series that were searched, each with its changes.
+    /// The series that were searched, each with the changes found in it.
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
-    /// The number of runs needed to find a change, if there are too few.
+    /// The minimum number of runs for detecting a change, if the history has fewer.
     too_few: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ struct Series<'r, 'a> {
 }
 
 impl<'r, 'a> HistoryChanges<'r, 'a> {
-    /// Searches all ratios, and each baseline's time, for changes.
+    /// Searches all ratios and all baseline times for changes.
     pub fn new(records: &'r [HistoryRow<'a>]) -> HistoryChanges<'r, 'a> {
         let mut series = Vec::new();
         for (_, mine) in say::grouped(records.iter().map(|r| (r.line(), r))) {
@@ -104,7 +104,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         table
     }
 
-    /// Returns the reason why no change can be found, if there are too few runs.
+    /// Returns a sentence that says how many runs are needed to detect a change, if there are too few.
     pub fn open(&self) -> Option<String> {
         let needed = self.too_few.filter(|_| !self.series.is_empty())?;
         Some(format!(
@@ -126,7 +126,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         }
     }
 
-    /// Returns the mean levels between changes for each chart line that has changes.
+    /// Returns the mean level of each segment between changes, for every chart line that has changes.
     ///
     /// The x values are the positions of the runs in `runs`, starting at 1.
     pub fn levels(&self, runs: &[&str]) -> Vec<(String, Vec<(f64, f64)>)> {
@@ -157,7 +157,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         changed.map(line_levels).collect()
     }
 
-    /// Returns the letter that marks a record whose ratio changed with its run.
+    /// Returns the letter that marks a change if the record's ratio changed with its run, otherwise an empty string.
     pub fn letter(&self, record: &HistoryRow) -> &'static str {
         let has_changed = |(series, shift): (&Series, &HistoryShift)| {
             let changed = series.records[shift.at];
@@ -173,7 +173,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
     }
 }
 
-/// The first of [`REMARKS`].
+/// The letter that marks a change of the ratio: the first of [`REMARKS`].
 const CHANGED: &str = "c";
 const _: () = assert!(REMARKS[0].0 == 'c');
 
@@ -205,7 +205,7 @@ impl<'r, 'a> Series<'r, 'a> {
             .collect()
     }
 
-    /// Formats the run of a change, such as `2026-11-21 09:15 UTC (commit 1a2b3c4)`.
+    /// Formats the run in which a change happened, such as `2026-11-21 09:15 UTC (commit 1a2b3c4)`.
     fn run(&self, shift: &HistoryShift) -> String {
         let record = self.records[shift.at];
         let revision = record

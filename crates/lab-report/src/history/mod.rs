@@ -24,11 +24,11 @@ pub struct NamedRuns {
     pub name: String,
     /// The number of runs.
     pub runs: usize,
-    /// Start of the latest run, in seconds since 1970.
+    /// The start time of the latest run, in seconds since 1970.
     pub last_unix_s: f64,
 }
 
-/// Builds the history of the runs of one name, the oldest first.
+/// Builds the history of one experiment or comparison. `runs` starts with the oldest run.
 ///
 /// `subjects` selects subjects by name; an empty list selects all.
 pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
@@ -66,7 +66,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     document
 }
 
-/// Builds the list of names in a directory.
+/// Builds the list of the experiments and comparisons in a directory.
 pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
     let mut table = Table::new("Names for `benchlab history NAME`", columns)
@@ -91,7 +91,7 @@ pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     document
 }
 
-/// Returns the machine-readable row for a name: its number of runs.
+/// Returns the machine-readable row for an experiment or comparison, with its number of runs.
 fn name_row(named: &NamedRuns) -> Row {
     let unit = Unit::Count("runs".into());
     let metric = Metric::new("runs", "runs", unit.clone(), Direction::Neither);
@@ -184,13 +184,13 @@ fn line(mine: &[&HistoryRow], colour: usize, all: &[HistoryRow]) -> Line {
     }
 }
 
-/// Returns the minimum and maximum ratio before the latest run.
+/// Returns the minimum and maximum ratio of all runs before the latest one.
 fn before(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
     let before = mine[..mine.len().saturating_sub(1)].iter();
     say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))
 }
 
-/// Returns the distance of the latest ratio from the range of earlier ones, as a natural logarithm.
+/// Returns how far the latest ratio lies outside the range of earlier ratios, as a natural logarithm.
 fn moved(mine: &[&HistoryRow]) -> f64 {
     let latest = mine.last().and_then(|r| Some(r.ratio?.estimate));
     let Some((ratio, (low, high))) = latest.zip(before(mine)) else {

@@ -9,9 +9,9 @@ use std::ops::Deref;
 pub struct HistoryRow<'a> {
     /// The run.
     pub summary: &'a RunSummary,
-    /// The subject's name, with its target, if the run has more than one.
+    /// The subject's name, followed by the target's name if any run has more than one target.
     pub name: String,
-    /// The letters of those [`REMARKS`] that apply.
+    /// The letters of the [`REMARKS`] that apply to this row.
     pub remarks: String,
     standing: &'a SubjectStanding,
 }
@@ -107,7 +107,7 @@ fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding
         standing.few_blocks,
         !summary.ended,
     ];
-    // The first letter, a change of the ratio, is computed over all runs together.
+    // The first letter marks a change of the ratio, which needs all runs, so `HistoryChanges` determines it.
     let letters = REMARKS[1..].iter().zip(holds).filter(|(_, holds)| *holds);
     letters.map(|((letter, _), _)| letter).collect()
 }

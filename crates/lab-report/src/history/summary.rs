@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The part of a run that a history needs. It is small, so hundreds of runs can be read one after the other.
+//! A compact summary of a run for a history, so that hundreds of runs can be read one after another.
 
 use crate::Report;
 use crate::kind::kind_of;
@@ -22,7 +22,7 @@ pub struct RunSummary {
     pub(super) ended: bool,
     /// The Git commit of the directory in which the run was started.
     pub(super) commit: Option<String>,
-    /// The facts of the host that determine its speed.
+    /// The facts about the host that determine its speed.
     pub(super) host: Vec<(String, String)>,
     /// The result of each subject on each target. Servers that benchlab started have one result per case.
     pub(super) standings: Vec<SubjectStanding>,
@@ -33,20 +33,20 @@ pub struct RunSummary {
 pub struct SubjectStanding {
     /// The target, if the run has targets.
     pub target: Option<TargetKind>,
-    /// The case, if cases are reported separately. The ratio is then that of the server's CPU time per request.
+    /// The case, if cases are reported separately. In that case, `ratio` compares the server's CPU time per request.
     pub case: Option<String>,
     /// The number of complete blocks.
     pub blocks: u32,
     pub points: Vec<String>,
     pub subject: ProgramIdentity,
     pub baseline: ProgramIdentity,
-    /// The ratio to the baseline at the only point, or overall, if it has an interval.
+    /// The ratio to the baseline, at the only point or over all points; `None` without an interval.
     pub ratio: Option<Interval>,
     /// True if there were too few blocks for the requested confidence level.
     pub few_blocks: bool,
     /// The verdicts by point.
     pub verdicts: Vec<Verdict>,
-    /// The reason for missing verdicts, in case there are none.
+    /// The reason why `verdicts` is empty, if it is.
     pub missing: &'static str,
     /// The baseline's time in nanoseconds if the run has only one point. For a load, the time per request.
     pub time_ns: Option<Interval>,
@@ -56,7 +56,7 @@ pub struct SubjectStanding {
     pub failed: Option<u64>,
 }
 
-/// A subject with the data that identify the same program in another run.
+/// The data that identify a subject's program across runs.
 #[derive(Clone, Debug)]
 pub struct ProgramIdentity {
     pub name: String,
@@ -69,7 +69,7 @@ pub struct ProgramIdentity {
 impl RunSummary {
     /// Analyzes and summarizes a measured run. Returns `None` for a run without a plan.
     ///
-    /// `hashes` are the hashes in the run file, by [`Plan::subject_label`] or by the subjects' names.
+    /// `hashes` are the program hashes from the run file, keyed by [`Plan::subject_label`] or by the subject's name.
     ///
     /// [`Plan::subject_label`]: lab_model::Plan::subject_label
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
@@ -102,7 +102,7 @@ impl RunSummary {
         })
     }
 
-    /// Returns the sorted names of the subjects that have a row, each once.
+    /// Returns the names of the subjects that have a row, sorted and without duplicates.
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
         let standings = self.standings.iter().map(|s| s.subject.name.as_str());
         let mut names: Vec<&str> = standings.collect();
@@ -205,7 +205,7 @@ impl ProgramIdentity {
         }
     }
 
-    /// Returns true if this is known to be a different program. A hash that one of the runs lacks proves nothing.
+    /// Returns true if the programs are known to differ. Hashes are compared only if both runs have one.
     pub fn differs(&self, other: &ProgramIdentity) -> bool {
         let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
         self.line != other.line

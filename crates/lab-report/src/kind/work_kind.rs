@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of measured work, as reports show it.
+//! The interface between the common parts of a report and each kind of measured work.
 
 use crate::parts::kind_traits::KindTraits;
 use crate::parts::measured::Measured;
@@ -30,7 +30,7 @@ pub trait WorkKind {
     /// Returns the metrics and points by which a history compares the subjects of a run.
     fn respects(&self, scope: &Scope) -> Vec<Respect>;
 
-    /// Returns a sentence with advice for the case that two runs cannot show a change.
+    /// Returns a sentence that advises how to compare the programs in one run, for two runs that cannot show a change.
     fn advice_on_one_run(&self) -> &'static str {
         "Let the old and the new program be two subjects of one run."
     }
@@ -39,7 +39,7 @@ pub trait WorkKind {
 /// The parts that each kind of work adds to the common document.
 #[derive(Default)]
 pub struct DocumentParts {
-    /// The answer in one sentence; empty if the first finding has it.
+    /// The answer in one sentence; empty if the first finding already gives it.
     pub headline: String,
     /// The values that the question asks for, if a table shows them better than the chart.
     pub table: Option<Table>,
@@ -47,7 +47,7 @@ pub struct DocumentParts {
     pub chart: Option<Chart>,
     /// The findings, the most important first. The document shows the first three.
     pub findings: Vec<Finding>,
-    /// The sections between the failures and warnings and the conditions.
+    /// The sections that come after the failures and warnings, and before the conditions.
     pub sections: Vec<Section>,
     /// The description of the method, in sentences.
     pub method: Vec<String>,

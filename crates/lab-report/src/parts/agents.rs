@@ -33,7 +33,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Begins a sentence that says which agents began together, with the names of those that were late.
+/// Returns the beginning of a sentence: which agents began at the same moment, and which were late.
 fn begin_sentence(late: &[String]) -> String {
     match late {
         [] => "All began at the same moment".into(),

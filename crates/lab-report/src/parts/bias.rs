@@ -19,7 +19,7 @@ pub fn section(scopes: &[Scope]) -> Section {
     section
 }
 
-/// Returns the checks of a target's subjects.
+/// Returns the bias checks of a target's subjects.
 fn biases<'a>(scope: &Scope<'a>) -> Vec<&'a Bias> {
     let compared = scope.compared();
     let all = scope.results.biases.iter();

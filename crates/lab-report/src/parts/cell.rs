@@ -122,7 +122,8 @@ fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     let reason = match scope.failure(place) {
         Some(failure) => format!("failed: {}", failure.kind),
         None if scope.refusal(place).is_some() => "not compared".into(),
-        // Only other subjects' values show that it could have been measured.
+        // Without any value at this point, the subject was not measured here. Otherwise, the metric may not apply to
+        // it.
         None if point.is_some() && !scope.knows(place) => "not measured".into(),
         None => return NONE.into(),
     };
@@ -185,7 +186,8 @@ pub fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-/// Returns the tone of a ratio: that of its verdict or, without one, by the side of 1 on which the interval lies.
+/// Returns the tone of a ratio: the tone of its verdict or, without a verdict, of the side of 1 on which the interval
+/// lies.
 pub fn tone_of(ratio: &Interval, verdict: Option<&Verdict>) -> Tone {
     match verdict {
         Some(verdict) => tone(verdict),

@@ -51,7 +51,7 @@ pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
 
 /// Builds a row for each subject including the baseline, the best first.
 ///
-/// A mean over fewer points than the others' is marked, since it is not comparable with theirs.
+/// Marks a mean over fewer points than the other subjects' means, since the means are not comparable.
 fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
     let standings = Standings::new(scope, metric, over);
     let all = standings.ranked.iter().map(|s| s.points).max();

@@ -147,7 +147,7 @@ fn values(scope: &Scope, subject: SubjectId, key: &str) -> String {
     }
 }
 
-/// Builds the table of the second copy of the baseline by point.
+/// Builds the table of the control, a second copy of the baseline, by point.
 fn control(scope: &Scope) -> Table {
     let columns = [
         Column::from("point"),
@@ -226,7 +226,7 @@ fn warm_up(scope: &Scope) -> Table {
     table
 }
 
-/// Describes the development of batch times in a word or two.
+/// Describes how batch times change during warm-up, in one or two words.
 fn class(class: WarmUp) -> (&'static str, Tone) {
     match class {
         WarmUp::Flat => ("flat", Tone::Plain),

@@ -31,7 +31,7 @@ fn fits(scope: &Scope, group: &PointGroup) -> Table {
         fit.case == group.case && fit.factors == group.factors && subjects.contains(&fit.subject)
     });
     let fits: Vec<&Fit> = fits.collect();
-    // A command's operations are processes, so the unit takes the name of the sweep.
+    // An operation of a command is a process, so its cost is per unit of the swept parameter.
     let sweep = case.sweep.as_ref().filter(|_| scope.traits.unit_is_swept);
     let unit = sweep.unwrap_or(&case.unit);
     let equation = format!("time = fixed + marginal × {unit}");
@@ -68,7 +68,7 @@ pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
     table
 }
 
-/// Returns cells with the largest distance of a point from the line, and whether the points bend away from it.
+/// Returns two cells: the largest residual of the fit, and whether the points form a curve or a straight line.
 fn shape(fit: &Fit) -> (Cell, Cell) {
     if fit.points < 3 {
         return (NONE.into(), "unknown: two points".into());
@@ -148,7 +148,7 @@ impl FactorValues {
     }
 }
 
-/// Names the points that an effect covers: a single point without the factor, a case or all cases.
+/// Names the points that an effect covers: a single point (without the factor in its name), a case, or all cases.
 fn place(scope: &Scope, effect: &Effect) -> String {
     match (effect.pairs.as_slice(), effect.case) {
         (&[(from, _)], _) => {

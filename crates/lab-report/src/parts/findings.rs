@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The findings of a run by rule: the best subject, the points where another one leads, and the inconclusive
-//! comparisons.
+//! The findings of a run, derived by fixed rules: the best subject, the points where another subject leads, and the
+//! inconclusive comparisons.
 
 use super::measured::Measured;
 use super::scope::Scope;
@@ -103,9 +103,9 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
     }
 }
 
-/// Describes the parts that another subject leads, and the part with the largest loss.
+/// Describes where another subject leads most clearly, and where a subject is slowest compared with the baseline.
 ///
-/// Returns `None` for a single part, or for two subjects.
+/// `parts` are groups of points with their names. Returns `None` for a single group, or for two subjects.
 pub fn exceptions(
     scope: &Scope,
     metric: &Metric,
@@ -220,7 +220,7 @@ fn would_decide(measured: &Measured, by: Deciding) -> WouldDecide {
     }
 }
 
-/// Returns the run that has `blocks` replicates, with the option that requests it.
+/// Returns the longer run with `blocks` replicates, in terms of the option that requests it.
 fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
     let time = forecast::time_for(measured.run, blocks);
     if measured.plan.builds() > 1 {

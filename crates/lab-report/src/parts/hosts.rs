@@ -8,7 +8,7 @@ use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Interval, Unit};
 use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};
 
-/// The highest standard deviation of ratios between hosts that is reported.
+/// The highest standard deviation of ratios between hosts that is reported. Higher values are reported as unbounded.
 const MAX_BETWEEN: f64 = 10.0;
 
 /// Builds the section on the hosts of a run. It is empty if this machine measured the run.

@@ -10,7 +10,7 @@ pub struct KindTraits {
     pub is_concurrent: bool,
     /// True if the warm-up of a block has a maximum duration, which may cut it short.
     pub limits_warm_up: bool,
-    /// True if a sweep of concurrent operations takes a core for each.
+    /// True if each concurrent operation of a sweep needs its own core.
     pub takes_core_each: bool,
     /// True if the plan's main metric is compared.
     pub compares_answer: bool,

@@ -396,7 +396,7 @@ fn redone(scope: &Scope) -> Option<String> {
     ))
 }
 
-/// Describes the generator's own cost of a request, from the cheapest case to the most expensive one.
+/// Describes the CPU time per request that the generator itself uses, from the cheapest case to the most expensive one.
 fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let points = scope.points().into_iter();
     let closed: Vec<usize> = points.filter(|&p| !scope.plan.is_open(p)).collect();

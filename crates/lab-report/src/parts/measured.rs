@@ -68,24 +68,24 @@ impl<'a> Measured<'a> {
         self.cells.contains_key(&place)
     }
 
-    /// Returns a value.
+    /// Returns the value of a metric for a subject at a point.
     pub fn cell(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Cell> {
         let mut cells = self.cells.get(&place)?.iter();
         cells.find(|cell| cell.key.metric == *metric).copied()
     }
 
-    /// Returns a value with its unit.
+    /// Returns the value of a metric, with its unit, for a subject at a point.
     pub fn quantity(&self, place: SubjectScope, metric: &Metric) -> Option<Quantity> {
         let cell = self.cell(place, metric)?;
         Some(figure(cell))
     }
 
-    /// Returns the interval of a value if it was estimated.
+    /// Returns the interval of a metric's value, if the value was estimated.
     pub fn interval(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Interval> {
         self.cell(place, metric)?.value.interval()
     }
 
-    /// Returns the comparison of a value with the baseline's.
+    /// Returns the comparison of a metric's value with the baseline's value.
     pub fn comparison(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Comparison> {
         let mut comparisons = self.comparisons.get(&place)?.iter();
         comparisons.find(|c| c.key.metric == *metric).copied()
@@ -118,13 +118,13 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Returns the failure of a subject at a point, or everywhere.
+    /// Returns the failure that affects a subject at a point, including one that affects every point.
     pub fn failure(&self, (subject, point): SubjectScope) -> Option<&'a Failure> {
         let mut failures = self.run.failures.iter();
         failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
     }
 
-    /// Returns the exclusion of a subject at a point, or everywhere.
+    /// Returns the exclusion that applies to a subject at a point, including one that covers every point.
     pub fn refusal(&self, (subject, point): SubjectScope) -> Option<&'a Refusal> {
         let mut refusals = self.results.refusals.iter();
         refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))

@@ -83,7 +83,7 @@ fn ratios(measured: &Measured) -> String {
     )
 }
 
-/// Describes the time that was not spent on blocks.
+/// Describes the time that the pilots took, if there were any.
 fn pilots(run: &Run) -> String {
     let Some(pilots_ns) = run.pilots_ns.filter(|_| !run.pilots.is_empty()) else {
         return String::new();

@@ -9,7 +9,7 @@ use lab_stats::results::Over;
 pub struct Respect {
     /// The metric: a time, a cost or throughput.
     pub metric: Metric,
-    /// The points, as the results identify them.
+    /// The same points, in the form in which results store them.
     pub over: Over,
     /// The case to which the comparison is limited. `None` means all cases.
     pub case: Option<usize>,

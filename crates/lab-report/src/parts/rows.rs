@@ -52,7 +52,7 @@ fn figure(measured: &Measured, cell: &Cell) -> Row {
     row
 }
 
-/// Returns the numbers of timed operations that no other cell reports.
+/// Returns rows with the numbers of timed operations that no cell reports.
 fn operations(measured: &Measured) -> Vec<Row> {
     let mut counts: BTreeMap<(PointId, SubjectId), u64> = BTreeMap::new();
     for sample in measured.run.complete_blocks().flat_map(|b| &b.samples) {

@@ -13,12 +13,12 @@ use lab_stats::analysis::ScalingLaw;
 use lab_stats::results::{Over, Scaling};
 use lab_stats::usl;
 
-/// The definition of the law in a sentence.
+/// The definition of the Universal Scalability Law, in one sentence.
 const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1 + σ·(n − 1) + κ·n·(n − 1)), where λ \
                    is the throughput of one, σ is contention (the serialized fraction of the work) and κ is \
                    coherency (the cost of keeping each pair consistent).";
 
-/// The number of points of a drawn law.
+/// The number of points at which the curve of a law is drawn.
 const STEPS: usize = 48;
 
 /// Adds the throughput over a sweep and the scalability law fitted to each subject, or the reason why it could not be
@@ -34,7 +34,7 @@ pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
     }
 }
 
-/// Returns the rate of operations or requests per second.
+/// Returns a subject's throughput at a point, in operations or requests per second.
 fn rate(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Interval> {
     let place = (subject, Some(point));
     let served = scope.interval(place, &Metric::THROUGHPUT).copied();
@@ -46,7 +46,7 @@ fn quantity(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Quantit
     Some(Quantity::estimate(&rate, unit(scope)))
 }
 
-/// Returns the unit of rates.
+/// Returns the unit of throughput for this kind of work.
 fn unit(scope: &Scope) -> Unit {
     Unit::PerSecond(format!("{}s", scope.words.operation).into())
 }

@@ -122,15 +122,15 @@ impl<'a> Scope<'a> {
         on_target.map(|(id, _)| id).collect()
     }
 
-    /// Returns the points that run one operation at a time, case by case.
+    /// Returns the points that run operations sequentially, case by case.
     pub fn single_points(&self) -> Vec<PointId> {
         let groups = self.groups(Cores::One).into_iter();
         groups.flat_map(|group| group.points).collect()
     }
 
-    /// Groups the points that run one operation at a time, or multiple concurrently, in the plan's order.
+    /// Groups the points of cases that run on the given cores, in the plan's order.
     ///
-    /// Loads always run multiple operations concurrently.
+    /// [`Cores::One`] selects sequential operations, and [`Cores::All`] concurrent ones. Loads are always concurrent.
     pub fn groups(&self, cores: Cores) -> Vec<PointGroup> {
         let mut groups: Vec<PointGroup> = Vec::new();
         for id in self.points() {
@@ -225,7 +225,7 @@ impl<'a> Scope<'a> {
         params.find(|(k, _)| k == key).map(|(_, value)| value)
     }
 
-    /// Returns the value of the sweep at a point, as it was specified.
+    /// Returns the value of the sweep at a point, as written in the plan.
     pub fn swept(&self, point: PointId) -> String {
         let sweep = self.plan.case(point).sweep.as_deref();
         let value = sweep.and_then(|sweep| self.plan.points[point].param(sweep));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gathers the data of sentences about verdicts from a scope.
+//! Sentences about verdicts, with the names and intervals that a scope provides.
 
 use super::scope::Scope;
 use super::standings::{Standing, Standings};

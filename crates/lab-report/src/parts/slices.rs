@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts of a load slice by slice: percentiles, the distribution of times, and rates over time.
+//! Charts of a load over its time slices: percentiles, the distribution of times, and rates.
 
 use super::measured::SubjectScope;
 use super::scope::{PointGroup, Scope};
@@ -24,10 +24,10 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
         .collect()
 }
 
-/// Returns subjects at points at which requests were served, with their colors and names.
+/// Selects the subjects and points to chart, with their colors and names.
 ///
-/// If there are too many, the first, the last and some between are selected. With multiple points, each has the next
-/// color.
+/// Only those with served requests are charted. If there are too many, a selection with the first and the last is
+/// returned. If the points differ, each subject and point has its own color.
 fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
     let served = |&&place: &&SubjectScope| {
         let served = scope.quantity(place, &Metric::SERVED);
@@ -52,7 +52,7 @@ fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, 
     charted.collect()
 }
 
-/// Returns the sum of distributions in ascending order of values.
+/// Merges distributions into one, in ascending order of values.
 fn merged<'c>(all: impl Iterator<Item = &'c SliceTimes>) -> Vec<(f64, u64)> {
     let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
     for (value, count) in all.flat_map(|times| times.counts().into_owned().0) {
@@ -175,8 +175,8 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
     Box::new(each.enumerate().map(map))
 }
 
-/// Builds the chart of requests served per second over slices, in an open loop also those offered, and of errors if
-/// there are any.
+/// Builds the chart of served requests per second over slices. It also shows the offered requests of an open loop, and
+/// errors if there are any.
 pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<Chart> {
     if scope.points().len() > 1 {
         return None;
@@ -229,7 +229,7 @@ fn per_second(requests: u64, ns: u64) -> f64 {
     requests as f64 / (ns.max(1) as f64 / 1e9)
 }
 
-/// Returns a rate at the beginning of each slice, and the last one also at its end.
+/// Returns the rate at the beginning of each slice, and the rate of the last slice also at its end.
 fn over_slices_of(slices: &[&Slice], rate: fn(&Slice) -> f64) -> Vec<(f64, Quantity)> {
     let mut begin_ns = 0_u64;
     let mut points = Vec::new();

@@ -72,7 +72,7 @@ impl<'a> Standings<'a> {
             .collect()
     }
 
-    /// Returns the subject that all others are ahead of.
+    /// Returns the subject that is statistically worse than every other one, if there is one.
     pub fn last(&self) -> Option<&Standing> {
         self.of(self.ranking?.last(|s| self.of(s).is_some())?)
     }

@@ -227,7 +227,7 @@ fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
     level_note(scope.results.level, comparisons.map(|c| c.ratio.level))
 }
 
-/// Returns a note on the confidence level of intervals with these levels, if there are too few blocks.
+/// Returns a note if a confidence level is below the requested one because there are too few blocks.
 pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
     // Without an interval, the level is 0.
     let (least, most) = say::extremes(levels.filter(|level| *level > 0.0))?;
@@ -244,7 +244,7 @@ pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<Strin
     })
 }
 
-/// Returns a sentence for each subject that cannot do everything.
+/// Returns a sentence for each subject that does not support all parameters.
 fn unable(scope: &Scope) -> Vec<String> {
     let note = |subject: SubjectId| {
         let params = scope.unable(subject);

@@ -19,7 +19,7 @@ pub fn no_answer(subject: &str, has_blocks: bool) -> String {
     format!("No result yet: no {subject} has a complete block{at}.")
 }
 
-/// Introduces an order that excludes the reference.
+/// Introduces a ranking that excludes the reference.
 pub fn apart_from_reference(reference: &str, order: &str) -> String {
     format!("Apart from {reference}, the reference, {order}")
 }
@@ -136,7 +136,7 @@ impl LongerRun {
     }
 }
 
-/// The unit in which a run counts its replicates.
+/// The number of a run's replicates, by the kind of replicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// Blocks of fresh processes.

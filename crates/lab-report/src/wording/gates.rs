@@ -74,7 +74,7 @@ fn formatted(value: f64, unit: &Unit) -> String {
     }
 }
 
-/// Formats a value with three significant digits, and with all digits before the decimal point.
+/// Formats a value with three significant digits, or with its whole integer part if that is longer.
 fn digits(value: f64) -> String {
     let exponent = value.abs().max(1e-3).log10().floor() as i32;
     let text = format!("{value:.*}", (2 - exponent).clamp(0, 5) as usize);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of subjects and points in sentences. A few places are listed by name, more are counted.
+//! Names of subjects and points in sentences. Up to three are listed by name; more are counted.
 
 use lab_document::say::{self, count};
 use lab_stats::results::warning::Place;

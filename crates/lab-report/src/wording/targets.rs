@@ -15,7 +15,8 @@ pub struct OnTarget {
     pub ratio: Interval,
 }
 
-/// `The smallest ratio measured is ada's on PostgreSQL, 0.981 times c's time (…); the largest is …`
+/// Describes the range of ratios: `The smallest ratio measured is ada's on PostgreSQL, 0.981 times c's time (…); the
+/// largest is …`
 pub fn range_over_targets(
     metric: &Metric,
     baseline: &str,
@@ -36,13 +37,13 @@ pub fn range_over_targets(
     )
 }
 
-/// The title of the table of ratios.
+/// Returns the title of the table of ratios by target.
 pub fn ratios_on_targets(baseline: &str, metric: &Metric) -> String {
     let title = say::capital(&metric.title);
     format!("{title} as a multiple of {baseline}'s, on each target")
 }
 
-/// The caption of that table. `margin`: such as `2 %`.
+/// Returns the caption of the table of ratios. `margin` is a percentage such as `2 %`.
 pub fn how_to_read_ratios(margin: &str) -> String {
     format!(
         "Geometric means over all points, with intervals that hold together. A ratio without a word below it is faster \
@@ -50,7 +51,7 @@ pub fn how_to_read_ratios(margin: &str) -> String {
     )
 }
 
-/// `6 of 11 points`: a mean over fewer points than the others' is not comparable with theirs.
+/// Marks a mean over fewer points than the others, such as `6 of 11 points`, since the means are not comparable.
 pub fn fewer_points(points: u32, all: u32) -> String {
     format!("{points} of {all} points")
 }

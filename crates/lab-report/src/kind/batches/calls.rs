@@ -19,7 +19,7 @@ const UNDECIDED: &str = "inconclusive";
 /// A load above this multiple of the load before the outage exceeds what a server was sized for.
 const DOUBLE: f64 = 2.0;
 
-/// Metrics of the whole run.
+/// Metrics that are reported once for the whole run.
 static TOTALS: [Metric; 6] = [
     Metric::CALLS,
     Metric::WRONG_CALLS,
@@ -29,7 +29,7 @@ static TOTALS: [Metric; 6] = [
     Metric::FAILED_CALLS,
 ];
 
-/// Metrics by point.
+/// Metrics that are reported at each point.
 static AT_POINTS: [Metric; 4] = [
     Metric::LOST_CALLS,
     Metric::DOUBLED_CALLS,
@@ -179,10 +179,10 @@ fn fault(scope: &Scope, point: PointId) -> String {
     }
 }
 
-/// A fault and its points.
+/// A fault and the points that inject it.
 type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 
-/// Groups the points at which more than one subject makes calls by their faults.
+/// Groups, by fault, the points at which more than one subject makes calls.
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = several.flat_map(|scope| {
@@ -192,7 +192,8 @@ fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     say::grouped(at)
 }
 
-/// `Fastest of those that …: classic with order; java with cut; inconclusive with percent.`
+/// Lists the fastest subject without errors for each fault: `Fastest of …: classic with order; java with cut;
+/// inconclusive with percent.`
 fn fastest(faults: &[Fault]) -> Option<String> {
     let best = faults.iter().map(|(fault, places)| {
         let right = subjects_without(&AT_POINTS, places);
@@ -223,7 +224,7 @@ fn fastest(faults: &[Fault]) -> Option<String> {
     ))
 }
 
-/// Lists, for faults where every subject errs or gives up, those without lost, doubled or unreported calls: `Where
+/// Lists, for faults that no subject handles without error, the subjects that at least have no wrong calls: `Where
 /// every subject has wrong calls or gives up calls, these have no wrong calls: java and ada with killed.`
 fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
@@ -266,8 +267,8 @@ struct Outage {
     is_survived: bool,
 }
 
-/// Returns the outages that the subjects of a target met. A batch may finish before its server is killed, so not every
-/// planned outage is included.
+/// Returns the outages that the target's subjects went through. A batch may finish before its server is killed, so
+/// planned outages may be missing.
 fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     let at = call_points(scope).into_iter().filter_map(|point| {
         let Some(Injection::OutageS(length_s)) = scope.plan.injection(point) else {
@@ -293,7 +294,7 @@ fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
     of_each.collect()
 }
 
-/// Returns the longest outage that is shorter than all outages that were not survived, in seconds.
+/// Returns, in seconds, the longest outage that is shorter than every outage that was not survived.
 fn longest_survived(outages: &[Outage]) -> Option<f64> {
     let failed = outages.iter().filter(|outage| !outage.is_survived);
     let limit = failed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment over shaped links: the time per further unit of the sweep on each link.
+//! An experiment over network links with traffic shaping: the marginal time per unit of the sweep on each link.
 
 use crate::parts::charts;
 use crate::parts::scope::{PointGroup, Scope};
@@ -8,8 +8,8 @@ use lab_document::{Chart, Finding};
 use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
 use lab_stats::analysis::Fit;
 
-/// The largest accepted distance of a point from its fitted line, as a fraction of the point's time. Beyond it, the fit
-/// is rejected even if there are too few blocks to prove that the line is curved.
+/// The maximum residual of a fitted line, as a fraction of the point's time. A larger residual rejects the fit even if
+/// there are too few blocks to prove that the line is curved.
 const FAR_OFF: f64 = 0.1;
 
 /// The maximum number of links on the first screen.
@@ -26,7 +26,8 @@ pub fn chart(scope: &Scope) -> Option<Chart> {
     charts::over_sweep(scope, groups.first()?, &Metric::WALL)
 }
 
-/// Describes the time per further unit on each link, and the effect of factors other than the link.
+/// Describes the marginal time per unit of the sweep on each link, and the effect of the first factor other than the
+/// link.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
     let groups = swept(scope);
     let first = groups.first().map(|group| group.case);

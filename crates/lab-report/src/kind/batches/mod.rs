@@ -372,15 +372,15 @@ fn method(scope: &Scope) -> Vec<String> {
         .collect()
 }
 
-/// Formats the lengths of turns on one core, from the shortest to the longest.
+/// Formats the durations of turns at single-core points as a range, from the shortest to the longest.
 fn lengths(scope: &Scope) -> String {
     let points = (0..scope.plan.points.len()).filter(|&p| scope.plan.case(p).cores == Cores::One);
     let lengths = points.map(|point| scope.plan.turn_ns(point));
     say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
 }
 
-/// Formats the number of mirrored pairs of passes in a block: as many as requested, or as many as fitted into the
-/// block's time.
+/// Formats the number of mirrored pairs of passes per block: the requested number, or as many as fit into the block's
+/// time.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
     let pairs_of_points = |block: &Block| {

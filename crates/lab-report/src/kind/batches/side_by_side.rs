@@ -19,8 +19,8 @@ pub fn sections(scope: &Scope) -> Vec<Section> {
         .collect()
 }
 
-/// Returns the groups of those cases that run multiple operations concurrently, sweep a parameter and have more than
-/// one value of a factor.
+/// Returns the point groups of each case that runs multiple operations concurrently, sweeps a parameter and has a
+/// factor with more than one value.
 fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     let groups = scope.groups(Cores::All).into_iter();
     let cases = say::grouped(groups.map(|group| (group.case, group)));
@@ -29,7 +29,7 @@ fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     several.collect()
 }
 
-/// Builds the chart of the cost of each factor value for each subject, if the run has such ratios.
+/// Builds the chart of each factor value's cost for each subject. Returns `None` if the run has no such ratios.
 pub fn answer(scope: &Scope) -> Option<Chart> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
@@ -54,7 +54,7 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
     charts::forest("answer", axis, margin, groups.collect(), &caption)
 }
 
-/// Returns the spreads of a run; empty if there is more than one target.
+/// Returns how the factor's effect varies between subjects; empty if there is more than one target.
 fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
     if scope.has_targets() {
         &[]
@@ -63,7 +63,7 @@ fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
     }
 }
 
-/// Formats the setting of the sweep, such as `threads=2`.
+/// Formats the swept parameter with its value, such as `threads=2`.
 fn sweep_setting(scope: &Scope, spread: &Spread) -> Option<String> {
     let sweep = scope.plan.case(spread.to).sweep.as_deref()?;
     Some(format!("{sweep}={}", scope.swept(spread.to)))
@@ -229,7 +229,7 @@ fn metric_table(
     table.without_empty_columns()
 }
 
-/// Formats the number of operations in a batch, such as `of 5,000,000`, for metrics that are a fraction of it.
+/// Formats the number of operations in a batch, such as `of 5,000,000`, for a metric that is a fraction of them.
 fn operations_of_batch(
     scope: &Scope,
     subject: SubjectId,
@@ -272,7 +272,7 @@ fn factor_values<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> Str
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the ratio of a metric to its value with the factor's first value.
+/// Returns the ratio of a metric at a point to the same metric with the factor's first value.
 fn ratio<'a>(
     scope: &Scope<'a>,
     subject: SubjectId,

@@ -7,7 +7,7 @@ use lab_document::chart::file_name;
 use lab_document::{Axis, BarPart, BarRow, Bars, Chart, Drawing, Scale, Section};
 use lab_model::{Cores, Metric, PointId, SubjectId, TargetKind, Unit};
 
-/// The parts, with their color numbers.
+/// The components of an operation's time, with their names and color numbers.
 const PARTS: [(Metric, &str, usize); 3] = [
     (Metric::MEAN_CPU, "client's CPU", 0),
     (Metric::SERVER_CPU, "server's CPU", 4),
@@ -25,7 +25,8 @@ static SHOWN: [Metric; 5] = [
 
 /// Builds the section.
 ///
-/// It is empty if the parts are unknown, or for a library alone, where the tables of times already say as much.
+/// The section is empty if the split is unknown. It is also empty for a library without a service, whose tables of
+/// times already show the client's time.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Breakdown of the time");
     let has_parts = |p: &PointId| {
@@ -51,7 +52,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Returns, for every case, the point with the first values of its factors and the largest value of its sweep.
+/// Returns one point for each case: the one with the first value of each factor and the largest value of the sweep.
 fn main_points(scope: &Scope) -> Vec<PointId> {
     let mut groups = scope.groups(Cores::One);
     groups.dedup_by_key(|group| group.case);

@@ -10,7 +10,8 @@ use lab_model::{Interval, Metric, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::Over;
 
-/// A row for each subject and a column for each target. `None` for a single target, or if nothing is compared.
+/// Builds a table with a row per subject and a column per target. Returns `None` for a single target, or if nothing is
+/// compared.
 pub fn table(scopes: &[Scope], metric: &Metric) -> Option<Table> {
     let first = scopes.first().filter(|scope| scope.has_targets())?;
     let has_ratios = |scope: &Scope| !ratios(scope, metric).is_empty();
@@ -42,7 +43,7 @@ pub fn table(scopes: &[Scope], metric: &Metric) -> Option<Table> {
     Some(table.captioned(&wording::how_to_read_ratios(&margin)))
 }
 
-/// The smallest and the largest ratio over all points of a target. `None` for a single target.
+/// Describes the smallest and the largest ratio over all points. Returns `None` for a single target.
 pub fn headline(scopes: &[Scope], metric: &Metric) -> Option<String> {
     let first = scopes.first().filter(|scope| scope.has_targets())?;
     let complete = scopes.iter().flat_map(|scope| {
@@ -69,7 +70,7 @@ pub fn headline(scopes: &[Scope], metric: &Metric) -> Option<String> {
     ))
 }
 
-/// The ratios of a target's subjects over all its points.
+/// Returns the ratios of a target's subjects over all its points.
 fn ratios(scope: &Scope, metric: &Metric) -> Vec<Standing> {
     let over = Over::all(&scope.points());
     let others = scope.others().into_iter();
@@ -94,7 +95,8 @@ fn cell(scope: &Scope, name: &str, metric: &Metric) -> Cell {
     }
 }
 
-/// A ratio without the words "faster" and "slower", which its value shows. A mean over fewer points says so.
+/// Returns a cell with a ratio, without the words "faster" and "slower", which the value implies. Marks a mean over
+/// fewer points than the others.
 fn judged(ratio: &Interval, metric: &Metric, standing: &Standing, most: u32) -> Cell {
     let verdict = standing.verdict.as_ref();
     let cell = cell::judged(ratio, metric, verdict);

@@ -41,7 +41,8 @@ fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     })
 }
 
-/// Returns the steps of a subject's turns at a point, in chronological order.
+/// Returns the longest latency in each time step of a subject's turns at a point, in nanoseconds and chronological
+/// order.
 fn steps(scope: &Scope, subject: SubjectId, point: PointId) -> Vec<u64> {
     let timelines = scope.run.complete_blocks().flat_map(|b| &b.timelines);
     let timelines = timelines.filter(|t| (t.subject, t.point) == (subject, point));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands, each run of which is a process.
+//! Commands, each of which starts a new process for every run.
 
 mod estimate;
 
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The times of a run.
 static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
 
-/// The values that answer which command takes how long.
+/// The metrics of the table on the first screen.
 static ANSWER: [Metric; 5] = [
     Metric::WALL,
     Metric::MEAN_WALL,
@@ -108,7 +108,8 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     }
 }
 
-/// Times, memory and ratios of all commands, side by side. `None` over a sweep, which a chart shows better.
+/// Builds the table of the times and memory of all commands, with ratios. Returns `None` over a sweep, which a chart
+/// shows better.
 fn answer_table(scope: &Scope) -> Option<Table> {
     let [point] = scope.points()[..] else {
         return None;
@@ -132,7 +133,7 @@ fn title(scope: &Scope) -> Option<String> {
     differ.then(|| words.join(", "))
 }
 
-/// Summarizes each command compared with the baseline; for many commands the fastest, for a single command its time.
+/// Compares each command with the baseline. For many commands, describes the fastest; for a single command, its time.
 fn findings(scope: &Scope) -> Vec<Finding> {
     let others = scope.others().into_iter();
     let pairs = others.filter_map(|s| findings::pair(scope, s, &Metric::WALL));

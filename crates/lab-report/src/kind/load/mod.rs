@@ -145,8 +145,8 @@ fn chart(scope: &Scope) -> Option<Chart> {
     }
 }
 
-/// Describes a server's highest throughput, with its response times at that point: `A serves 41,200/s over 64
-/// connections. Response times: half within …`
+/// Describes a server's highest throughput and its median and p99 response time at that point: `A serves 41,200/s over
+/// 64 connections. Response times: …`
 fn level(scope: &Scope, load: &LoadSpec, subject: SubjectId) -> Option<Finding> {
     let points = scope.points();
     let name = scope.name(subject);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The age at which a server is steady, the cost of its first requests, and whether its turns were at the steady level.
+//! The age at which a server reaches its steady state, the cost of its first requests, and whether it was steady when
+//! measured.
 
 use crate::parts::scope::Scope;
 use lab_document::chart::file_name;
@@ -112,7 +113,7 @@ fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
     )
 }
 
-/// Builds the chart of the cost of a request by the age of the server, in each round of the pilots.
+/// Builds the chart of the cost per request by server age, for each round of the pilots.
 fn chart(scope: &Scope, case: usize) -> Option<Chart> {
     let plan = scope.plan;
     let pilots = scope.run.pilots.iter();

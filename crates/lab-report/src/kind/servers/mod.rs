@@ -113,10 +113,10 @@ fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
     }
 }
 
-/// A run of servers by its cases.
+/// A run of servers, grouped by case.
 struct View<'a> {
     scope: Scope<'a>,
-    /// True if single values are for persistent connections, which is so if any point has them.
+    /// True if any point uses persistent connections. Metrics with one value per case then come from such points.
     keep_alive: bool,
 }
 
@@ -140,7 +140,7 @@ impl<'a> View<'a> {
         &self.scope.plan.cases[case].name
     }
 
-    /// Returns the points over which a case is compared. `None` means all cases, or the only one.
+    /// Returns the points over which a case is compared. `None` selects all cases, or the only one.
     fn over(&self, case: Option<usize>) -> Over {
         let only = match self.cases().as_slice() {
             &[only] => Some(only),
@@ -152,7 +152,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the points of a case that match, ordered by the number of connections.
+    /// Returns the points of a case for which `is` returns true, ordered by the number of connections.
     fn points(&self, case: usize, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
         let plan = self.scope.plan;
         let is_chosen = |&p: &PointId| {
@@ -168,20 +168,21 @@ impl<'a> View<'a> {
         self.points(case, |p| !self.scope.plan.is_open(p))
     }
 
-    /// Returns the middle one of the offered fractions of the peak. Single response times are those at this fraction.
+    /// Returns the middle of the offered fractions of the peak, at which tables with one response time per case report
+    /// it.
     fn middle(&self) -> Option<f64> {
         let parts = load_sent::parts(&self.scope);
         parts.get(parts.len().checked_sub(1)? / 2).copied()
     }
 
-    /// Returns the point with the lowest rate that is the same for all servers.
+    /// Returns the point with the lowest fixed rate, which is the same for all servers.
     fn at_rate(&self, case: usize) -> Option<PointId> {
         let rate = |p: &PointId| self.scope.plan.rate(*p);
         let points = self.points(case, |p| rate(&p).is_some()).into_iter();
         points.min_by(|a, b| rate(a).partial_cmp(&rate(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Returns the point that calibrates the peak, fractions of which are offered.
+    /// Returns the point that measures the peak, of which other points offer a fraction.
     fn at_peak(&self, case: usize) -> Option<PointId> {
         let plan = self.scope.plan;
         self.at_middle(case)
@@ -202,7 +203,7 @@ impl<'a> View<'a> {
         let mut points = self.scope.points().into_iter();
         let open = points.find(|&p| plan.is_open(p));
         let usual = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
-        // Distances are logarithmic, since sweeps grow by a factor.
+        // Distances are logarithmic, since sweeps are geometric.
         let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / usual).ln().abs();
         let points = self.closed(case).into_iter();
         points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
@@ -323,8 +324,8 @@ fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
     })
 }
 
-/// Builds the section on the cost of a request: compared with the baseline, by itself, and with a new connection for
-/// each request.
+/// Builds the section on the cost of a request: its ratio to the baseline, its absolute value, and its value with a new
+/// connection for each request.
 fn costs(view: &View) -> Section {
     let (scope, metric) = (&view.scope, Metric::SERVER_CPU);
     let mut section = Section::new("Cost of a request");
@@ -360,7 +361,8 @@ fn costs(view: &View) -> Section {
     section
 }
 
-/// Builds the section on the fixed cost of a request and the cost per unit of the swept number in its path.
+/// Builds the section on the fixed cost of a request and the marginal cost per unit of the swept number in the
+/// request's path.
 fn linear_costs(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");
