@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conditions of rules: `read_ahead > 1 MiB`, `scheduler in none mq-deadline`, `somaxconn < {backlog}`.
+//! Conditions of rules, such as `read_ahead > 1 MiB`, `scheduler in none mq-deadline` or `somaxconn < {backlog}`.
 
 use crate::value::{Thing, Value};
 use crate::wording;
 use lab_model::Relation;
 use lab_model::condition::unit_scale;
 
-/// A comparison of one of a thing's values.
+/// A comparison of one value of a thing with literals or with another value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// The value's name.
     pub name: String,
-    /// The condition's text as written in the rule.
+    /// The condition's source text in the rule.
     pub text: String,
     op: Op,
     right: RightSide,
@@ -28,9 +28,9 @@ enum Op {
 
 #[derive(Clone, Debug, PartialEq)]
 enum RightSide {
-    /// Words as written, and as numbers if all of them are numbers.
+    /// The literal words, with their numeric values if all of them are numbers.
     Literal(Vec<String>, Option<Vec<f64>>),
-    /// Another value of the thing.
+    /// The name of another value of the same thing.
     OtherValue(String),
 }
 
@@ -41,9 +41,9 @@ pub enum Truth {
     Yes,
     /// The condition does not hold.
     No,
-    /// A value could not be observed, for this reason.
+    /// The result is unknown because a value could not be observed, for this reason.
     Unknown(String),
-    /// The thing has no such value.
+    /// The thing has no value of this name.
     NotApplicable,
 }
 
@@ -95,7 +95,8 @@ impl Condition {
         std::iter::once(self.name.as_str()).chain(other)
     }
 
-    /// Returns whether the condition compares with a number, or `None` if it compares with another value of the thing.
+    /// Returns true if the right side is a number, false if it is a word, or `None` if it is another value of the
+    /// thing.
     pub fn compares_with_number(&self) -> Option<bool> {
         match &self.right {
             RightSide::Literal(_, numbers) => Some(numbers.is_some()),
@@ -141,8 +142,7 @@ impl Condition {
         matches!(self.op, Op::Is | Op::In)
     }
 
-    /// Returns the result for a value of a kind that the condition cannot compare, where neither yes nor no would be
-    /// meaningful.
+    /// Returns the unknown result for a value whose type cannot be compared by this condition.
     fn wrong_kind(&self, name: &str, kind: &str) -> Truth {
         Truth::Unknown(wording::wrong_kind(&self.text, name, kind))
     }
@@ -162,7 +162,7 @@ fn literal<'t>(operands: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSid
     RightSide::Literal(operands.map(|words| words.join(" ")).collect(), numbers)
 }
 
-/// Evaluates a conjunction.
+/// Evaluates the conjunction of the conditions.
 ///
 /// If one condition is false, the conjunction is false, even if other values could not be observed.
 pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
@@ -175,7 +175,7 @@ pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
         .unwrap_or(Truth::Yes)
 }
 
-/// Parses a number such as `5`, `5 %`, `4 KiB` or `10 ms`, in the base unit.
+/// Parses a number such as `5`, `5 %`, `4 KiB` or `10 ms`, and converts it to the base unit.
 fn number(words: &[&str]) -> Option<f64> {
     let (number, unit) = match words {
         [number] => (number, 1.0),
@@ -186,7 +186,7 @@ fn number(words: &[&str]) -> Option<f64> {
     Some(number * unit)
 }
 
-/// Returns true if the last word is a unit, as in `seven %` or a list with `KiB`, so the text was meant to be a number.
+/// Returns true if the last word is a unit, as in `seven %`. The text was then probably meant as a number.
 fn ends_with_unit(words: &str) -> bool {
     let last = words.rsplit(' ').next();
     last.is_some_and(|last| unit_scale(last).is_some())

@@ -3,7 +3,7 @@
 
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// Parses a date such as `Wed, 21 Oct 2026 07:28:00 GMT` to seconds since 1970.
+/// Parses a date such as `Wed, 21 Oct 2026 07:28:00 GMT` into seconds since 1970.
 pub fn unix_seconds(text: &str) -> Option<f64> {
     static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
     let time = PARSER.parse_timestamp(text.trim()).ok()?;
@@ -16,7 +16,7 @@ pub fn now() -> f64 {
     now.map_or(0.0, |now| now.as_secs_f64())
 }
 
-/// Parses a cookie's `Expires` to seconds since 1970.
+/// Parses a cookie's `Expires` attribute into seconds since 1970.
 ///
 /// Accepts the forms that browsers accept: `Wed, 21 Oct 2026 07:28:00 GMT`, `Wednesday, 21-Oct-26 07:28:00 GMT`, `Wed
 /// Oct 21 07:28:00 2026` (RFC 6265, 5.1.1).
@@ -61,7 +61,7 @@ fn clock_time(text: &str) -> Option<jiff::civil::Time> {
     jiff::civil::Time::new(hour, minute, second, 0).ok()
 }
 
-/// Formats the UTC day of a time in seconds since 1970, such as `2026-10-21`.
+/// Formats the UTC date of a time in seconds since 1970, such as `2026-10-21`.
 pub fn day(unix_seconds: f64) -> String {
     let time = jiff::Timestamp::from_second(unix_seconds as i64);
     time.map_or("–".into(), |time| time.strftime("%Y-%m-%d").to_string())

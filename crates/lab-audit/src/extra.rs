@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measurements and observations that do not come from files.
+//! Additional parts of an audit, from measurements and observations rather than from files.
 
 use crate::value::Thing;
 use lab_model::audit::{EvidenceBars, EvidenceTable};
 
-/// Measurements and observations that do not come from files.
+/// Additional parts of an audit, from measurements and observations rather than from files.
 #[derive(Debug, Default)]
 pub struct Extra {
     /// The things for rules.
     pub things: Vec<Thing>,
-    /// How the observations were made.
+    /// Facts about how the observations were made.
     pub facts: Vec<(String, String)>,
     /// The results as tables.
     pub tables: Vec<EvidenceTable>,

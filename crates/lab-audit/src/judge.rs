@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Applies rules to things, which gives findings.
+//! Evaluates rules for things, which produces findings.
 
 use crate::condition::{Condition, Truth, all_hold};
 use crate::rule::{Rule, StateCase, fill, value_text};
@@ -11,9 +11,9 @@ use lab_model::audit::{AuditFinding, Evidence, EvidenceValue, Fix, State};
 /// The maximum number of things that one finding names.
 const NAMED: usize = 5;
 
-/// Judges all things by all rules, in the order of the rules.
+/// Evaluates all rules for all things, in the order of the rules.
 ///
-/// A rule with `together` gives one finding per state; other rules give one per thing.
+/// A rule with `together` produces one finding per state, any other rule one per thing.
 pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFinding> {
     rules
         .iter()
@@ -29,7 +29,7 @@ pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFi
         .collect()
 }
 
-/// Judges a thing by a rule.
+/// Evaluates a rule for a thing.
 pub fn finding(rule: &Rule, thing: &Thing) -> AuditFinding {
     let fill = |text: &str| fill_values(text, thing);
     let plain = AuditFinding {
@@ -105,7 +105,7 @@ fn decide<'r>(rule: &'r Rule, thing: &Thing) -> Decision<'r> {
     }
 }
 
-/// Explains why a rule does not apply: the condition that fails, and the actual value.
+/// Explains why a rule does not apply: the condition that does not hold, and the actual value.
 fn inapplicable_reason(conditions: &[Condition], thing: &Thing) -> String {
     let first_with = |truth: Truth| conditions.iter().find(|c| c.holds(thing) == truth);
     if let Some(lacking) = first_with(Truth::NotApplicable) {
@@ -162,7 +162,7 @@ fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
     }
 }
 
-/// Merges findings by state; each merged finding describes the first thing and names the others.
+/// Merges findings of the same state. A merged finding describes the first thing and names the others.
 fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     let mut merged = Vec::new();
     for state in State::ALL {
@@ -201,7 +201,7 @@ fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     merged
 }
 
-/// Merges the fixes of multiple findings, without repeated lines.
+/// Merges the fixes of multiple findings and removes repeated lines.
 fn fixes_of<'f>(findings: impl Iterator<Item = &'f &'f AuditFinding>) -> Vec<Fix> {
     let mut fixes: Vec<Fix> = Vec::new();
     for fix in findings.flat_map(|finding| &finding.fixes) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Audits: probes observe things, rules judge them, and findings say what each problem costs and how to fix it.
+//! Audits: probes observe things, rules evaluate them, and findings say what each problem costs and how to fix it.
 //!
 //! An audit changes nothing. A probe describes a thing as named values. A rule is a TOML file that says which values
-//! are good, so a new rule over existing values needs no code.
+//! are good, so a new rule about existing values needs no code.
 
 pub mod condition;
 pub mod cookies;

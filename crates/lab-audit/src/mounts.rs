@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Directories as written in `/proc/mounts`.
+//! Directories as encoded in `/proc/mounts`.
 
 /// Returns the mount points in the text of `/proc/mounts`.
 pub fn mount_points(mounts: &str) -> impl Iterator<Item = String> {
@@ -7,7 +7,7 @@ pub fn mount_points(mounts: &str) -> impl Iterator<Item = String> {
     folders.map(unescaped)
 }
 
-/// Decodes whitespace and backslashes, which `/proc/mounts` writes as octal numbers (getmntent(3)).
+/// Decodes the octal escapes that `/proc/mounts` uses for whitespace and backslashes (getmntent(3)).
 pub fn unescaped(text: &str) -> String {
     let mut plain = Vec::new();
     let bytes = text.as_bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rules: one TOML file each, either built in or in a directory of the user's own.
+//! Rules. Each is a TOML file, either built in or in the user's own directory.
 
 use crate::condition::Condition;
 use crate::value::{Class, Value, agreeing};
@@ -15,11 +15,11 @@ static RULES: Dir = include_dir!("$CARGO_MANIFEST_DIR/rules");
 /// A requirement on a class of things.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The unique ID, such as `disk-scheduler`; the file name without its extension.
+    /// The unique ID, such as `disk-scheduler`, which is the file name without its extension.
     pub id: String,
     /// The class of things that the rule applies to.
     pub of: String,
-    /// The area under which reports show the rule.
+    /// The area under which reports list the rule.
     pub area: String,
     /// The requirement, as a sentence.
     pub title: String,
@@ -27,15 +27,15 @@ pub struct Rule {
     pub why: String,
     /// The URL of the source.
     pub source: String,
-    /// How to check the requirement by hand; may be empty.
+    /// How to check the requirement manually; may be empty.
     pub see: String,
-    /// The text about a thing, with `{names}` of values as placeholders.
+    /// The text of a finding, with `{name}` as a placeholder for a value.
     pub seen: String,
-    /// The rule applies to things that meet all these conditions.
+    /// The conditions under which the rule applies to a thing. All must hold.
     pub applies: Vec<Condition>,
-    /// The first case whose conditions hold decides the state; if none does, the state is good.
+    /// The possible states. The first case whose conditions hold decides; if none does, the state is good.
     pub cases: Vec<StateCase>,
-    /// True if one finding covers all things in the same state.
+    /// True if all things in the same state share one finding.
     pub together: bool,
     /// The effect of a violation on measurements.
     pub measuring: Measuring,
@@ -48,9 +48,9 @@ pub struct StateCase {
     pub state: State,
     /// The conditions, all of which must hold.
     pub when: Vec<Condition>,
-    /// The text about a thing in this case; `None` means the rule's `seen`.
+    /// The text of a finding in this case; `None` means the rule's `seen`.
     pub seen: Option<String>,
-    /// The cost of the problem; may be empty.
+    /// The cost of the problem, in words; may be empty.
     pub cost: String,
     /// The fixes.
     pub fixes: Vec<Fix>,
@@ -77,7 +77,7 @@ pub enum Measuring {
 pub struct RuleError {
     /// The rule's file.
     pub file: String,
-    /// The reason, with the position in the file.
+    /// The reason, with its position in the file.
     pub reason: String,
 }
 
@@ -98,7 +98,7 @@ struct RuleText {
     together: bool,
     #[serde(default)]
     measuring: Measuring,
-    /// The fixes for cases without fixes of their own.
+    /// The default fixes, for cases without fixes of their own.
     #[serde(default)]
     fix: Vec<Fix>,
     case: Vec<CaseText>,
@@ -205,7 +205,7 @@ fn build(path: &Path, rule_text: RuleText) -> Result<Rule, String> {
 }
 
 impl Rule {
-    /// Returns the conditions of `applies` and of all cases.
+    /// Returns the conditions in `applies` and in all cases.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let cases = self.cases.iter().flat_map(|case| &case.when);
         self.applies.iter().chain(cases)
@@ -231,7 +231,7 @@ impl Rule {
     }
 }
 
-/// Returns the names in braces, which consist of lowercase letters, digits and `_`.
+/// Returns the names in braces. A name consists of lowercase letters, digits and `_`.
 fn placeholders(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     fill(text, |name| {
@@ -243,7 +243,7 @@ fn placeholders(text: &str) -> Vec<String> {
 
 /// Fills in placeholders.
 ///
-/// Replaces each `{name}` with the value, and each `{name:word}` with the value and the word in the matching number.
+/// Replaces `{name}` with the value, and `{name:word}` with the value and the word, in the singular or plural.
 pub fn fill<'t>(text: &'t str, mut value: impl FnMut(&str) -> String) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -272,7 +272,7 @@ pub fn fill<'t>(text: &'t str, mut value: impl FnMut(&str) -> String) -> String 
     filled + rest
 }
 
-/// Formats a value for a rule's text; a missing value becomes a dash.
+/// Formats a value for the text of a rule. A missing value becomes a dash.
 pub fn value_text(value: Option<&Value>) -> String {
     value.map_or("–".into(), Value::text)
 }

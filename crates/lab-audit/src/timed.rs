@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection with a deadline for reading, however slowly the bytes arrive.
+//! A connection with a deadline for reads, no matter how slowly the bytes arrive.
 //!
-//! A library that reads until it has a whole message does not return to its caller, so the caller cannot check the
-//! time.
+//! A library that reads a whole message does not return to its caller in between, so the caller cannot check the time
+//! itself.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The user's own rules, in a directory for all audits.
+//! The user's own rules, in one directory for all audits.
 
 use crate::condition::Condition;
 use crate::rule::{Rule, RuleError, built_in, parse};
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 /// Adds the user's own rules to the rules of an audit.
 ///
-/// A rule with the name of a built-in rule replaces it. The directory may contain rules for all audits; each audit uses
-/// those for its classes.
+/// A user's rule replaces the built-in rule with the same name. The directory may contain rules for all audits; each
+/// audit uses the rules for its own classes.
 ///
 /// # Errors
 ///
-/// Returns an error if the directory cannot be read or if any rule in it is invalid, whatever its audit.
+/// Returns an error if the directory cannot be read or if any rule in it is invalid, even a rule for another audit.
 pub fn with_folder(
     mut rules: Vec<Rule>,
     folder: &Path,
@@ -63,10 +63,10 @@ pub fn all_classes() -> Vec<Class> {
     classes
 }
 
-/// A class, one of its values, and whether a rule compares the value with a number.
+/// A class, the name of one of its values, and whether a rule compares that value with a number.
 type Comparisons = BTreeSet<(String, String, bool)>;
 
-/// Returns how the conditions of all built-in rules compare values.
+/// Returns how the built-in rules compare each value: with a number or with a word.
 fn comparisons() -> Result<Comparisons, RuleError> {
     let mut comparisons = Comparisons::new();
     for audit in ["host", "net", "site", "cookies"] {
@@ -81,7 +81,7 @@ fn comparisons() -> Result<Comparisons, RuleError> {
     Ok(comparisons)
 }
 
-/// Returns an error if a rule compares a number with a word, or a word with a number.
+/// Returns an error if a rule compares a numeric value with a word, or a text value with a number.
 fn check_comparisons(rule: &Rule, comparisons: &Comparisons) -> Result<(), String> {
     for condition in rule.conditions() {
         let key = |as_number| (rule.of.clone(), condition.name.clone(), as_number);

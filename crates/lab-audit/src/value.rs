@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Observations of probes: named values, each with a reason if it is missing.
+//! Observations of probes as named values. A missing value has a reason.
 
 use lab_model::audit::EvidenceValue;
 use lab_model::{Unit, trimmed};
@@ -25,7 +25,7 @@ pub struct Thing {
     pub class: &'static str,
     /// The thing's name, such as `sda`.
     pub name: String,
-    /// The values. A name of the class that is missing here does not apply to this thing.
+    /// The values by name. If a value of the class is missing here, it does not apply to this thing.
     pub values: BTreeMap<&'static str, Value>,
 }
 
@@ -34,7 +34,7 @@ pub struct Thing {
 pub struct Class {
     /// The class's name in rules.
     pub name: &'static str,
-    /// The text shown if a host or site has no thing of this class.
+    /// The text for a host or site that has no thing of this class.
     pub none: &'static str,
     /// The names of the values, each with its meaning.
     pub values: &'static [(&'static str, &'static str)],
@@ -46,7 +46,7 @@ impl Value {
         Value::Number(n as f64, Unit::Bytes)
     }
 
-    /// Creates a count; `noun` names the counted things in the plural.
+    /// Creates a count. `noun` names the counted objects in the plural.
     pub fn count(n: u64, noun: &'static str) -> Value {
         Value::Number(n as f64, Unit::Count(noun.into()))
     }
@@ -61,7 +61,7 @@ impl Value {
         Value::Number(ns, Unit::Nanoseconds)
     }
 
-    /// Creates a value from a result; an error becomes an unknown value with that reason.
+    /// Creates a value from a result. An error becomes the reason of an unknown value.
     pub fn from_result<T>(result: Result<T, String>, value: impl FnOnce(T) -> Value) -> Value {
         result.map_or_else(Value::Unknown, value)
     }
@@ -71,7 +71,7 @@ impl Value {
         Value::Word(text.into())
     }
 
-    /// Formats the value for a rule's text.
+    /// Formats the value for the text of a rule.
     pub fn text(&self) -> String {
         match self {
             Value::Number(number, unit) => number_text(*number, unit),
@@ -107,7 +107,7 @@ impl Thing {
         self.values.insert(name, value);
     }
 
-    /// Sets the value of a result; an error becomes an unknown value with that reason.
+    /// Sets a value from a result. An error becomes the reason of an unknown value.
     pub fn set_result<T>(
         &mut self,
         name: &'static str,
@@ -137,7 +137,7 @@ pub fn counted(n: u64, word: &str) -> String {
     format!("{n} {}", agreeing(&n.to_string(), word))
 }
 
-/// Returns a word for use after a number, in the plural unless the number is 1.
+/// Returns the form of a word that agrees with a number: singular for 1, otherwise plural.
 pub fn agreeing(number: &str, word: &str) -> String {
     if number == "1" {
         return word.to_owned();
@@ -148,7 +148,7 @@ pub fn agreeing(number: &str, word: &str) -> String {
     }
 }
 
-/// Formats a number to three digits with its unit: `512 MiB`, `25 ns`, `3.2 %`.
+/// Formats a number with its unit to three significant digits: `512 MiB`, `25 ns`, `3.2 %`.
 fn number_text(number: f64, unit: &Unit) -> String {
     const SIZES: [(&str, f64); 5] = [
         ("TiB", 1099511627776.0),
@@ -182,7 +182,7 @@ fn number_text(number: f64, unit: &Unit) -> String {
     }
 }
 
-/// Formats whole numbers without decimals, and other numbers to three digits.
+/// Formats a whole number without decimals, and any other number to three significant digits.
 fn digits(number: f64) -> String {
     let decimals = match number.abs() {
         n if n.fract() == 0.0 || n >= 100.0 => 0,

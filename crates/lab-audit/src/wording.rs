@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The texts of an audit's report, diff, history and gate, and the messages about its options and rules.
+//! The texts of an audit's report, comparison, history and gate, and the messages about its options and rules.
 //!
 //! The texts of rules are in `rules/`, those of probes next to the values that they describe.
 
@@ -40,7 +40,7 @@ pub const CHANGED_QUESTION: &str = "What changed from the first audit to the sec
 pub const OTHER_TARGETS: &str = "Different targets";
 pub const WORSE: &str = "Worse";
 pub const BETTER: &str = "Better";
-/// The names of the two audits.
+/// The names of the two audits in a comparison.
 pub const SIDES: [&str; 2] = ["first", "second"];
 pub const AUDITS: &str = "Audits";
 pub const AUDITS_CAPTION: &str = "Number of findings in each state, per audit.";
@@ -87,7 +87,7 @@ pub fn kept_in(file: &str) -> String {
     format!("Stored in {file}. After a change, compare with `benchlab diff BEFORE.lab AFTER.lab`.")
 }
 
-/// `2 problems, 9 suggestions, 27 checks passed, 3 not checked.`
+/// Formats the number of findings in each state: `2 problems, 9 suggestions, 27 checks passed, 3 not checked.`
 pub fn summary(count: impl Fn(State) -> usize) -> String {
     let counted = |state, noun| Some(say::count(count(state), noun)).filter(|_| count(state) > 0);
     let problems = counted(State::Bad, "problem").unwrap_or_else(|| "no problems".into());
@@ -103,7 +103,8 @@ pub fn summary(count: impl Fn(State) -> usize) -> String {
     format!("{}.", parts.join(", "))
 }
 
-/// `Problem, disk-scheduler, sda and 2 more`; `is_known`: the user already knows the object.
+/// Formats the label of a finding: `Problem, disk-scheduler, sda and 2 more`. `is_known` is true if the user already
+/// knows the object.
 pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
     let place = match (is_known, more) {
         (true, 0) => String::new(),
@@ -117,12 +118,12 @@ pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
     format!("{state}, {}{place}", finding.rule)
 }
 
-/// Says for which kinds of servers there are fixes.
+/// Lists the kinds of servers for which there are fixes.
 pub fn lines_for(servers: &[&str]) -> String {
     format!("Fixes are listed for {}.", say::list(servers))
 }
 
-/// A command or a line of configuration, for one kind of server or for all.
+/// Formats a command or a configuration line, for one kind of server or for all.
 pub fn to_do(server: &str, line: &str) -> String {
     match server {
         "" => format!("Fix: {line}"),
@@ -130,7 +131,7 @@ pub fn to_do(server: &str, line: &str) -> String {
     }
 }
 
-/// Introduces the lines for a kind of server.
+/// Formats the introduction of the lines for one kind of server.
 pub fn for_server(server: &str) -> String {
     format!("For {server}:")
 }
@@ -139,7 +140,7 @@ pub fn why(reason: &str) -> String {
     format!("Why: {reason}")
 }
 
-/// Rules that could not be checked, with the reason.
+/// Lists the rules that could not be checked, with the reason.
 pub fn unknown(rules: &[&str], reason: &str) -> String {
     format!("{}: {reason}", say::list(rules))
 }
@@ -166,7 +167,7 @@ pub fn changed_finding(finding: &AuditFinding) -> String {
     format!("{} ({}): {}", finding.rule, finding.place, finding.seen)
 }
 
-/// The number of bad findings and of advice, each before and after.
+/// Formats the number of bad findings and of advice, before and after.
 pub fn counts(counts: [(State, [usize; 2]); 2]) -> String {
     let [bad, advice] =
         counts.map(|(state, [before, after])| format!("from {before} to {after} {}", state.name()));
@@ -178,7 +179,7 @@ pub fn other_targets([before, after]: [&[String]; 2]) -> String {
     format!("The first audit is of {before}, the second of {after}.")
 }
 
-/// Objects that only one audit checked.
+/// Lists the objects that only one audit checked.
 pub fn only_in(side: &str, shown: &[&str], more: usize) -> String {
     let shown = shown.join(", ");
     match more {
@@ -187,7 +188,7 @@ pub fn only_in(side: &str, shown: &[&str], more: usize) -> String {
     }
 }
 
-/// Objects of both audits that the other audit did not check.
+/// Describes the objects that one audit checked and the other did not.
 pub fn in_one_only(sides: &[String]) -> String {
     format!("{}. These are neither better nor worse.", sides.join("; "))
 }
@@ -212,32 +213,32 @@ pub fn rules(rules: &[String]) -> String {
     }
 }
 
-/// A finding because of which `--fail-on` returns an exit code.
+/// Describes the finding that makes `--fail-on` return an exit code.
 pub fn fails(finding: &AuditFinding) -> String {
     let (rule, place, state) = (&finding.rule, &finding.place, finding.state.name());
     format!("--fail-on: {rule} is {state} ({place}): {}", finding.seen)
 }
 
-// Findings that the rules' texts do not cover
+// Texts of findings that the rules do not provide
 
-/// The reason why a rule does not apply: the object has no value of this name.
+/// Returns the reason why a rule does not apply: the object has no value of this name.
 pub fn no_value(name: &str) -> String {
     format!("There is no `{name}` here.")
 }
 
 pub const RULE_NOT_APPLICABLE: &str = "The rule does not apply to this object.";
 
-/// The reason why a rule does not apply: the object does not meet this condition.
+/// Returns the reason why a rule does not apply: the object does not meet this condition.
 pub fn only_where(condition: &str, actual: &str) -> String {
     format!("Applies only where `{condition}`; here the value is {actual}.")
 }
 
-/// The reason why a rule cannot be checked: it compares a value with a value of another kind.
+/// Returns the reason why a rule cannot be checked: its condition compares values of different types.
 pub fn wrong_kind(condition: &str, name: &str, kind: &str) -> String {
     format!("The rule has `{condition}`, but `{name}` is a {kind}.")
 }
 
-/// The names of the objects of one finding.
+/// Lists the names of the objects of one finding.
 pub fn objects(named: &[&str], more: usize) -> String {
     match more {
         0 => named.join(", "),
@@ -279,7 +280,7 @@ pub fn invalid_weight(weight: u8) -> String {
     format!("`weight = {weight}`: expected 1 to 9")
 }
 
-/// The error for a rule that compares a number with a word, or a word with a number.
+/// Returns the error for a rule that compares a number with a word, or a word with a number.
 pub fn compared_kind(condition: &str, name: &str, compares_with_number: bool) -> String {
     let kind = if compares_with_number {
         "a word, not a number"
@@ -302,7 +303,7 @@ pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given";
 pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
 pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), or a table or `Cookie:` line copied from a browser";
 
-/// An option or an input, with the reason why it cannot be used.
+/// Formats an option or an input with the reason why it cannot be used.
 pub fn unusable(option: &str, reason: &str) -> String {
     format!("{option}: {reason}")
 }

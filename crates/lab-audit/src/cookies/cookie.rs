@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cookies and the requests that carry them. A cookie's value is stored only while its file is read.
+//! Cookies and the requests that carry them. A cookie's value is kept in memory only while its file is read.
 
 use super::owner::within;
 use super::wire::{FIELD, SEPARATOR};
@@ -14,30 +14,30 @@ pub struct Cookie {
     pub name: String,
     /// The host or domain that the cookie is sent to, without a leading dot; empty if unknown.
     pub domain: String,
-    /// The path below which the cookie is sent.
+    /// The path prefix of the requests that carry the cookie.
     pub path: String,
     /// The size of the value in bytes.
     pub value_bytes: usize,
-    /// A hash, equal for equal values within one audit. It does not reveal the value.
+    /// A hash of the value, which does not reveal it. Within one audit, equal values have equal hashes.
     pub hash: String,
     /// The attributes; `None` if the response that set the cookie was not observed.
     pub attributes: Option<Attributes>,
-    /// True if the server has deleted the cookie since.
+    /// True if the server deleted the cookie later.
     pub is_deleted: bool,
 }
 
 /// The attributes of a `Set-Cookie` field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
-    /// True if the cookie is sent only to its own host, not to subdomains.
+    /// True if the cookie is sent only to the host that set it, not to its subdomains.
     pub host_only: bool,
     /// True if the cookie is sent over TLS only.
     pub secure: bool,
-    /// True if the cookie is hidden from scripts.
+    /// True if scripts cannot read the cookie.
     pub http_only: bool,
     /// `Strict`, `Lax` or `None`; empty if not set.
     pub same_site: String,
-    /// The lifetime in seconds; `None` means until the browser is closed.
+    /// The lifetime in seconds; `None` means until the end of the browser session.
     pub lifetime_s: Option<f64>,
 }
 
@@ -52,36 +52,36 @@ pub struct CookieRequest {
     pub kind: RequestKind,
     /// The cookies, in the order in which they were sent.
     pub cookies: Vec<SentCookie>,
-    /// The size of the whole head in bytes; `None` if unknown.
+    /// The size of the request head in bytes; `None` if unknown.
     pub head_bytes: Option<usize>,
-    /// The bytes of the cookies in HTTP/2, as the first request of a connection, and when repeated on that connection.
+    /// The size of the cookies in HTTP/2, in bytes: in the first request of a connection, and in later requests on it.
     pub hpack: [usize; 2],
 }
 
 /// A cookie in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentCookie {
-    /// The cookie's index.
+    /// The cookie's index in the observation.
     pub index: usize,
-    /// The size of `name=value` as sent, in bytes, because the value may become longer later.
+    /// The size of `name=value` in bytes, as this request sent it. The value may have grown in later responses.
     pub bytes: usize,
 }
 
 impl CookieRequest {
-    /// Returns the index of each cookie.
+    /// Returns the indexes of the cookies.
     pub fn indexes(&self) -> impl Iterator<Item = usize> {
         self.cookies.iter().map(|sent| sent.index)
     }
 
-    /// Returns the size of the `Cookie` field in bytes, including its name and line end; 0 without cookies.
+    /// Returns the size in bytes of the `Cookie` header field with its name and line end; 0 without cookies.
     pub fn field_bytes(&self) -> usize {
         field_bytes(&self.cookies)
     }
 }
 
-/// Returns the size of the `Cookie` field with these cookies in bytes, including its name and line end.
+/// Returns the size in bytes of a `Cookie` header field with these cookies, including its name and line end.
 ///
-/// The size is 0 without cookies.
+/// The result is 0 without cookies.
 pub fn field_bytes(sent: &[SentCookie]) -> usize {
     match sent.len() {
         0 => 0,
@@ -155,7 +155,7 @@ impl RequestKind {
 }
 
 impl Cookie {
-    /// Returns the name for reports, because browsers also send cookies without a name.
+    /// Returns the name for reports, with a placeholder for cookies without a name, which browsers also send.
     pub fn display_name(&self) -> &str {
         match self.name.as_str() {
             "" => "(no name)",
@@ -168,7 +168,8 @@ impl Cookie {
         self.name.len() + 1 + self.value_bytes
     }
 
-    /// Returns true if the name indicates a session or a token. CSRF tokens are excluded, because scripts read them.
+    /// Returns true if the name suggests a session or a token. CSRF tokens are excluded, because scripts must read
+    /// them.
     pub fn is_login(&self) -> bool {
         const PARTS: [&str; 5] = ["session", "sessid", "token", "jwt", "login"];
         const WORDS: [&str; 4] = ["sid", "sess", "auth", "authorization"];
@@ -179,7 +180,7 @@ impl Cookie {
         !is_csrf_guard && (has_part || words.any(|word| WORDS.contains(&word)))
     }
 
-    /// Returns true if the name indicates that the cookie is needed only during a login.
+    /// Returns true if the name suggests a cookie that only the login itself needs.
     pub fn is_passing(&self) -> bool {
         const PARTS: [&str; 7] = [
             "oauth_state",
@@ -194,9 +195,9 @@ impl Cookie {
         PARTS.iter().any(|part| name.contains(part))
     }
 
-    /// Returns true if a request to a host and path carries the cookie (RFC 6265, 5.4).
+    /// Returns true if a browser would send the cookie to a host and path (RFC 6265, 5.4).
     ///
-    /// Browsers send cookies with `Secure` to their own machine without TLS, too.
+    /// To the browser's own machine, cookies with `Secure` are sent even without TLS.
     pub fn is_sent_to(&self, is_tls: bool, host: &str, path: &str) -> bool {
         let is_secure = self.attributes.as_ref().is_some_and(|a| a.secure);
         if self.is_deleted || (is_secure && !is_tls && !is_local(host)) {
@@ -226,7 +227,8 @@ fn is_local(host: &str) -> bool {
     is_loopback || host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Computes hashes that are comparable within one audit only, because the salt is not stored.
+/// Computes hashes of cookie values. The salt is random and never stored, so hashes are comparable only within one
+/// audit.
 pub struct Hasher {
     salt: [u8; 16],
 }
@@ -253,7 +255,7 @@ impl Hasher {
     }
 }
 
-/// Splits a `Cookie` field into names and values, as a server does (RFC 6265, 5.4 and 4.2.1).
+/// Splits a `Cookie` header field into names and values, as a server does (RFC 6265, 5.4 and 4.2.1).
 pub fn pairs(field: &str) -> Vec<(&str, &str)> {
     let parts = field.split(';').map(|part| part.trim_matches([' ', '\t']));
     let parts = parts.filter(|part| !part.is_empty());
@@ -262,10 +264,11 @@ pub fn pairs(field: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Splits a `Set-Cookie` field that was joined from multiple fields.
+/// Splits a `Set-Cookie` value into cookies, if it was joined from multiple header fields.
 ///
-/// Programs that store fields in a map join multiple fields with `, `. A comma ends a cookie if a name and `=` follow
-/// it among the attributes: no attribute other than `Expires` has commas, and its date has no `=`.
+/// Programs that store header fields in a map join repeated fields with `, `. A comma separates two cookies if a name
+/// and `=` follow it before the next attribute. Among the attributes, only `Expires` contains commas, and its date
+/// contains no `=`.
 pub fn split_set_cookie(field: &str) -> Vec<&str> {
     let is_name = |text: &str| {
         let name = text.trim_start_matches([' ', '\t']);
@@ -288,10 +291,11 @@ pub fn split_set_cookie(field: &str) -> Vec<&str> {
     fields
 }
 
-/// Parses a `Set-Cookie` field of a response to a cookie and its value (RFC 6265, 5.2).
+/// Parses a `Set-Cookie` header field into a cookie and its value (RFC 6265, 5.2).
 ///
-/// The response came from a host at `at_s` (seconds since 1970), for a path. Returns `None` for cookies that browsers
-/// reject: those with neither name nor value, and those for a domain that does not include the host.
+/// `host` and `path` are those of the request; `at_s` is the time of the response in seconds since 1970. Returns `None`
+/// for cookies that browsers reject: those with neither name nor value, and those for a domain that does not include
+/// the host.
 pub fn set_cookie(
     field: &str,
     host: &str,
@@ -345,7 +349,7 @@ pub fn set_cookie(
     Some((cookie, value.to_owned()))
 }
 
-/// Returns the directory of a path (RFC 6265, 5.1.4).
+/// Returns the default path of a cookie: the directory of the request's path (RFC 6265, 5.1.4).
 pub fn default_path(path: &str) -> String {
     match path.rfind('/') {
         None | Some(0) => "/".into(),

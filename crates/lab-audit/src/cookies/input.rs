@@ -12,12 +12,12 @@ use serde_json::Value as Json;
 use std::collections::HashMap;
 use url::Url;
 
-/// The maximum size of a file in bytes.
+/// The maximum size of an input file in bytes.
 pub const LONGEST: u64 = 128 << 20;
-/// The maximum number of cookies and of requests; more are skipped.
+/// The maximum number of cookies, and of requests. Any others are skipped.
 const MAX_ENTRIES: usize = 100_000;
 
-/// The observed cookies and requests.
+/// The cookies and requests that an audit found in its input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CookieObservation {
     /// The host of the page, if known.
@@ -28,13 +28,13 @@ pub struct CookieObservation {
     pub requests: Vec<CookieRequest>,
     /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
-    /// The number of entries that could not be read.
+    /// The number of input entries that could not be read.
     pub skipped: usize,
-    /// Gaps in the observation, one sentence each.
+    /// What could not be observed, one sentence each.
     pub gaps: Vec<String>,
 }
 
-/// The error for a file without cookies.
+/// The error for an input from which no cookies can be read.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
 pub struct InputError(pub String);
@@ -42,7 +42,7 @@ pub struct InputError(pub String);
 /// Collects cookies and the requests that carry them.
 pub struct Collector {
     hasher: Hasher,
-    /// The cookies' values, which exist only while the audit reads and are dropped with the collector.
+    /// The values of the cookies, which are needed only during reading and are dropped with the collector.
     values: Vec<String>,
     index_of: HashMap<(String, String, String), usize>,
     by_name: HashMap<String, Vec<usize>>,
@@ -61,7 +61,7 @@ impl Collector {
         })
     }
 
-    /// Returns the observation, which contains no values.
+    /// Returns the observation, without the values of cookies.
     pub fn done(self) -> CookieObservation {
         self.observation
     }
@@ -115,12 +115,12 @@ impl Collector {
         self.observation.notes.push(note.to_owned());
     }
 
-    /// Adds a sentence about something that could not be observed.
+    /// Records something that could not be observed, as one sentence.
     pub fn add_gap(&mut self, reason: &str) {
         self.observation.gaps.push(reason.to_owned());
     }
 
-    /// Adds a request as a browser would send it now, with all cookies that it would carry.
+    /// Adds a request with all cookies that a browser would send with it now.
     pub fn add_expected_request(
         &mut self,
         is_tls: bool,
@@ -170,7 +170,7 @@ impl Collector {
 
     /// Returns the index of a cookie that a request carries.
     ///
-    /// A cookie that was not set before is added, if there is room.
+    /// Adds the cookie if no response has set it, unless there are too many cookies.
     fn cookie_sent(
         &mut self,
         is_tls: bool,
@@ -244,7 +244,7 @@ impl Collector {
         self.observation.requests.push(request);
     }
 
-    /// Reads an HTTP Archive 1.2, in which a browser saves its network panel.
+    /// Reads an HTTP Archive 1.2 (HAR), the format in which browsers export their network panel.
     fn read_har(&mut self, text: &str) -> Result<(), InputError> {
         let json: Json =
             serde_json::from_str(text).map_err(|e| InputError(wording::not_json(&e)))?;
@@ -362,7 +362,7 @@ impl Collector {
         }
     }
 
-    /// Assumes one request for a page of each host, because a cookie jar contains no requests.
+    /// Assumes one page request per host, because a cookie jar contains no requests.
     fn assume_requests(&mut self) -> Result<(), InputError> {
         if self.observation.cookies.is_empty() {
             return Err(InputError(
@@ -390,7 +390,8 @@ impl Collector {
         Ok(())
     }
 
-    /// Reads a browser's table of cookies: name, value, domain, path, expiry, size, HttpOnly, Secure, SameSite.
+    /// Reads a table of cookies copied from a browser's developer tools: name, value, domain, path, expiry, size,
+    /// HttpOnly, Secure, SameSite.
     fn read_devtools(&mut self, text: &str) -> Result<(), InputError> {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let words: Vec<&str> = line.split('\t').map(str::trim).collect();
@@ -462,7 +463,7 @@ impl Collector {
     }
 }
 
-/// The times of a HAR's entries. An entry without a time has the time of the previous entry.
+/// Tracks the times of a HAR's entries. An entry without a time gets the time of the previous entry.
 struct HarClock {
     last_s: f64,
     is_assumed: bool,
@@ -491,7 +492,7 @@ fn started_s(item: &Json) -> Option<f64> {
     Some(time.as_second() as f64)
 }
 
-/// Returns a cookie's identity in a browser (RFC 6265, 5.3): name, domain and path.
+/// Returns the key by which a browser identifies a cookie (RFC 6265, 5.3): name, domain and path.
 fn key(cookie: &Cookie) -> (String, String, String) {
     let Cookie {
         name, domain, path, ..
@@ -499,7 +500,7 @@ fn key(cookie: &Cookie) -> (String, String, String) {
     (name.clone(), domain.clone(), path.clone())
 }
 
-/// Returns true if there is a NUL, or if more than a tenth of the characters are control characters or were not valid
+/// Returns true if the text contains a NUL, or if more than a tenth of its characters are control characters or invalid
 /// UTF-8.
 fn is_binary(text: &str) -> bool {
     let is_odd = |c: &char| *c == '\u{fffd}' || c.is_control() && !c.is_whitespace();
@@ -517,7 +518,7 @@ fn lifetime(expires: &str) -> Option<f64> {
     Some((then.as_second() - jiff::Timestamp::now().as_second()) as f64)
 }
 
-/// Returns the size of a request's head in HTTP/1.1 without its cookies, in bytes.
+/// Returns the size in bytes of a request's HTTP/1.1 head without its cookies.
 fn other_bytes(request: &Json, url: &Url) -> Option<usize> {
     let headers = request["headers"].as_array()?;
     let mut bytes = 0;

@@ -16,12 +16,12 @@ use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceVa
 use owner::{Owner, owner, within};
 use std::collections::HashMap;
 
-/// The maximum size of a request that fits one packet, in bytes.
+/// The maximum size in bytes of a request that fits in one packet.
 ///
-/// This is 1,500 bytes of Ethernet less the headers of IPv6 and of TCP with timestamps (40 + 32).
+/// This is the Ethernet MTU of 1,500 bytes minus the headers of IPv6 (40) and of TCP with timestamps (32).
 pub const PACKET: usize = 1428;
 
-/// The name of a host that a file does not name.
+/// The name in reports for a host that the input does not name.
 const UNNAMED: &str = "an unnamed host";
 
 /// The classes of things in a cookie audit.
@@ -131,7 +131,8 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("cookies", &CLASSES)
 }
 
-/// Builds the audit from the observations. `rate` is the number of requests per second, for the cost per day.
+/// Builds the audit from the observation. `rate` is the number of requests per second, from which the cost per day
+/// follows.
 pub fn audit(
     targets: Vec<String>,
     observation: &CookieObservation,
@@ -149,17 +150,18 @@ pub fn audit(
     }
 }
 
-/// The results, for rules and for people.
+/// The results: values for rules, and tables and a chart for reports.
 pub struct Figures {
     /// The things for rules.
     pub things: Vec<Thing>,
     /// Tables of owners, cookies, domains, and kinds of requests.
     pub tables: Vec<EvidenceTable>,
-    /// A chart of a request's bytes by owner.
+    /// A chart of the bytes in a request, by owner.
     pub chart: Option<EvidenceBars>,
 }
 
-/// Computes the results from the observations. `rate` is the number of requests per second, for the cost per day.
+/// Computes the results from the observation. `rate` is the number of requests per second, from which the cost per day
+/// follows.
 pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     let largest = largest_request(observation);
     let owners: Vec<Owner> = observation
@@ -199,7 +201,7 @@ pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     }
 }
 
-/// Returns the page with the longest `Cookie` field, or, if there is no page, the request with the longest one.
+/// Returns the page request with the longest `Cookie` field or, if there is no page, the request with the longest one.
 fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
     let bytes = |r: &&CookieRequest| (r.kind == RequestKind::Page, r.field_bytes());
     let with_cookies = observation
@@ -209,18 +211,18 @@ fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
     with_cookies.max_by_key(bytes)
 }
 
-/// How requests carry a cookie.
+/// The requests that carry a cookie.
 #[derive(Clone, Default)]
 struct CookieUse {
     /// The number of requests of each kind that carry the cookie.
     requests: [usize; RequestKind::ALL.len()],
     /// The maximum number of cookies with the same name in one request, including this cookie.
     copies: usize,
-    /// The deepest directory that contains all pages and API calls that carry the cookie.
+    /// The deepest common directory of all pages and API calls that carry the cookie.
     folder: Option<String>,
-    /// The number of requests for static files outside of that directory that carry the cookie.
+    /// The number of requests for static files outside `folder` that carry the cookie.
     outside: usize,
-    /// The bytes of the cookie in requests for static files.
+    /// The total bytes of the cookie in requests for static files.
     static_bytes: usize,
 }
 
@@ -234,7 +236,7 @@ impl CookieUse {
     }
 }
 
-/// Returns the deepest directory that contains both directories.
+/// Returns the deepest common ancestor of two directories.
 fn common_folder(one: &str, other: &str) -> String {
     let segments = one.split('/').zip(other.split('/'));
     let shared: Vec<&str> = segments
@@ -249,7 +251,7 @@ fn common_folder(one: &str, other: &str) -> String {
     }
 }
 
-/// Returns how requests carry each cookie, by the cookie's index.
+/// Returns the use of each cookie, indexed like the cookies.
 fn cookie_uses(observation: &CookieObservation) -> Vec<CookieUse> {
     let mut uses = vec![CookieUse::default(); observation.cookies.len()];
     for request in &observation.requests {
@@ -301,7 +303,7 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
     thing.set("login", Value::Flag(login));
     thing.set("passing", Value::Flag(cookie.is_passing()));
     thing.set("requests", Value::count(uses.total() as u64, "requests"));
-    // A single page says little about the path of all pages.
+    // A single page says little about which paths need the cookie.
     if let Some(folder) = uses.folder.as_ref().filter(|_| uses.dynamic_requests() > 1) {
         thing.set("folder", Value::word(folder));
         let line = set_line(&cookie.name, folder, is_http_only(cookie, login));
@@ -407,7 +409,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
 
 /// Describes the files and pages that could not be read.
 ///
-/// Returns `None` if everything was read but there is no cookie.
+/// Returns `None` if everything was read but there are no cookies.
 fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {
@@ -452,14 +454,14 @@ fn site_thing(
     Some(thing)
 }
 
-/// An owner's bytes in a `Cookie` field.
+/// The bytes of one owner in a `Cookie` field.
 struct Share {
     owner: String,
     cookies: usize,
     bytes: usize,
 }
 
-/// Returns the bytes per owner, largest first, and the rest of the field.
+/// Returns the bytes of each owner, the largest first, and the remaining bytes of the field.
 fn owner_shares(owners: &[Owner], request: &CookieRequest) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for SentCookie { index, bytes } in request.cookies.iter().copied() {
@@ -614,7 +616,7 @@ fn cookie_table(
     }
 }
 
-/// Builds a table of the cookies of each domain, with duplicates.
+/// Builds a table of the cookies by domain, with the number of duplicates.
 fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     const SHOWN: usize = 100;
     let (mut names, mut values) = (HashMap::new(), HashMap::new());
@@ -789,7 +791,7 @@ fn page_cost(observation: &CookieObservation, rate: f64) -> String {
     )
 }
 
-/// Builds a chart of the bytes by owner. `page_cost` describes the cost of the cookies of a page with its files.
+/// Builds a chart of the bytes by owner. `page_cost` describes what the cookies of a page and its files cost.
 fn chart(shares: &[Share], page_cost: &str) -> EvidenceBars {
     const SHOWN: usize = 10;
     let rest: usize = shares.iter().skip(SHOWN).map(|share| share.bytes).sum();

@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-/// The date of the list.
+/// The date of the list of trackers.
 pub const LIST_DATE: &str = "2026-01-21";
-/// The name of the list, and its license.
+/// The name and license of the list of trackers.
 pub const LIST: &str = "Open Cookie Database, Apache-2.0";
 
 static TRACKERS: LazyLock<Vec<Tracker>> = LazyLock::new(|| {
@@ -30,7 +30,7 @@ pub enum Owner {
     Tracker(String),
     /// The site itself.
     FirstParty,
-    /// Another site that is not in the list, or the site is unknown.
+    /// Another site that is not in the list, or any site if the page's host is unknown.
     Unknown,
 }
 
@@ -77,7 +77,7 @@ impl Tracker {
         if !name_matches {
             return false;
         }
-        // A name such as `id` is not distinctive without its domain; `__utmv` is.
+        // A name such as `__utmv` identifies a tracker even without its domain; a name such as `id` does not.
         let is_distinctive = self.name.starts_with('_') && self.name.len() >= 3;
         let domain_matches = if self.domain.is_empty() {
             is_distinctive || self.name.len() >= 6

@@ -8,23 +8,23 @@ pub const FIELD: usize = "Cookie: \r\n".len();
 /// The size of `; ` between two cookies (RFC 6265, 4.2.1), in bytes.
 pub const SEPARATOR: usize = 2;
 
-/// HTTP/2 on one connection, as browsers implement it.
+/// The HTTP/2 header compression (HPACK) of one connection, as browsers implement it.
 ///
-/// Each cookie is a separate field (RFC 9113, 8.2.3) that is added to the dynamic table of 4096 bytes (RFC 7541, 4.2),
-/// with names and values in Huffman code.
+/// Each cookie is a separate header field (RFC 9113, 8.2.3), is Huffman-coded, and is added to the dynamic table of
+/// 4096 bytes (RFC 7541, 4.2).
 pub struct Http2 {
     encoder: Encoder<'static>,
 }
 
 impl Http2 {
-    /// Opens a new connection.
+    /// Creates the state of a new connection.
     pub fn new() -> Http2 {
         Http2 {
             encoder: Encoder::with_dynamic_size(4096),
         }
     }
 
-    /// Returns the number of bytes that these cookies, as `name=value`, take in the next request.
+    /// Returns the number of bytes that these cookies, each given as `name=value`, take in the next request.
     pub fn bytes(&mut self, cookies: &[String]) -> usize {
         let flags = Encoder::WITH_INDEXING
             | Encoder::HUFFMAN_NAME
@@ -33,7 +33,7 @@ impl Http2 {
         let mut wire = Vec::new();
         for cookie in cookies {
             let field = (b"cookie".to_vec(), cookie.as_bytes().to_vec(), flags);
-            // Encoding fails only for names that do not fit a table.
+            // Encoding fails only if a name does not fit in a table.
             if self.encoder.encode(field, &mut wire).is_err() {
                 wire.extend(cookie.as_bytes());
             }

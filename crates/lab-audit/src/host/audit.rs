@@ -173,7 +173,7 @@ const HOST: Class = Class {
     ],
 };
 
-/// Returns the mount points of the filesystems that are on disks.
+/// Returns the mount points of all filesystems on disks.
 pub fn mounts(machine: &AuditedMachine) -> Vec<std::path::PathBuf> {
     let things = filesystems::Filesystems.observe(machine);
     let is_listed = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
@@ -181,13 +181,13 @@ pub fn mounts(machine: &AuditedMachine) -> Vec<std::path::PathBuf> {
     filesystems.map(|thing| thing.name.clone().into()).collect()
 }
 
-/// Returns the memory that is available to programs, in bytes.
+/// Returns the memory available to programs, in bytes.
 pub fn available(machine: &AuditedMachine) -> u64 {
     let text = machine.root.text("proc/meminfo").unwrap_or_default();
     field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
 }
 
-/// Returns all things that the probes observe, with the values of all probes merged.
+/// Returns all things that the probes observed. Values of the same thing from different probes are merged.
 pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {

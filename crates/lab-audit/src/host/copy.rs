@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks whether a copy of a machine's files is usable.
+//! Checks whether a copy of a machine's files is complete enough for an audit.
 
 use super::machine::{AuditedMachine, Probe};
 use crate::value::{Class, Thing, Value};
@@ -12,7 +12,7 @@ pub const COPY: Class = Class {
     values: &[("hollow", "files that are empty or missing")],
 };
 
-/// Files and directories that every machine has and that are never empty.
+/// Files and directories that exist on every machine and are never empty.
 const FULL: [&str; 12] = [
     "sys/block",
     "proc/cpuinfo",
@@ -30,7 +30,7 @@ const FULL: [&str; 12] = [
 /// The maximum number of paths that are listed; the others are only counted.
 const NAMED: usize = 3;
 
-/// The probe of a copy.
+/// The probe that checks a copy for missing and empty files.
 pub struct Copy;
 
 impl Probe for Copy {
@@ -51,7 +51,7 @@ fn hollow_paths(root: &Root) -> String {
     let (existing, missing): (Vec<&str>, Vec<&str>) = FULL.into_iter().partition(exists);
     let is_empty = |path: &&str| root.text(path).is_ok_and(|text| text.is_empty());
     let empty = existing.into_iter().filter(is_empty).collect();
-    // Each disk is a directory, or a link to a directory that the copy must contain, too.
+    // A disk is a directory, or a link to a directory that must be in the copy, too.
     let is_dangling = |disk: &String| !root.has(&format!("sys/block/{disk}"));
     let disks = root.names("sys/block").into_iter().filter(is_dangling);
     let disks: Vec<String> = disks.map(|disk| format!("sys/block/{disk}")).collect();

@@ -116,7 +116,7 @@ fn throttled(root: &Root) -> Option<Value> {
         .map(|n| Value::count(n, "times"))
 }
 
-/// Returns how often a CPU limit stopped the cgroup of this process (cgroup v2, cpu.stat).
+/// Returns how many times the CPU limit of this process's cgroup throttled it (cgroup v2, cpu.stat).
 fn quota_throttled(root: &Root) -> Option<Value> {
     let groups = root.text("proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -133,7 +133,7 @@ fn nodes(root: &Root) -> Option<Value> {
     (nodes > 0).then(|| Value::count(nodes, "nodes"))
 }
 
-/// Returns the names in a directory that consist of a word and a number, such as `cpu12`.
+/// Returns the names in a directory that consist of `word` and a number, such as `cpu12`.
 fn numbered(root: &Root, folder: &str, word: &str) -> Vec<String> {
     let is_numbered = |name: &String| {
         let number = name.strip_prefix(word);

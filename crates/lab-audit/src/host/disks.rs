@@ -60,7 +60,7 @@ pub const PARTITION: Class = Class {
     ],
 };
 
-/// The unit of sizes and starts in /sys in bytes, whatever the disk's block size is.
+/// The unit of sizes and start offsets in /sys, in bytes. It does not depend on the disk's block size.
 const SECTOR: u64 = 512;
 
 impl Probe for Disks {
@@ -79,7 +79,7 @@ impl Probe for Disks {
     }
 }
 
-/// Returns true for a disk that is not in memory, not made of other disks, and not empty.
+/// Returns true for a disk that is not in memory, does not consist of other devices, and is not empty.
 fn is_disk(root: &Root, name: &str) -> bool {
     let virtual_prefixes = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
     let size = root.number(&format!("sys/block/{name}/size")).unwrap_or(0);
@@ -184,7 +184,7 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
     disk.set("written", written.unwrap_or(Value::word("not told")));
 }
 
-/// Sets the remaining endurance of flash of `size` bytes.
+/// Sets the remaining endurance of a flash disk of `size` bytes.
 fn set_endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing) {
     if let (Ok(smart), Some(size)) = (smart, size) {
         let endurance = smart.endurance(size as f64);

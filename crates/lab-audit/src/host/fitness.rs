@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fitness of a machine for measurements, from the rules that affect measurements.
+//! The fitness of a machine for measurements, as judged by the rules that affect measurements.
 
 use super::audit::{CLASSES, observe, rules};
 use super::machine::AuditedMachine;
@@ -9,9 +9,9 @@ use lab_model::Host;
 use lab_model::audit::{Fix, State};
 use lab_model::host::HostFinding;
 
-/// Reads the machine's facts and the problems for a measurement that needs `cores_needed` cores.
+/// Reads facts about the machine, and its problems for a measurement that needs `cores_needed` cores.
 ///
-/// Observes other programs for 0.3 s.
+/// Observes the activity of other programs for 0.3 s.
 pub fn inspect(cores_needed: usize) -> Host {
     let machine = AuditedMachine::live();
     let has_cores = machine
@@ -52,14 +52,14 @@ fn findings(machine: &AuditedMachine) -> Vec<(String, HostFinding)> {
         .collect()
 }
 
-/// Converts a sentence to a clause, without a capital letter and a period.
+/// Converts a sentence to a clause by removing the capital letter and the period.
 fn clause(sentence: &str) -> String {
     let mut letters = sentence.trim_end_matches('.').chars();
     let first = letters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(letters).collect()
 }
 
-/// Formats fixes on one line.
+/// Formats fixes as one line.
 fn advice(fixes: &[Fix]) -> String {
     let lines = fixes.iter().flat_map(|fix| &fix.lines);
     let lines: Vec<&str> = lines

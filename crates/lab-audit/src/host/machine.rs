@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A machine that probes observe.
+//! The machine that probes observe.
 
 use crate::value::{Thing, Value};
 use lab_host::{Gauge, Root};
@@ -7,12 +7,12 @@ use lab_model::audit::{EvidenceTable, EvidenceValue};
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How long other programs are observed before a run.
+/// The duration for which other programs are observed before a run.
 const WATCH: Duration = Duration::from_millis(300);
 
-/// Observes one area of a machine.
+/// A probe of one area of a machine.
 pub trait Probe {
-    /// Returns things of one or more classes. Multiple probes may set values of the same thing.
+    /// Returns things of one or more classes. Multiple probes may set different values of the same thing.
     fn observe(&self, machine: &AuditedMachine) -> Vec<Thing>;
 }
 
@@ -25,28 +25,28 @@ pub struct AuditedMachine {
     pub watched: HostActivity,
 }
 
-/// Observations that require a running machine.
+/// Observations that require a running machine. `None` means not observed.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostActivity {
-    /// The fraction of the cores' time that the hypervisor gave to other machines, 0 to 1.
+    /// The fraction of CPU time that the hypervisor gave to other virtual machines (steal), 0 to 1.
     pub steal: Option<f64>,
-    /// The fraction of the cores' time that other programs used, 0 to 1.
+    /// The fraction of CPU time that other programs used, 0 to 1.
     pub foreign: Option<f64>,
     /// The number of cores that benchlab may use.
     pub cores: Option<u64>,
-    /// The time to read CLOCK_MONOTONIC once, in ns.
+    /// The duration of one reading of CLOCK_MONOTONIC, in ns.
     pub clock_read_ns: Option<f64>,
     /// True if the kernel considers its clock synchronized (adjtimex(2), STA_UNSYNC).
     pub synchronised: Option<bool>,
     /// The maximum error of the clock according to the kernel, in ns.
     pub time_error_ns: Option<f64>,
-    /// The connections per second that the last `benchlab load` on this machine opened.
+    /// The rate at which the last `benchlab load` on this machine opened connections, per second.
     pub load_connects: Option<f64>,
 }
 
 impl AuditedMachine {
-    /// Observes this machine: its files, and its activity during 0.3 s.
+    /// Observes this machine: its files, and its activity for 0.3 s.
     pub fn live() -> AuditedMachine {
         let gauge = Gauge::start();
         std::thread::sleep(WATCH);
@@ -63,11 +63,11 @@ impl AuditedMachine {
         }
     }
 
-    /// Reads a copy of a machine's files from a directory, with observations in its `watched.toml`.
+    /// Reads a copy of a machine's files from a directory. Its `watched.toml` contains the live observations.
     ///
     /// # Errors
     ///
-    /// Returns an error if that file exists and is invalid.
+    /// Returns an error if `watched.toml` exists but is invalid.
     pub fn copy(root: Root) -> Result<AuditedMachine, String> {
         let watched = match root.text("watched.toml") {
             Ok(text) => toml::from_str(&text).map_err(|e| format!("watched.toml: {e}"))?,
@@ -81,7 +81,7 @@ impl AuditedMachine {
         Thing::new("host", name(&self.root))
     }
 
-    /// Returns a value that only a running machine has, which is unknown in a copy.
+    /// Returns a value that only a running machine has. In a copy, the value is unknown.
     pub(super) fn live_value(&self, value: Option<Value>) -> Value {
         value.unwrap_or_else(|| {
             Value::Unknown("A copy of files does not show the machine's activity.".into())
@@ -89,7 +89,7 @@ impl AuditedMachine {
     }
 }
 
-/// Observes the machine with system calls, which take about a millisecond.
+/// Observes the machine with system calls. They take about a millisecond in total.
 fn called() -> HostActivity {
     let (synchronised, time_error_ns) = kernel_clock();
     HostActivity {
@@ -100,7 +100,7 @@ fn called() -> HostActivity {
     }
 }
 
-/// Measures the time of one clock reading in ns, as the minimum of five means, so that an interruption does not count.
+/// Measures the duration of one clock reading in ns. The minimum of five means excludes interruptions.
 fn clock_read_ns() -> f64 {
     const READS: u32 = 1000;
     let mean = |_| {
@@ -128,7 +128,7 @@ fn kernel_clock() -> (Option<bool>, Option<f64>) {
     }
 }
 
-/// Returns the number after a name at the beginning of a line, as in `/proc/meminfo` and `/proc/vmstat`.
+/// Returns the number after a name at the start of a line, as in `/proc/meminfo` and `/proc/vmstat`.
 pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?;
@@ -143,7 +143,7 @@ pub(super) fn bracketed_word(text: &str) -> Option<String> {
     Some(rest.split_once(']')?.0.to_owned())
 }
 
-/// Builds a table of values of all things of a class, one row each.
+/// Builds a table of all things of a class, with one row each.
 pub(super) fn table(
     things: &[Thing],
     class: &str,

@@ -8,7 +8,7 @@ use lab_host::Root;
 pub struct Memory;
 
 const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
-/// The page size in `/proc/vmstat`, in bytes.
+/// The page size in bytes in which `/proc/vmstat` counts.
 const PAGE: u64 = 4096;
 
 /// The values that come from `/proc/meminfo`.
@@ -98,7 +98,8 @@ fn swap_on_disk(root: &Root) -> Result<bool, String> {
     Ok(devices.any(|device| !device.starts_with("/dev/zram")))
 }
 
-/// Returns `vm.dirty_bytes`, or `vm.dirty_ratio` of the available memory, or the reason why it is unknown.
+/// Returns the limit for dirty memory in bytes, or the reason why it is unknown. The limit is `vm.dirty_bytes`, or
+/// `vm.dirty_ratio` percent of the available memory if that is 0.
 fn dirty_most(root: &Root, host: &Thing) -> Result<u64, String> {
     match root.required_number("proc/sys/vm/dirty_bytes")? {
         0 => {

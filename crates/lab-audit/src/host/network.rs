@@ -8,9 +8,9 @@ use lab_model::Unit;
 
 pub struct HostNetwork;
 
-/// How long a port stays in TIME_WAIT, in s: TCP_TIMEWAIT_LEN in include/net/tcp.h, which no setting changes.
+/// The time that a port stays in TIME_WAIT, in s: TCP_TIMEWAIT_LEN in include/net/tcp.h, which no setting changes.
 const TIME_WAIT_S: f64 = 60.0;
-/// How long a port stays in TIME_WAIT with `tcp_tw_reuse`, in s, if both ends use timestamps (ip-sysctl.rst).
+/// The time after which `tcp_tw_reuse` reuses a port, in s, if both ends use timestamps (ip-sysctl.rst).
 const REUSED_AFTER_S: f64 = 1.0;
 const IPV4: &str = "proc/sys/net/ipv4";
 
@@ -68,8 +68,8 @@ impl Probe for HostNetwork {
     }
 }
 
-/// Sets the fraction of `rate` that `benchlab load` used; `rate` is the connections per second for which there are
-/// ports.
+/// Sets the connection rate of the last `benchlab load`, in connections per second and as a fraction of `rate`. `rate`
+/// is the maximum rate for which there are enough ports.
 fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
     let unknown = || Value::word("none known");
     let per_second = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
@@ -77,7 +77,7 @@ fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
     host.set_some("load_share", connects.map(|n| Value::share(n / rate)));
 }
 
-/// Returns the number of local ports for outgoing connections, less the reserved ports, or the reason why it is
+/// Returns the number of local ports for outgoing connections without the reserved ports, or the reason why it is
 /// unknown.
 fn ports(root: &Root) -> Result<u64, String> {
     let range = root.required_line(&format!("{IPV4}/ip_local_port_range"))?;
@@ -106,7 +106,7 @@ fn ports(root: &Root) -> Result<u64, String> {
     Ok((high + 1).saturating_sub(low).saturating_sub(reserved))
 }
 
-/// Returns the files that set `tcp_tw_recycle`, which Linux 4.12 removed.
+/// Returns the configuration files that set `tcp_tw_recycle`, which Linux 4.12 removed.
 fn tw_recycle(root: &Root) -> Value {
     let mut files = vec!["etc/sysctl.conf".to_owned()];
     for folder in ["etc/sysctl.d", "run/sysctl.d", "usr/lib/sysctl.d"] {
@@ -162,7 +162,7 @@ fn set_counters(root: &Root, host: &mut Thing) {
     );
 }
 
-/// Returns the fraction of segments that were retransmitted, or the reason why it is unknown.
+/// Returns the fraction of TCP segments that were retransmitted, or the reason why it is unknown.
 fn retransmitted(root: &Root) -> Result<f64, String> {
     const ENOUGH: u64 = 1000;
     let text = root
@@ -178,8 +178,8 @@ fn retransmitted(root: &Root) -> Result<f64, String> {
     }
 }
 
-/// Returns a counter of /proc/net/netstat or snmp, which have a line of names and a line of numbers, both with the same
-/// prefix.
+/// Returns a counter from /proc/net/netstat or /proc/net/snmp. These files have a line of names and a line of numbers,
+/// both with the same prefix.
 fn counter(text: &str, word: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(word));
     let column = lines.next()?.split_whitespace().position(|n| n == name)?;

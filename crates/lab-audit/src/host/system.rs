@@ -32,7 +32,7 @@ impl Probe for System {
     }
 }
 
-/// Returns the soft and the hard limit of open files of this process.
+/// Returns this process's soft and hard limit for open files.
 fn open_files(root: &Root) -> (Value, Value) {
     let text = match root.text("proc/self/limits") {
         Ok(text) => text,
@@ -56,7 +56,7 @@ fn open_files(root: &Root) -> (Value, Value) {
     (limit(), limit())
 }
 
-/// Returns the fraction of the machine's open files in use, or the reason why it is unknown.
+/// Returns the fraction of the system-wide limit for open files that is in use, or the reason why it is unknown.
 fn files_share(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/sys/fs/file-nr")?;
     let numbers: Vec<f64> = line
@@ -69,9 +69,9 @@ fn files_share(root: &Root) -> Result<f64, String> {
     }
 }
 
-/// Returns the fraction of the machine's processes and threads in use, or the reason why it is unknown.
+/// Returns the fraction of the system-wide limit for threads that is in use, or the reason why it is unknown.
 ///
-/// The fourth word of `/proc/loadavg` is running/all threads.
+/// The fourth field of `/proc/loadavg` contains the running and the total number of threads.
 fn pids_share(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/loadavg")?;
     let word = line.split_whitespace().nth(3);
@@ -81,8 +81,8 @@ fn pids_share(root: &Root) -> Result<f64, String> {
     Ok(threads / pid_max.max(1) as f64)
 }
 
-/// Returns whether a kernel is Linux 5.18 or later, in which /dev/random waits only until the pool is initialized
-/// (random(4)).
+/// Returns whether a kernel is Linux 5.18 or later. From that version, /dev/random blocks only until the pool is
+/// initialized (random(4)).
 fn since_5_18(kernel: &str) -> Option<bool> {
     let mut numbers = kernel.split(['.', '-']).map(str::parse::<u32>);
     let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The activity in directories in use.
+//! Counts of opens, reads and writes by directory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub const DAY: f64 = 86_400.0;
 /// The activity of a directory's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// The number of times that a file was opened.
+    /// The number of times that files were opened.
     pub opens: f64,
     /// The number of bytes read.
     pub read: f64,
@@ -23,7 +23,7 @@ pub struct Activity {
 /// Activity by directory.
 pub type Activities = HashMap<PathBuf, Activity>;
 
-/// The watched files, and the rule that assigns each file to a directory.
+/// The files to watch, and the rule that assigns each file to a directory.
 #[derive(Clone, Debug)]
 pub struct WatchedFolders {
     pub(super) under: PathBuf,
@@ -31,7 +31,7 @@ pub struct WatchedFolders {
 }
 
 impl WatchedFolders {
-    /// Creates the set of all files below a directory that are on the given filesystems.
+    /// Selects all files below a directory that are on the given filesystems.
     pub fn new(under: &Path, mounts: Vec<PathBuf>) -> WatchedFolders {
         WatchedFolders {
             under: under.to_owned(),
@@ -39,10 +39,10 @@ impl WatchedFolders {
         }
     }
 
-    /// Returns the directory in which a file is counted, or `None` if the file is not watched.
+    /// Returns the directory to which a file's activity is counted, or `None` if the file is not watched.
     ///
-    /// This is the first three names of its path, or the directory one level below the watched directory or below its
-    /// mount point, which itself cannot be moved.
+    /// This is the first three components of the file's path, or one level below the watched directory or the mount
+    /// point if that is deeper. A mount point itself cannot be moved.
     pub fn folder(&self, path: &Path) -> Option<PathBuf> {
         let parent = path
             .parent()
@@ -55,7 +55,7 @@ impl WatchedFolders {
         Some(parent.components().take(names.max(4)).collect())
     }
 
-    /// Returns the directories from which a walk reaches all files of the scope.
+    /// Returns the directories to walk so that all watched files are found.
     pub fn starts(&self) -> Vec<PathBuf> {
         if self.under.as_path() == Path::new("/") {
             self.mounts.clone()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Opens, reads and writes of files as reported by the kernel (fanotify(7)), which requires root.
+//! Opens, reads and writes of files, reported by the kernel's fanotify(7), which requires root.
 
 use super::activity::{Activities, WatchedFolders};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -11,20 +11,20 @@ use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The maximum number of entries of each map.
+/// The maximum number of entries in each map.
 const REMEMBERED: usize = 100_000;
-/// The number of bytes that a write of unknown size counts as.
+/// The size in bytes that is assumed for a write of unknown size.
 const BLOCK: f64 = 4096.0;
 
-/// The events of filesystems.
+/// The file events of the watched filesystems.
 pub struct Events {
     group: Fanotify,
     began: SystemTime,
-    /// The bytes read by each process, and the bytes written to disks (proc(5), io).
+    /// The bytes that each process has read, and written to disks (proc(5), io).
     processes: HashMap<i32, [u64; 2]>,
-    /// The file sizes at the last event.
+    /// The size of each file at its last event.
     sizes: HashMap<PathBuf, u64>,
-    /// The files that a process has opened, with the bytes that were counted as read since.
+    /// The files that each process has opened, with the bytes already counted as read.
     opened: HashMap<(i32, PathBuf), f64>,
     /// True if the kernel dropped events.
     pub has_lost_events: bool,
@@ -66,7 +66,7 @@ impl Events {
         })
     }
 
-    /// Counts pending events, waiting up to a tenth of a second for the first one.
+    /// Processes pending events, waiting up to 0.1 s for the first one.
     pub fn read_pending(&mut self, scope: &WatchedFolders, activities: &mut Activities) {
         let wait = PollTimeout::try_from(Duration::from_millis(100)).unwrap_or(PollTimeout::ZERO);
         let mut polled = [PollFd::new(self.group.as_fd(), PollFlags::POLLIN)];
@@ -133,10 +133,10 @@ impl Events {
         }
     }
 
-    /// Returns the number of bytes that a process has read since its last event, at most the size of the file.
+    /// Returns the number of bytes that a process has read since its last event, limited to the size of the file.
     ///
-    /// If the number is unknown, because the process has exited or the event was late, the whole file counts, once for
-    /// each open.
+    /// If the number is unknown because the process has exited or the event came late, the whole file is counted, once
+    /// per open.
     fn bytes_read(&mut self, pid: i32, path: &Path, size: f64, moved: Option<f64>) -> f64 {
         let counted_before = self.opened.get_mut(&(pid, path.to_owned()));
         let bytes = match (moved, &counted_before) {
@@ -150,7 +150,7 @@ impl Events {
         bytes
     }
 
-    /// Returns by how many bytes a file grew since its last event; at least one block if the process has exited.
+    /// Returns how many bytes a file grew since its last event; at least one block if the process has exited.
     fn bytes_grown(&self, path: &Path, size: u64, has_ended: bool) -> f64 {
         let before = self.sizes.get(path).copied().unwrap_or(size);
         let smallest = if has_ended { BLOCK } else { 0.0 };
@@ -165,7 +165,7 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
     map.insert(key, value);
 }
 
-/// Returns the number of bytes that a process has read, and has written to disks, or `None` if it has exited.
+/// Returns the number of bytes that a process has read, and written to disks, or `None` if the process has exited.
 fn process_io(pid: i32) -> Option<[u64; 2]> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let field = |name: &str| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Paths as written in /etc/fstab and by findmnt.
+//! Escaping of paths in /etc/fstab and in the output of findmnt.
 
 /// Escapes whitespace and backslashes as octal numbers, as in fstab(5).
 pub fn escaped(text: &str) -> String {
@@ -8,7 +8,7 @@ pub fn escaped(text: &str) -> String {
         .replace('\t', r"\011")
 }
 
-/// Decodes `\x20` and the like, as which `findmnt --raw` writes whitespace, backslashes and non-ASCII characters.
+/// Decodes `\x20` and similar escapes, which `findmnt --raw` uses for whitespace, backslashes and non-ASCII characters.
 pub fn unescaped(text: &str) -> String {
     let mut parts = text.split("\\x");
     let mut plain = parts.next().unwrap_or_default().as_bytes().to_vec();

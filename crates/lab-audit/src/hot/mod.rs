@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit host --watch`: observes which directories are read and written during use, and suggests where to store them.
+//! `audit host --watch`: observes which directories are read and written during normal use, and suggests where to store
+//! them.
 
 mod activity;
 mod events;
@@ -23,7 +24,7 @@ use plan::WatchedFolder;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The outcome of watching, for rules.
+/// The outcome of the observation, for rules.
 pub const WATCH: Class = Class {
     name: "watch",
     none: "Nothing was watched; use --watch.",
@@ -35,7 +36,7 @@ pub const WATCH: Class = Class {
     ],
 };
 
-/// A directory that was in use while watched.
+/// A directory that was used during the observation.
 pub const FOLDER: Class = Class {
     name: "folder",
     none: "No directory was observed in use; use --watch.",
@@ -76,19 +77,19 @@ pub const FOLDER: Class = Class {
     ],
 };
 
-/// The observed activity.
+/// The activity that was observed.
 pub struct FolderActivity {
     scope: WatchedFolders,
     seconds: f64,
     activities: Activities,
-    /// Why only file times were observed; `None` if events were observed.
+    /// The reason why only file times were observed; `None` if events were observed.
     without_events: Option<String>,
     is_complete: bool,
     /// The bytes read from and written to each disk.
     disks: Vec<(String, [f64; 2])>,
 }
 
-/// Watches for `length`, or until `is_stopped` returns true; `is_stopped` receives the elapsed time.
+/// Watches for `length`, or until `is_stopped`, which receives the elapsed time, returns true.
 pub fn watch(
     scope: &WatchedFolders,
     length: Duration,
@@ -123,7 +124,8 @@ pub fn watch(
     }
 }
 
-/// Returns the bytes that each disk has read and written (Documentation/block/stat.rst: sectors of 512 bytes).
+/// Returns the bytes that each disk has read and written. The kernel counts sectors of 512 bytes
+/// (Documentation/block/stat.rst).
 fn disks() -> Vec<(String, [f64; 2])> {
     let root = Root::live();
     let disk_bytes = |name: String| {
@@ -138,8 +140,8 @@ fn disks() -> Vec<(String, [f64; 2])> {
         .collect()
 }
 
-/// Returns the audit's additional things and tables, and the script that moves directories or the reason why there is
-/// none.
+/// Returns the additional things and tables for the audit. Also returns the script that moves directories, or the
+/// reason why there is no script.
 ///
 /// `memory` is the number of bytes available to programs.
 pub fn extra(
@@ -211,7 +213,7 @@ fn facts(watched: &FolderActivity) -> Vec<(String, String)> {
 /// The maximum length of a directory's name in a chart, in characters.
 const SHOWN: usize = 18;
 
-/// Returns the end of a path, where paths differ. The table shows the whole path.
+/// Returns the end of a path, since the ends differ most. The table shows the whole path.
 fn path_end(path: &Path) -> String {
     let text = path.display().to_string();
     let letters = text.chars().count();
@@ -222,7 +224,7 @@ fn path_end(path: &Path) -> String {
     format!("…{end}")
 }
 
-/// Builds a chart of the busiest directories with their cumulative percentages, and the plan in its caption.
+/// Builds a chart of the busiest directories with their cumulative percentages. The plan is in the caption.
 fn pareto(watched: &FolderActivity, plan: &str) -> EvidenceBars {
     let folders = ranked(watched);
     let total: f64 = folders.iter().map(|(_, a)| a.read + a.written).sum();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The placement of directories: those mostly read on the fast disk, those mostly written off it, caches in memory.
+//! The placement of directories: read-mostly ones on the fast disk, write-mostly ones on another disk, and caches in
+//! memory.
 
 use super::activity::{Activity, DAY, MOST};
 use super::fstab::{escaped, unescaped};
@@ -16,19 +17,19 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A directory with fewer bytes read and written than this stays where it is.
+/// A directory with fewer bytes read and written than this stays in its location.
 const LEAST: f64 = 1024.0 * 1024.0;
-/// The fraction of the fast filesystem's free space that may be filled.
+/// The fraction of the fast filesystem's free space that the plan may fill.
 const FILLED: f64 = 0.9;
-/// Directories of the system itself and pseudo filesystems, without which a machine may not start.
+/// System directories and pseudo filesystems, without which a machine may not boot.
 const SYSTEM: [&str; 12] = [
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys",
     "/usr",
 ];
-/// Names of directories whose files may be lost.
+/// Names of directories whose files are expendable.
 const TEMPORARY: [&str; 4] = ["tmp", "cache", ".cache", "tmpfiles"];
 
-/// The filesystem for hot directories.
+/// The fast filesystem, the target for hot directories.
 #[derive(Clone, Debug)]
 pub struct HotTarget {
     /// A directory on the filesystem.
@@ -51,15 +52,15 @@ pub struct HotTarget {
 pub enum Placement {
     /// On the fast disk.
     Fast,
-    /// On the fast disk, but there is not enough room.
+    /// On the fast disk, if it had enough free space.
     NoRoom,
-    /// Off the fast disk, because it is mostly written; it currently is on the fast disk.
+    /// On a slower disk, because it is mostly written. It is currently on the fast disk.
     Slow,
-    /// Off the fast disk, because it is mostly written; it currently is on another disk.
+    /// Not on the fast disk, because it is mostly written. It is currently on another disk and stays there.
     Off,
     /// In memory.
     Memory,
-    /// The current location.
+    /// Where it is now.
     Here,
 }
 
@@ -73,18 +74,18 @@ pub struct WatchedFolder {
     pub place: Placement,
     seconds: f64,
     disk: Option<String>,
-    /// The directory's mode, owner ID and group ID.
+    /// The directory's mode, user ID and group ID.
     mode_owner_group: [u32; 3],
     on_fast: bool,
     is_mount: bool,
-    /// The remaining endurance of the flash on which the directory is.
+    /// The remaining endurance of the flash disk that currently holds the directory.
     own_endurance: Option<Endurance>,
     /// The remaining endurance of the fast disk.
     fast_endurance: Option<Endurance>,
 }
 
 impl Placement {
-    /// Returns the placement in one or two words.
+    /// Returns the placement as one or two words.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Fast => "fast",
@@ -102,7 +103,7 @@ impl HotTarget {
     ///
     /// # Errors
     ///
-    /// Returns a message if the path is not a directory, or findmnt does not know its filesystem.
+    /// Returns a message if the path is not a directory, or if findmnt finds no filesystem for it.
     pub fn of(folder: &Path) -> Result<HotTarget, String> {
         let error_at_folder = |e: std::io::Error| format!("{}: {e}", folder.display());
         let folder = folder.canonicalize().map_err(error_at_folder)?;
@@ -138,7 +139,7 @@ impl HotTarget {
     }
 }
 
-/// Describes the plan in a sentence: how many directories to move where.
+/// Describes the plan in one sentence: how many directories to move, and where to.
 pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let moves = [
@@ -163,7 +164,7 @@ pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     }
 }
 
-/// Returns the busiest directories with their placements.
+/// Returns the busiest directories with their recommended placements.
 pub fn plan(
     ranked: Vec<(PathBuf, Activity)>,
     seconds: f64,
@@ -172,7 +173,7 @@ pub fn plan(
 ) -> Vec<WatchedFolder> {
     let mut endurances = Endurances::default();
     let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
-    // A nested btrfs subvolume has its own device number and may not be a mount point.
+    // A nested btrfs subvolume has its own device number without necessarily being a mount point.
     let mounts = Root::live().text("proc/mounts").unwrap_or_default();
     let mounts = Vec::from_iter(mount_points(&mounts).map(PathBuf::from));
     let mut observe = |(path, activity): (PathBuf, Activity)| {
@@ -206,13 +207,12 @@ pub fn plan(
     folders
 }
 
-/// Sets the placement of each directory. `free` is the free space on the fast filesystem, or `None` if there is no such
-/// filesystem.
+/// Sets the placement of each directory. `free` is the free space on the fast filesystem; `None` if there is none.
 fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
         .for_each(|folder| folder.place = folder.placement(free.is_some(), memory));
-    // The directories with the most reads per byte come first, as long as there is room.
+    // Directories with the most reads per byte of size are placed first, as long as there is room.
     let mut remaining = free.unwrap_or(0) as f64 * FILLED;
     let mut order: Vec<usize> = (0..folders.len())
         .filter(|i| folders[*i].place == Placement::Fast)
@@ -227,7 +227,7 @@ fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
 }
 
 impl WatchedFolder {
-    /// Returns the fraction of the directory's bytes that were reads.
+    /// Returns reads as a fraction of the bytes read and written.
     pub fn read_share(&self) -> f64 {
         let Activity { read, written, .. } = self.activity;
         read / (read + written).max(1.0)
@@ -246,7 +246,7 @@ impl WatchedFolder {
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        // fstab does not support such a name.
+        // fstab does not support control characters in paths.
         let has_control = self.path.to_string_lossy().contains(char::is_control);
         let is_temporary = TEMPORARY.contains(&name);
         let is_small = self.size.is_some_and(|size| size <= memory / 10);
@@ -269,9 +269,9 @@ impl WatchedFolder {
         }
     }
 
-    /// Returns the line of fstab that puts the directory in memory.
+    /// Returns the fstab line that puts the directory in memory.
     ///
-    /// The size is four times the directory's size, at least 64 MiB; owner and mode stay the same.
+    /// The tmpfs is four times as large as the directory, at least 64 MiB. It keeps the owner and mode.
     pub fn tmpfs(&self) -> String {
         let size = (self.size.unwrap_or(0) * 4).max(64 << 20).div_ceil(1 << 20);
         let [mode, uid, gid] = self.mode_owner_group;
@@ -314,7 +314,7 @@ impl WatchedFolder {
         thing
     }
 
-    /// Sets how long the directory's disk and the fast disk last if only this directory is written.
+    /// Sets how long the directory's current disk and the fast disk would last if only this directory were written.
     fn endurance(&self, fast: Option<&HotTarget>, thing: &mut Thing) {
         let days = |days: f64| Value::ns(days * DAY * 1e9);
         if let Some(days_lasting) = self.fast_days_left() {
@@ -333,7 +333,7 @@ impl WatchedFolder {
         }
     }
 
-    /// Returns how many days the fast disk lasts if only this directory is written.
+    /// Returns how many days the fast disk would last if only this directory were written.
     ///
     /// Returns `None` if there is no fast disk, or little is written.
     pub fn fast_days_left(&self) -> Option<f64> {
@@ -346,7 +346,7 @@ impl WatchedFolder {
     }
 }
 
-/// The remaining endurance of this machine's disks, each of which is read once.
+/// A cache of the remaining endurance of this machine's disks, so that each disk is read once.
 #[derive(Default)]
 struct Endurances(HashMap<String, Option<Endurance>>);
 

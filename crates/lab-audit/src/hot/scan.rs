@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! File times, used where the kernel reports no events: the same that `find -amin` and `find -mmin` use.
+//! A scan of file times, for systems where the kernel reports no events. `find -amin` and `find -mmin` use the same
+//! times.
 
 use super::activity::{Activities, WatchedFolders};
 use std::fs;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// The maximum duration of a scan.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Counts the files that were read or written since `began`. Returns false if the scan timed out.
+/// Counts the files that were read or written after `began`. Returns false if the scan timed out.
 pub fn scan(began: SystemTime, scope: &WatchedFolders, activities: &mut Activities) -> bool {
     let since = began
         .duration_since(UNIX_EPOCH)
@@ -32,7 +33,7 @@ pub fn scan(began: SystemTime, scope: &WatchedFolders, activities: &mut Activiti
     })
 }
 
-/// Returns the size of a directory in bytes, without other filesystems in it.
+/// Returns the size of a directory in bytes, excluding other filesystems mounted in it.
 ///
 /// Returns `None` if there are too many files to count.
 pub fn size(folder: &Path) -> Option<u64> {
@@ -44,9 +45,9 @@ pub fn size(folder: &Path) -> Option<u64> {
     .then_some(bytes)
 }
 
-/// Calls `file` for every file below a directory, on the same filesystem.
+/// Calls `file` for every file below a directory on the same filesystem.
 ///
-/// Links are not followed. Returns false if the walk timed out.
+/// Symbolic links are not followed. Returns false if the walk timed out.
 fn walk(start: &Path, limit: Instant, file: &mut dyn FnMut(&Path, &fs::Metadata)) -> bool {
     let Ok(device) = fs::symlink_metadata(start).map(|metadata| metadata.dev()) else {
         return true;

@@ -5,7 +5,7 @@ use super::fstab::escaped;
 use super::plan::{HotTarget, Placement, WatchedFolder};
 use crate::wording;
 
-/// Builds the script, or returns a message why there is none.
+/// Builds the script, or returns a message that says why there is none.
 pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
     let placed = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
     let names = placed(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
@@ -37,7 +37,8 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
     Ok(lines.join("\n") + "\n")
 }
 
-/// Returns the lines that add the fast filesystem to fstab. The machine also starts without that filesystem.
+/// Returns the script lines that add the fast filesystem to fstab. The machine still boots if that filesystem is
+/// missing.
 fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
     let mount = escaped(&fast.mount.to_string_lossy());
     if mount == "/" {
@@ -69,7 +70,7 @@ fn in_memory(folder: &WatchedFolder) -> [String; 2] {
     ]
 }
 
-/// Removes directories that are inside another directory of the list and move with it.
+/// Removes directories inside other directories of the list, since they move together.
 fn outermost(names: Vec<String>) -> Vec<String> {
     let within = |name: &String| {
         let in_other = |other: &String| name != other && name.starts_with(&format!("{other}/"));
@@ -78,12 +79,12 @@ fn outermost(names: Vec<String>) -> Vec<String> {
     names.iter().filter(|name| !within(name)).cloned().collect()
 }
 
-/// Quotes a text as one shell word.
+/// Quotes a text as a single shell word.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Replaces control characters for use in a comment, which ends at the line end.
+/// Replaces control characters, so that the text cannot end a comment.
 fn printable(text: &str) -> String {
     text.replace(char::is_control, "?")
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit net`: compares IPv4 with IPv6, for a name or on this machine.
+//! `audit net`: compares IPv4 with IPv6, for a host name or on this machine.
 //!
-//! Each address of a name is pinned, and the addresses take turns in mirrored order.
+//! Connections go to fixed addresses of the name, which take turns in mirrored order.
 
 mod names;
 mod path;
@@ -134,22 +134,23 @@ pub struct NetTarget {
     pub name: String,
     /// The port.
     pub port: u16,
-    /// Use TLS.
+    /// True to use TLS.
     pub tls: bool,
 }
 
 /// The observations for a name.
 pub struct NetObservation {
     target: NetTarget,
-    /// The time of the lookup; `None` if the target is an address.
+    /// The duration of the lookup in ns; `None` if the target is an address.
     lookup_ns: Option<f64>,
-    /// The first address of each family, in the system's order (RFC 6724), or the reason why the lookup failed.
+    /// The first address of each family, in the order of the system's address selection (RFC 6724), or the reason why
+    /// the lookup failed.
     sides: Result<Vec<AddressTurns>, String>,
-    /// Loopback addresses that this machine lacks, each with the reason.
+    /// Loopback addresses that are not available on this machine, each with the reason.
     missing: Vec<(IpAddr, String)>,
     rounds: Vec<NetTurn>,
     tls: bool,
-    /// The names of the IPv4 and of the IPv6 address.
+    /// The names of the IPv4 address and of the IPv6 address.
     names: [AddressNames; 2],
 }
 
@@ -187,9 +188,9 @@ pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> Ne
     observation
 }
 
-/// Compares 127.0.0.1 with ::1 on this machine, with listeners that respond immediately.
+/// Compares 127.0.0.1 with ::1 on this machine, using listeners that respond immediately.
 ///
-/// The values of an address that the machine lacks are unknown.
+/// If the machine lacks an address, the address's values are unknown.
 pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let (mut listening_addresses, mut missing) = (Vec::new(), Vec::new());
     let loopbacks: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
@@ -282,7 +283,7 @@ fn first_addresses(addresses: &[SocketAddr]) -> Vec<AddressTurns> {
 
 /// Builds the audit from the observations.
 pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
-    // Port 0 marks listeners on this machine, which respond without a network.
+    // Port 0 marks local listeners, which need no network.
     let is_local = |observation: &NetObservation| observation.target.port == 0;
     let network_answers = observations
         .iter()
@@ -318,7 +319,7 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
     }
 }
 
-/// Returns true if any address responded, even by refusing the connection, so there is a network.
+/// Returns true if any address responded, even by refusing the connection. In that case, there is a network.
 fn has_answer(observation: &NetObservation) -> bool {
     let refused = observation
         .sides
@@ -436,7 +437,7 @@ fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
     turns.count()
 }
 
-/// Sets how connections failed, if any failed.
+/// Sets how connections failed and how long that took, if any failed.
 fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));
@@ -444,7 +445,7 @@ fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     }
 }
 
-/// Sets the fraction of handshakes that failed, and the fraction of requests that failed after them.
+/// Sets the fraction of TLS handshakes that failed, and the fraction of requests that failed after a handshake.
 fn set_later_failures(
     observation: &NetObservation,
     side: &AddressTurns,
@@ -478,7 +479,7 @@ fn set_later_failures(
     }
 }
 
-/// Sets the maximum packet size on the path to an address.
+/// Sets the MTU of the path to an address.
 fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     let (mtu, by) = match &side.path {
         Some(path) => (
@@ -500,7 +501,7 @@ fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     }
 }
 
-/// Describes the resolvers of this machine, and sends a query to those with an IPv6 address.
+/// Describes the resolvers of this machine, and queries those with an IPv6 address.
 fn resolvers_thing() -> Thing {
     let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
     let resolvers = names::resolvers(&text);
@@ -521,9 +522,9 @@ fn resolvers_thing() -> Thing {
     thing
 }
 
-/// Sets the round trip, the lost echo requests and the hops.
+/// Sets the round-trip time, the fraction of lost echo requests and the number of hops.
 ///
-/// The round trip is measured with ICMP if the address replies, and otherwise with TCP connections.
+/// The round-trip time comes from ICMP if the address replies, otherwise from TCP connection times.
 fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut Thing) {
     let echoes = times(observation, side.family, NetStep::Echo);
     let connects = times(observation, side.family, NetStep::Connect);
@@ -546,7 +547,7 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
     );
 }
 
-/// Sets whether the names of both addresses are the same, if they have names.
+/// Sets whether both addresses have the same names, if they have any.
 fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
     let reverse = [v4, v6].map(AddressNames::reverse_name);
@@ -571,7 +572,7 @@ fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
 fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Thing> {
     let [first, second] = sides else { return None };
     let mut thing = Thing::new("pair", &observation.target.name);
-    // The system defines which family of a name is tried first; addresses alone have no order.
+    // For a name, the system defines which family is tried first. Plain addresses have no order.
     if observation.lookup_ns.is_some() {
         set_ends(&observation.names, &mut thing);
         thing.set("first", Value::word(first.family.name()));
@@ -592,7 +593,7 @@ fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Th
     Some(thing)
 }
 
-/// Sets which family Happy Eyeballs uses, and the cost if the first family is unreachable.
+/// Sets which family Happy Eyeballs prefers, and the delay if that family is unreachable.
 ///
 /// `times` are the median connection times in ns.
 fn set_happy_eyeballs(
@@ -639,7 +640,7 @@ fn times(observation: &NetObservation, family: IpFamily, step: NetStep) -> Vec<f
     turns.filter_map(|round| round.time(step)).collect()
 }
 
-/// Returns the ratio of IPv6's time to IPv4's: the estimate and its 95 % bounds, over mirrored turns.
+/// Returns the ratio of IPv6's time to IPv4's time: the estimate and its 95 % bounds, from mirrored rounds.
 fn ratio(observation: &NetObservation, step: NetStep) -> Option<[f64; 3]> {
     let logs: Vec<f64> = observation
         .rounds
@@ -673,7 +674,7 @@ fn ratios(observations: &[NetObservation]) -> String {
     }
 }
 
-/// Returns the mean log ratio of a round, which has two mirrored turns of each family.
+/// Returns the log ratio of a round: the mean log time of IPv6's two mirrored turns minus that of IPv4's.
 fn mirrored(turns: &[NetTurn], step: NetStep) -> Option<f64> {
     let mean = |family: IpFamily| {
         let turns_of_family = turns.iter().filter(|turn| turn.family == family);
@@ -849,7 +850,7 @@ mod tests {
             same_end(alias_of("a.cdn.example"), alias_of("b.cdn.example")),
             "no"
         );
-        // One alias may stand for one machine or for two.
+        // A shared canonical name can stand for one machine or for two.
         assert_eq!(
             same_end(alias_of("a.cdn.example"), alias_of("a.cdn.example")),
             "unknown"
@@ -866,7 +867,7 @@ mod tests {
         assert_eq!(same_end(names(None, None), names(None, None)), "unknown");
     }
 
-    /// Returns whether IPv6 fails, which family is used, and the cost of an unreachable one.
+    /// Returns whether IPv6 fails, which family is used, and the delay if the first family is unreachable.
     fn happy_eyeballs_values(
         times_ms: [Option<f64>; 2],
         change: impl Fn(&mut AddressTurns),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names related to an address: the canonical name, the reverse name, and the resolvers.
+//! Names related to an address: canonical name and reverse name. Also the system's resolvers.
 
 use dns_lookup::{
     AddrInfo, AddrInfoHints, LookupError, LookupErrorKind, SockType, getaddrinfo, lookup_addr,
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 /// A resolver that takes longer than this counts as not responding.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The names of one of a name's addresses.
+/// The names related to one address of a host name.
 pub struct AddressNames {
-    /// The name at the end of the CNAME records.
+    /// The canonical name, at the end of the chain of CNAME records.
     pub canonical: Option<String>,
-    /// The name of the address (from a PTR record or /etc/hosts), or the reason why it is unknown.
+    /// The reverse name (from a PTR record or /etc/hosts), or the reason why it is unknown.
     pub reverse: Result<Option<String>, String>,
 }
 
@@ -38,7 +38,7 @@ impl AddressNames {
         }
     }
 
-    /// Returns the address's name, if it has one.
+    /// Returns the reverse name, if the address has one.
     pub fn reverse_name(&self) -> Option<&str> {
         self.reverse.as_ref().ok()?.as_deref()
     }
@@ -78,7 +78,7 @@ fn reverse_lookup(address: IpAddr) -> Result<Option<String>, String> {
 
 /// Returns a name's addresses in the order in which the system tries them (RFC 6724).
 ///
-/// Empty if the name has no address. Returns an error if no resolver responded.
+/// The result is empty if the name has no address. Returns an error if no resolver responded.
 pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let hints = AddrInfoHints {
         socktype: SockType::Stream.into(),
@@ -105,7 +105,7 @@ fn is_no_such_name(error: &LookupError) -> bool {
     )
 }
 
-/// Measures the lookup of a name's addresses of one family, in ns. Returns `None` if the lookup fails.
+/// Measures the lookup of a name's addresses in one family, in ns. Returns `None` if the lookup fails.
 pub fn lookup(name: &str, family: IpFamily) -> Option<f64> {
     let began = Instant::now();
     let mut infos = getaddrinfo(Some(name), None, Some(hints(family, 0))).ok()?;
@@ -113,7 +113,7 @@ pub fn lookup(name: &str, family: IpFamily) -> Option<f64> {
     Some(began.elapsed().as_nanos() as f64)
 }
 
-/// Parses the resolvers in /etc/resolv.conf.
+/// Parses the resolver addresses in the text of /etc/resolv.conf.
 pub fn resolvers(text: &str) -> Vec<IpAddr> {
     let nameserver = |line: &str| {
         let mut words = line.split_whitespace();
@@ -123,9 +123,9 @@ pub fn resolvers(text: &str) -> Vec<IpAddr> {
     text.lines().filter_map(nameserver).collect()
 }
 
-/// Returns whether a resolver answers a query for the root servers (RFC 1035, 4.1).
+/// Returns whether a resolver responds to a query for the root servers (RFC 1035, 4.1).
 ///
-/// Returns a sentence as the error if this machine has no route to the resolver.
+/// Returns a sentence as an error if this machine has no route to the resolver.
 pub fn answers(resolver: IpAddr) -> Result<bool, String> {
     const QUESTION: [u8; 17] = [0x5a, 0x21, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
     let local = if resolver.is_ipv4() {

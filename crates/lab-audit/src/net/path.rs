@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The maximum packet size on the path to an address, and what happens to larger packets.
+//! The MTU of the path to an address, and what happens to larger packets.
 
 use super::ping::{EchoProbe, Pinger};
 use lab_load::IpFamily;
 use std::time::Duration;
 
-/// The path's limit is searched between these sizes, in bytes with the IP header: those of Ethernet and of jumbo
-/// frames.
+/// The bounds of the search for a path's MTU, in bytes with the IP header: the MTU of Ethernet and of jumbo frames.
 const ETHERNET: u32 = 1500;
 const JUMBO: u32 = 9000;
 
-/// The path to an address.
+/// The MTU of the path to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The size of the largest packet that arrives, in bytes with the IP header.
+    /// The size of the largest packet that reaches the address, in bytes with the IP header.
     pub mtu: u32,
-    /// The fate of larger packets.
+    /// What happens to larger packets.
     pub beyond: OversizedPackets,
 }
 
-/// The fate of packets that are too large.
+/// What happens to packets that are too large for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OversizedPackets {
     /// This machine's own link does not support larger packets, or none were tried.
@@ -31,7 +30,7 @@ pub enum OversizedPackets {
 }
 
 impl OversizedPackets {
-    /// Returns the word that rules use.
+    /// Returns the outcome as the word that rules use.
     pub fn word(self) -> &'static str {
         match self {
             OversizedPackets::OwnLink => "not tried",
@@ -41,7 +40,7 @@ impl OversizedPackets {
     }
 }
 
-/// Returns the minimum packet size that every path of a family supports (RFC 791 hosts, RFC 8200).
+/// Returns the packet size in bytes that every path of a family supports (RFC 791 for hosts, RFC 8200).
 fn smallest_mtu(family: IpFamily) -> u32 {
     match family {
         IpFamily::V4 => 576,
@@ -51,7 +50,7 @@ fn smallest_mtu(family: IpFamily) -> u32 {
 
 /// Finds the path's MTU with echo requests that no router may fragment.
 ///
-/// `believed_mtu` is the kernel's value. Returns `None` if not even small packets get a reply.
+/// `believed_mtu` is the kernel's estimate. Returns `None` if even small packets get no reply.
 pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Option<Path> {
     pinger.forbid_cutting().ok()?;
     let timeout = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
@@ -67,7 +66,7 @@ pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Op
     })
 }
 
-/// Finds the limit between two sizes with a binary search, or at the size that a router reports.
+/// Finds the MTU between two sizes with a binary search, or takes the size that a router reports.
 fn search(smallest: u32, largest: u32, probe: &mut dyn FnMut(u32) -> EchoProbe) -> Option<Path> {
     let (mut low, mut high) = (smallest, largest + 1);
     let mut beyond = OversizedPackets::OwnLink;

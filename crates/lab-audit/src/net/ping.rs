@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! ICMP echo requests (RFC 792, RFC 4443), which measure the round trip, the hops from the reply's TTL, and packet
-//! sizes.
+//! ICMP echo requests (RFC 792, RFC 4443). They measure the round-trip time, the number of hops (from the TTL of the
+//! reply) and the MTU.
 
 use lab_load::IpFamily;
 use nix::errno::Errno;
@@ -17,13 +17,13 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// An echo request without a reply within this time counts as lost.
+/// The time after which an echo request without a reply counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// The number of bytes after the header, the same as in ping(8).
+/// The number of payload bytes after the header, the same as in ping(8).
 const PAYLOAD: usize = 56;
 /// The size of the ICMP header in bytes.
 const HEADER: usize = 8;
-/// The size of the largest packet that can be received, in bytes.
+/// The size of the receive buffer, and thus of the largest packet that can be received, in bytes.
 const LARGEST: usize = 16 * 1024;
 
 /// Sends echo requests to one address.
@@ -36,18 +36,18 @@ pub struct Pinger {
 /// A reply to an echo request.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo {
-    /// The round trip in ns.
+    /// The round-trip time in ns.
     pub ns: f64,
-    /// The number of routers on the way back, if the sender started with a common TTL.
+    /// The number of routers on the return path, assuming that the sender started with a common TTL; `None` if unknown.
     pub hops: Option<u8>,
 }
 
-/// The result of an echo request of a certain size.
+/// The result of an echo request of a given size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchoProbe {
     /// A reply arrived.
     Answered,
-    /// The packet is too large for this machine's own link.
+    /// The packet is too large for this machine's own network interface.
     OwnLink,
     /// A router reported that the packet is too large, with the maximum size in bytes.
     Refused(u32),
@@ -57,7 +57,7 @@ pub enum EchoProbe {
 
 /// A received packet.
 enum Packet {
-    /// The reply to the last request, with its TTL if the kernel reports it.
+    /// The reply to the last request, with its TTL if the kernel reports one.
     Reply {
         ttl: Option<u8>,
     },
@@ -65,14 +65,14 @@ enum Packet {
 }
 
 impl Pinger {
-    /// Opens a socket to an address. Returns a message if the user lacks the permission.
+    /// Opens a socket for an address. Returns a message if the user lacks the permission.
     pub fn to(address: SocketAddr) -> Result<Pinger, String> {
         let family = IpFamily::of(&address);
         let (domain, protocol) = match family {
             IpFamily::V4 => (AddressFamily::Inet, SockProtocol::Icmp),
             IpFamily::V6 => (AddressFamily::Inet6, SockProtocol::IcmpV6),
         };
-        // Ping sockets do not need root if net.ipv4.ping_group_range includes the group (icmp(7)).
+        // Ping sockets need no root privileges if net.ipv4.ping_group_range includes the user's group (icmp(7)).
         let open = |kind| socket(domain, kind, SockFlag::SOCK_CLOEXEC, protocol);
         let opened = open(SockType::Datagram).or_else(|_| open(SockType::Raw));
         let socket = opened.map_err(|_| "ICMP needs root, or net.ipv4.ping_group_range")?;
@@ -97,7 +97,7 @@ impl Pinger {
         self.family
     }
 
-    /// Forbids fragmentation by routers and by this machine, whatever path MTU the kernel has cached.
+    /// Forbids fragmentation by routers and by this machine, regardless of the path MTU that the kernel has cached.
     pub fn forbid_cutting(&self) -> nix::Result<()> {
         let socket = &self.socket;
         match self.family {
@@ -128,7 +128,7 @@ impl Pinger {
         while self.reported_mtu().is_some() {}
         let began = Instant::now();
         let sent = || send(self.socket.as_raw_fd(), &request, MsgFlags::empty());
-        // The first attempt can fail with the error of an earlier request.
+        // The first attempt may fail with the error of an earlier request.
         match sent().or_else(|_| sent()) {
             Err(Errno::EMSGSIZE) => return EchoProbe::OwnLink,
             Err(_) => return EchoProbe::Lost,
@@ -151,7 +151,7 @@ impl Pinger {
 
     /// Returns the MTU that a router reported with ICMP, if any.
     fn reported_mtu(&self) -> Option<u32> {
-        // The control message with the hop limit comes first.
+        // The control message with the hop limit comes before the error, so the buffer has room for both.
         let mut control_buffer = nix::cmsg_space!(i32, libc::sock_extended_err, libc::sockaddr_in6);
         let mut buffer = [0; 64];
         let mut parts = [IoSliceMut::new(&mut buffer)];
@@ -254,13 +254,13 @@ fn is_reply(packet: &[u8], family: IpFamily, sequence: u16) -> bool {
     header.is_some_and(|h| h[0] == kind && h[6..8] == sequence.to_be_bytes())
 }
 
-/// Returns the number of routers that a packet passed, because hosts start with a TTL of 64, 128 or 255.
+/// Returns the number of routers that a packet passed, assuming that hosts start with a TTL of 64, 128 or 255.
 fn hops(ttl: u8) -> u8 {
     let begin = [64, 128, 255].into_iter().find(|begin| ttl <= *begin);
     begin.unwrap_or(255) - ttl
 }
 
-/// Computes the checksum of RFC 1071.
+/// Computes the Internet checksum (RFC 1071).
 fn checksum(packet: &[u8]) -> u16 {
     let words = packet.chunks(2).map(|pair| {
         let low = pair.get(1).copied().unwrap_or(0);

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to wait until an address can be used.
+/// The timeout for an address to become usable.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Responds to requests at two addresses of a namespace until the process exits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns on pinned addresses: connect, TLS, first byte; and a check whether large packets arrive.
+//! Turns on fixed addresses: TCP connection, TLS handshake, first byte. Also tests whether large packets arrive.
 
 use super::names;
 use super::path::{self, Path};
@@ -18,11 +18,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A step that takes longer than this counts as failed.
+/// The time after which a step counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// The number of connections that a listener on this machine serves concurrently.
+/// The number of connections that a local listener serves concurrently.
 const AT_ONCE: usize = 4;
-/// The pause between two turns, so that no server mistakes them for an attack.
+/// The pause between two turns, so that servers do not mistake them for an attack.
 const PAUSE: Duration = Duration::from_millis(20);
 /// A segment size in bytes that every path supports.
 const SMALL_SEGMENT: u32 = 500;
@@ -32,7 +32,7 @@ const ENOUGH: u32 = 3;
 /// A timed step of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetStep {
-    /// A lookup of the family's addresses by name, through the system's resolver.
+    /// The lookup of the name's addresses in this family, through the system's resolver.
     Lookup,
     /// An ICMP echo request and its reply.
     Echo,
@@ -44,7 +44,7 @@ pub enum NetStep {
     FirstByte,
 }
 
-/// A turn on an address, with times in ns; `None` means that a step failed or was not made.
+/// A turn on an address, with times in ns; `None` means that a step failed or was skipped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetTurn {
     /// The family of the address.
@@ -56,32 +56,32 @@ pub struct NetTurn {
     first_byte: Option<f64>,
 }
 
-/// One of a name's addresses.
+/// One address of a name, with the results of its turns.
 pub struct AddressTurns {
     pub family: IpFamily,
     pub address: SocketAddr,
-    /// The path's MTU in bytes, as the kernel reports it after a connection.
+    /// The path MTU in bytes, as the kernel reports it after connecting.
     pub mtu: Option<u32>,
-    /// True if a request of more than one packet got a response; `None` if it was not tried.
+    /// True if a request larger than one packet got a response; `None` if none was sent.
     pub large_answered: Option<bool>,
-    /// True if that request, or the same request in small packets, got a response; `None` if it was not tried.
+    /// True if the large request got a response, whole or in small packets; `None` if none was sent.
     pub small_answered: Option<bool>,
-    /// The maximum packet size, measured with echo requests.
+    /// The path MTU as measured with echo requests.
     pub path: Option<Path>,
-    /// The number of echo requests and of replies, or the reason why there are none.
+    /// The numbers of echo requests and of replies, or the reason why no requests are possible.
     pub echoes: Result<[u32; 2], String>,
-    /// The number of routers on the way back.
+    /// The number of routers on the return path.
     pub hops: Option<u8>,
     pinger: Option<Pinger>,
     /// The failures, in order.
     failures: Vec<(NetStep, String)>,
     /// How long the last failed connection took to fail.
     pub failed_after: Option<Duration>,
-    /// True if the last failure was that this machine has no route to the address.
+    /// True if the last failure was a missing route from this machine to the address.
     pub has_no_route: bool,
     /// The number of connections that the server refused.
     pub refused: u32,
-    /// The number of connections that failed otherwise.
+    /// The number of connections that failed in another way, such as a timeout.
     silent: u32,
     failures_in_a_row: u32,
     has_name: bool,
@@ -134,7 +134,7 @@ impl NetTurn {
 }
 
 impl AddressTurns {
-    /// Creates an address before its first turn.
+    /// Creates the state of an address before its first turn.
     pub fn new(address: SocketAddr) -> AddressTurns {
         let (pinger, echoes) = match Pinger::to(address) {
             Ok(pinger) => (Some(pinger), Ok([0, 0])),
@@ -160,7 +160,7 @@ impl AddressTurns {
         }
     }
 
-    /// Enables a lookup of the name in each turn, unless the name is an address.
+    /// Enables a lookup in each turn, unless the name is itself an address.
     pub fn with_lookups(mut self, name: &str) -> AddressTurns {
         self.has_name = name.parse::<IpAddr>().is_err();
         self
@@ -175,7 +175,7 @@ impl AddressTurns {
 
     /// Sends one echo request.
     ///
-    /// After three without a reply no more are sent, because many hosts do not reply to any.
+    /// After three requests without a reply, no more are sent, because many hosts never reply.
     fn echo(&mut self) -> Option<f64> {
         let (pinger, Ok([sent, answered])) = (self.pinger.as_mut()?, &mut self.echoes) else {
             return None;
@@ -190,29 +190,30 @@ impl AddressTurns {
         Some(echo.ns)
     }
 
-    /// Sends large packets, both in a TCP request and in echo requests.
+    /// Sends large packets, in a TCP request and in echo requests.
     fn try_large(&mut self, name: &str, client: Option<&TlsClient>, round_trip: Duration) {
         let answers_at_all = self.failures_in_a_row == 0;
         let large = answers_large(self, name, client, None);
         let small = large || answers_large(self, name, client, Some(SMALL_SEGMENT));
-        // A server that does not respond at all says nothing about the path.
+        // A server that never responds says nothing about the path.
         if small || answers_at_all {
             (self.large_answered, self.small_answered) = (Some(large), Some(small));
         }
-        // A new connection uses the MTU that a router reported for the large packets.
+        // If a router reported an MTU for the large packets, a new connection uses it.
         if let Ok(tcp) = TcpStream::connect_timeout(&self.address, TIMEOUT) {
             self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
         }
         let echoes_answered = matches!(self.echoes, Ok([_, answered]) if answered > 0);
         let pinger = self.pinger.as_mut().filter(|_| echoes_answered);
-        // The path to this machine itself is not measured.
+        // The loopback path is not measured.
         let pinger = pinger.filter(|_| !self.address.ip().is_loopback());
         if let Some((pinger, mtu)) = pinger.zip(self.mtu) {
             self.path = path::probe(pinger, mtu, round_trip);
         }
     }
 
-    /// Returns how most connections failed: a refused connection costs a round trip, a silent one a timeout.
+    /// Returns how most failed connections ended: refused, which costs one round trip, or silent, which costs a
+    /// timeout.
     pub fn failing(&self) -> &'static str {
         if self.refused >= self.silent {
             "refused"
@@ -221,14 +222,14 @@ impl AddressTurns {
         }
     }
 
-    /// Returns the reason of the last failure of a step.
+    /// Returns the reason for the last failure of a step.
     pub fn last_failure(&self, failed_step: NetStep) -> Option<&str> {
         let mut last = self.failures.iter().rev();
         let (_, reason) = last.find(|(step, _)| *step == failed_step)?;
         Some(reason)
     }
 
-    /// Returns the reason of the last failure of any step.
+    /// Returns the reason for the last failure of any step.
     pub fn failure(&self) -> Option<&str> {
         self.failures.last().map(|(_, reason)| reason.as_str())
     }
@@ -255,7 +256,7 @@ impl AddressTurns {
     }
 }
 
-/// Runs rounds of turns; with two sides A and B, a round has four turns in the order A, B, B, A or the reverse.
+/// Runs rounds of turns. With two addresses A and B, a round has four turns in the order A, B, B, A or the reverse.
 pub fn take_turns(
     sides: &mut [AddressTurns],
     name: &str,
@@ -264,7 +265,7 @@ pub fn take_turns(
     step: &mut dyn FnMut(u32),
 ) -> Vec<NetTurn> {
     let client = tls.then(TlsClient::new).and_then(Result::ok);
-    // The first packets wait until the neighbor's address is resolved (RFC 826, RFC 4861).
+    // The first packets wait for neighbor discovery (ARP, RFC 826; RFC 4861), so these connections are not measured.
     for side in &*sides {
         let _ = TcpStream::connect_timeout(&side.address, TIMEOUT);
     }
@@ -288,7 +289,7 @@ pub fn take_turns(
             }
         }
     }
-    // A side without an MTU never connected.
+    // Without an MTU, no connection to the address ever succeeded.
     for side in sides.iter_mut().filter(|side| side.mtu.is_some()) {
         let echoes = turns.iter().filter(|turn| turn.family == side.family);
         let longest = echoes.filter_map(|turn| turn.echo).fold(0.0, f64::max);
@@ -315,9 +316,9 @@ fn turn(side: &mut AddressTurns, name: &str, client: Option<&TlsClient>) -> NetT
     round
 }
 
-/// Returns true if a request with a head of 4,000 bytes gets a response.
+/// Returns true if a request with a header field of 4,000 bytes gets a response.
 ///
-/// The head takes three packets, the large ones of which a path may drop; with `segment`, it is sent in segments of
+/// The request takes three packets, and a path may drop the full-size ones. With `segment`, it is sent in segments of
 /// that size in bytes.
 fn answers_large(
     side: &mut AddressTurns,
@@ -366,7 +367,7 @@ fn take_steps(
     Ok(())
 }
 
-/// Opens a connection whose packets carry at most `bytes` bytes, in both directions.
+/// Opens a connection whose packets carry at most `bytes` bytes of payload in each direction.
 fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream> {
     let domain = match IpFamily::of(&address) {
         IpFamily::V4 => AddressFamily::Inet,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report on two audits of one kind: findings that changed state, values that changed, and findings of only one
-//! audit.
+//! The report on two audits of the same kind: findings whose state changed, values that changed, and findings that only
+//! one audit has.
 
 use super::document::tone;
 use super::evidence;
@@ -10,7 +10,7 @@ use lab_document::{Answer, Cell, Document, Finding, Row, Section, Table, Tone};
 use lab_model::Run;
 use lab_model::audit::{Audit, AuditFinding, State};
 
-/// The input of a report on two audits.
+/// The input of the report on two audits.
 pub struct ChangedReport<'a> {
     /// The runs that contain the audits, the earlier one first.
     pub runs: [&'a Run; 2],
@@ -23,13 +23,13 @@ pub struct ChangedReport<'a> {
 /// The maximum number of names in a sentence.
 const NAMED: usize = 4;
 
-/// The findings of both audits by one rule about one object.
+/// The findings of both audits for the same rule and object.
 struct JudgedInBoth<'a> {
     before: &'a AuditFinding,
     after: &'a AuditFinding,
 }
 
-/// Pairs of findings of both audits, and the findings of only the first or only the second audit.
+/// Pairs of findings in both audits, and the findings that only the first or only the second audit has.
 struct ComparedAudits<'a> {
     pairs: Vec<JudgedInBoth<'a>>,
     alone: [Vec<&'a AuditFinding>; 2],
@@ -40,7 +40,7 @@ impl JudgedInBoth<'_> {
         [self.before.state, self.after.state]
     }
 
-    /// Returns whether the finding became better, worse, or merely different.
+    /// Returns the tone of a change for the better, for the worse, or of a neutral one.
     fn tone(&self) -> Tone {
         let rank = |state: State| match state {
             State::Bad => 2,
@@ -58,7 +58,7 @@ impl JudgedInBoth<'_> {
     }
 }
 
-/// Builds the document on the changes from the first audit to the second.
+/// Builds the document about the changes from the first audit to the second.
 pub fn document(report: &ChangedReport) -> Document {
     let [before, after] = report.audits;
     let compared = compare(before, after);
@@ -106,13 +106,13 @@ fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
     }
 }
 
-/// The name of an object, with a finding about it.
+/// The name of an object, and a finding about it.
 type Thing<'a> = (&'a str, &'a AuditFinding);
 
 /// Returns an audit's findings about objects.
 ///
-/// The name is empty if the finding is about the whole audit. If a rule has a finding about multiple objects in either
-/// audit, only the worst finding is returned, because the list of names differs between audits.
+/// The name is empty if the finding covers the whole audit. If a rule has a finding about multiple objects in either
+/// audit, only the worst finding is returned, because the lists of names may differ between the audits.
 fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
     let together = |rule: &str| {
         let mut all = audits.iter().flat_map(|audit| &audit.findings);
@@ -188,7 +188,8 @@ fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
     })
 }
 
-/// Describes the findings of only one audit, with the names of their objects; the other audit did not check them.
+/// Describes the findings that only one audit has, with the names of their objects, which the other audit did not
+/// check.
 fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
     let named = |(side, findings): (&str, &Vec<&AuditFinding>)| {
         let names = say::distinct(findings.iter().map(|f| f.place.as_str()));

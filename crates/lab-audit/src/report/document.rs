@@ -9,7 +9,7 @@ use lab_document::{Answer, Document, Finding, Item, Section, Table, Tone};
 use lab_model::audit::{Audit, AuditFinding, Fix, State};
 use serde_json::Value as Json;
 
-/// The input of a report.
+/// The input of the report on an audit.
 pub struct AuditReport<'a> {
     /// The audit.
     pub audit: &'a Audit,
@@ -17,15 +17,15 @@ pub struct AuditReport<'a> {
     pub run: &'a str,
     /// The start time, in seconds since 1970.
     pub made_unix_s: f64,
-    /// The benchlab version that made the audit.
+    /// The version of benchlab that made the audit.
     pub lab_version: &'a str,
     /// The run file, or `None` if the audit was not saved.
     pub file: Option<&'a str>,
 }
 
-/// Sanitizes all texts of an audit, which come from servers and files.
+/// Sanitizes all texts of an audit, which may come from servers and files.
 ///
-/// In no format do the texts then move a terminal's cursor or change the direction of writing.
+/// Sanitized texts cannot move a terminal's cursor or change the direction of writing, whatever the output format.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub fn document(report: &AuditReport) -> Document {
     document
 }
 
-/// Returns the counts of findings by state, then every rule that needs attention.
+/// Returns the first screen: the number of findings in each state, and every rule that needs attention.
 fn answer(audit: &Audit) -> Answer {
     if audit.count(State::NotApplicable) == audit.findings.len() {
         let reasons = say::distinct(audit.findings.iter().map(|f| f.seen.as_str()));
@@ -107,7 +107,7 @@ fn answer(audit: &Audit) -> Answer {
     }
 }
 
-/// Returns bad findings, then advice, the most important first.
+/// Returns the bad findings followed by the advice, each ordered by importance.
 fn worst(audit: &Audit) -> Vec<&AuditFinding> {
     let is_problem = |f: &&AuditFinding| matches!(f.state, State::Bad | State::Advice);
     let mut worst: Vec<&AuditFinding> = audit.findings.iter().filter(is_problem).collect();
@@ -123,15 +123,15 @@ fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
     let more = same.count() - 1;
     let parts = [first.seen.clone(), first.cost.clone(), to_do(&first.fixes)];
     let parts: Vec<String> = parts.into_iter().filter(|text| !text.is_empty()).collect();
-    // The audit's title names the object that all findings are about.
+    // If all findings are about the same object, the audit's title already names it.
     let is_known = first.seen.contains(&first.place) || audit.targets == [first.place.as_str()];
     let label = wording::label(first, is_known, more);
     Finding::new(label, parts.join(" "), tone(first.state))
 }
 
-/// Returns the first command or line, and the servers for which there are lines.
+/// Returns the first command or configuration line, or names the servers for which there are lines.
 ///
-/// Empty if there is only advice in words.
+/// The text is empty if the fixes contain only advice in words.
 fn to_do(fixes: &[Fix]) -> String {
     let (for_all, servers): (Vec<&Fix>, Vec<&Fix>) = fixes.iter().partition(|f| f.of.is_empty());
     let mut commands: Vec<String> = for_all.into_iter().map(first_line).collect();
@@ -171,18 +171,18 @@ fn unknown_findings(audit: &Audit) -> Option<String> {
     }))
 }
 
-/// Returns all findings of a state, with their costs and fixes.
+/// Builds the section on all findings in a state, with their costs and fixes.
 fn findings(title: &str, audit: &Audit, state: State) -> Section {
     let mut section = Section::new(title);
     let ranked = worst(audit).into_iter().filter(|f| f.state == state);
-    // A rule that multiple objects violate has one section, with the fixes for all of them.
+    // If multiple objects violate a rule, they share one section with the fixes for all of them.
     for (_, same) in say::grouped(ranked.map(|f| (f.rule.as_str(), f))) {
         section.section(rule_section(&same));
     }
     section
 }
 
-/// Describes the findings of one rule about multiple objects.
+/// Builds the section on the findings of one rule.
 fn rule_section(same: &[&AuditFinding]) -> Section {
     let first = same[0];
     let mut section = Section::new(first.title.clone());

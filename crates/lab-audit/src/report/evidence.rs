@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An audit's values as rows, tables and charts.
+//! The values of an audit as rows, tables and charts.
 
 use lab_document::{Axis, BarRow, Bars, Cell, Chart, Drawing, Quantity, Row, Scale, Table};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditFinding, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Direction, Metric};
 
-/// Returns a row for the state of each finding, and a row for each number that the finding is based on.
+/// Returns one row for the state of each finding, and one for each number on which the finding is based.
 pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
     let finding_rows = |finding: &AuditFinding| {
         let state = row(audit, run, finding);
@@ -33,7 +33,7 @@ pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
     audit.findings.iter().flat_map(finding_rows).collect()
 }
 
-/// Converts a table of evidence.
+/// Converts a table of evidence to a table of the document.
 pub fn table(evidence: &EvidenceTable) -> Table {
     let mut table = Table::new("", evidence.columns.iter().cloned());
     table.caption = evidence.caption.clone();
@@ -52,7 +52,7 @@ pub fn cell(value: &EvidenceValue) -> Cell {
     }
 }
 
-/// Converts bars of evidence to a chart with one color.
+/// Converts bars of evidence to a bar chart with one color.
 pub fn chart(bars: &EvidenceBars) -> Chart {
     let row = |(name, length): &(String, f64)| {
         BarRow::new(name, 0, Quantity::exact(*length, bars.unit.clone()))
@@ -74,7 +74,7 @@ pub(super) fn seen_and_cost(finding: &AuditFinding) -> String {
         .to_owned()
 }
 
-/// Returns a data row about a finding.
+/// Returns the machine-readable row for a finding.
 pub(super) fn row(audit: &Audit, run: &str, finding: &AuditFinding) -> Row {
     let metric = lab_model::Metric::new(
         "state",

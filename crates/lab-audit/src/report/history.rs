@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The history of audits of one kind, with one row per audit: the number of bad findings over time.
+//! The history of audits of one kind: the number of findings over time, with one row per audit.
 
 use super::summary::{AuditSummary, COUNTED};
 use crate::wording;
@@ -8,7 +8,7 @@ use lab_document::{Answer, Column, Document, Finding, Quantity, Row, Section, Ta
 use lab_model::audit::State;
 use lab_model::{Direction, Metric, Unit};
 
-/// Builds the history of audits of one kind, oldest first.
+/// Builds the history of audits of one kind. `audits` starts with the oldest.
 pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     let mut document = Document {
         title: wording::history_title(name, audits.len()),
@@ -23,7 +23,7 @@ pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     document
 }
 
-/// Returns the bad findings of the latest audit, and those that are new or fixed since the previous audit.
+/// Describes the bad findings of the latest audit, and those that are new or fixed since the previous audit.
 fn answer(audits: &[AuditSummary]) -> Answer {
     let Some(last) = audits.last() else {
         return Answer::default();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! URLs as they are shown and saved, without passwords and without the values of queries, which may identify a user.
+//! URLs for display and storage, without passwords and query values, which may identify a user.
 
 use url::{Position, Url};
 
-/// Returns a URL without its user, its fragment and the values of its query: `https://a.example/x?token=…`.
+/// Returns a URL without its credentials, fragment and query values: `https://a.example/x?token=…`.
 pub fn redacted(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
@@ -11,7 +11,7 @@ pub fn redacted(url: &Url) -> String {
     format!("{}{}", &url[..Position::AfterPath], redacted_query(&url))
 }
 
-/// Returns the path and the redacted query, cut if they are long.
+/// Returns the path and the redacted query, shortened if they are long.
 pub fn name(url: &Url) -> String {
     let name = format!("{}{}", url.path(), redacted_query(url));
     match name.char_indices().nth(60) {
@@ -20,9 +20,9 @@ pub fn name(url: &Url) -> String {
     }
 }
 
-/// Returns a URL as one shell word, safe for any URL that a server sends.
+/// Returns a URL as a single shell word that is safe for any URL from a server.
 ///
-/// VALUE replaces the values of the query, which the user knows.
+/// VALUE replaces each query value, which the user can fill in.
 pub fn shell_word(url: &Url) -> String {
     let text = redacted(url).replace('…', "VALUE");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A client for GET and HEAD over HTTP/1.1, with one connection per request, at a limited rate, to named hosts only.
+//! An HTTP/1.1 client for GET and HEAD. It opens one connection per request, at a limited rate, and only to named
+//! hosts.
 
 use super::tls::{TlsClient, TlsObservation, is_timeout};
 use lab_load::IpFamily;
@@ -11,13 +12,13 @@ use url::Url;
 
 /// The timeout of a connection attempt.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The timeout of an exchange.
+/// The timeout of an exchange (a request and its response).
 pub const TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum number of bytes of a body that are read.
+/// The maximum number of body bytes that are read.
 pub const MAX_BODY: usize = 4 << 20;
 /// An exchange that takes longer than this is slow.
 const USUAL: Duration = Duration::from_secs(1);
-/// The maximum total time beyond [`USUAL`] for slow exchanges.
+/// The maximum total excess time of slow exchanges. After that, the client stops.
 const SLOW: Duration = Duration::from_secs(30);
 
 /// The methods that an audit uses.
@@ -34,7 +35,7 @@ pub struct Client {
     hosts: Vec<String>,
     pause: Duration,
     last_request: Option<Instant>,
-    /// The total time of slow exchanges beyond [`USUAL`].
+    /// The total time by which exchanges exceeded [`USUAL`].
     excess: Duration,
     tls: TlsClient,
     /// The address that accepted the last connection.
@@ -54,23 +55,24 @@ pub struct PageResponse {
     pub fields: Vec<(String, String)>,
     /// The size of the head in bytes.
     pub head_bytes: usize,
-    /// The body that was read, as received.
+    /// The body as received, up to the size limit.
     pub body: Vec<u8>,
-    /// True if the response came from a browser, which already decoded the body.
+    /// True if the response was recorded by a browser, which already decoded the body.
     pub is_decoded: bool,
-    /// True if a field continues over multiple lines.
+    /// True if a header field continues over multiple lines (obs-fold).
     pub is_folded: bool,
-    /// True if the response was longer than the limit, or did not end in time.
+    /// True if the body was longer than the limit or did not end in time.
     pub is_truncated: bool,
     /// The TLS observations.
     pub tls: Option<TlsObservation>,
     /// The address family of the connection; `None` if unknown.
     pub family: Option<IpFamily>,
-    /// Why the response is not valid HTTP/1.1 although it begins like it. In that case there are no fields.
+    /// The reason why the response is not valid HTTP/1.1, although it begins like it. In that case, there are no
+    /// fields.
     pub malformed: Option<String>,
 }
 
-/// Why no response could be read.
+/// The reason why no response could be read.
 enum ReadFailure {
     /// The response begins like HTTP/1.1 but is invalid.
     Malformed(String),
@@ -79,22 +81,22 @@ enum ReadFailure {
 }
 
 impl PageResponse {
-    /// Returns the target of a redirect that responds to a request for this URL.
+    /// Returns the target of a redirect, resolved relative to the requested URL.
     ///
-    /// A redirect has a redirect status and a Location with http or https.
+    /// A response is a redirect if it has a redirect status and a Location with http or https.
     pub fn redirect_target(&self, url: &Url) -> Option<Url> {
         let to = self.field("location").and_then(|to| url.join(to).ok());
         let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
         to.filter(|_| matches!(self.status, 301 | 302 | 303 | 307 | 308))
     }
 
-    /// Returns a field's value, or the first value if there are multiple.
+    /// Returns the value of a header field, or the first value if there are multiple.
     pub fn field(&self, name: &str) -> Option<&str> {
         let field = self.fields.iter().find(|(n, _)| n == name);
         field.map(|(_, value)| value.as_str())
     }
 
-    /// Returns the values of all fields with the given name.
+    /// Returns the values of all header fields with the given name.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.fields
             .iter()
@@ -121,13 +123,13 @@ impl Client {
         })
     }
 
-    /// Returns true if a URL's host was named.
+    /// Returns true if the client may send requests to a URL, because the user named its host.
     pub fn may_ask(&self, url: &Url) -> bool {
         let named = |host: &str| self.hosts.iter().any(|h| h.eq_ignore_ascii_case(host));
         matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(named)
     }
 
-    /// Returns true if the client stops making requests because responses were slow.
+    /// Returns true if the client has stopped sending requests because responses were too slow.
     pub fn is_too_slow(&self) -> bool {
         self.excess >= SLOW
     }
@@ -136,7 +138,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns a message if there is no response that can be read.
+    /// Returns a message if there is no valid response.
     pub fn request(
         &mut self,
         method: Method,
@@ -150,7 +152,7 @@ impl Client {
         }
     }
 
-    /// Sends one request as [`Client::request`] does, but does not reject a response that is not HTTP/1.1.
+    /// Sends one request as [`Client::request`] does, but also returns responses that are not valid HTTP/1.1.
     ///
     /// # Errors
     ///
@@ -196,7 +198,7 @@ impl Client {
     fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<(IpFamily, TcpStream)> {
         let (address, stream) = connect(&self.addresses(url)?, deadline)?;
         stream.set_write_timeout(Some(CONNECT))?;
-        // The timeout is short, so that the deadline of the whole exchange is met.
+        // Each read times out early, so that the loop can check the deadline of the whole exchange.
         stream.set_read_timeout(Some(Duration::from_millis(500)))?;
         self.reachable = Some(address.ip());
         Ok((IpFamily::of(&address), stream))
@@ -238,7 +240,7 @@ impl Client {
     }
 }
 
-/// Connects to the first address that accepts a connection. No further address is tried after the deadline.
+/// Connects to the first address that accepts a connection. After the deadline, no further address is tried.
 pub fn connect(addresses: &[SocketAddr], deadline: Instant) -> io::Result<(SocketAddr, TcpStream)> {
     let mut reason = io::Error::other("the host has no address");
     for address in addresses {
@@ -287,7 +289,7 @@ fn exchange(
         let n = match stream.read(&mut buffer) {
             Ok(n) => n,
             Err(e) if is_timeout(&e) => continue,
-            // Some servers close a TLS connection without a closing alert.
+            // Some servers close a TLS connection without a close_notify alert.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
             Err(e) => return ended_early(head, answer, &e.to_string()),
         };
@@ -328,7 +330,7 @@ fn exchange(
     }
 }
 
-/// Returns the response of an exchange that did not end, if its head is complete.
+/// Returns the response of an exchange that ended early, if at least its head is complete.
 fn ended_early(
     head: Vec<u8>,
     mut answer: PageResponse,

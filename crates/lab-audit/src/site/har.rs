@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A site as saved by a browser (HTTP Archive 1.2), which is read without any request.
+//! A site as recorded by a browser (HTTP Archive 1.2). Reading it needs no requests.
 
 use super::address::redacted;
 use super::client::{MAX_BODY, PageResponse};
@@ -22,7 +22,7 @@ const MOST: usize = 2000;
 /// An entry with its URL and its response.
 type AnsweredEntry<'a> = (Url, PageResponse, &'a Json);
 
-/// Reads the site in a HAR, and its first URL.
+/// Reads a site from a HAR. Returns its first URL and the observations.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let redirect_count = redirects.count as usize;
     let (url, page, entry) = answers.get(redirect_count).ok_or(wording::NO_RESPONSE)?;
     let entries_after = answers[redirect_count..].iter();
-    // A redirect whose target is not in the file is not a page.
+    // A redirect is not a page, even if its target is not in the file.
     let loaded = entries_after.skip(usize::from(page.redirect_target(url).is_some()));
     let of_page = |(other, ..): &&AnsweredEntry| other.host_str() == url.host_str();
     let (own_entries, other_entries): (Vec<&AnsweredEntry>, Vec<&AnsweredEntry>) =
@@ -75,7 +75,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     Ok((answers[0].0.clone(), site))
 }
 
-/// Reads the response of an entry, if there is one.
+/// Parses the response of an entry, if the entry has one.
 fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
@@ -103,7 +103,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     Some((url, answer, entry))
 }
 
-/// Converts a recorded header to the fields that were sent, because an exporter may have joined `Set-Cookie` fields.
+/// Converts recorded header fields to the fields that were sent, since an exporter may have joined `Set-Cookie` fields.
 fn fields(header: &Json) -> Option<Vec<(String, String)>> {
     let name = header["name"].as_str()?.to_ascii_lowercase();
     let value = header["value"].as_str()?;
@@ -117,7 +117,7 @@ fn fields(header: &Json) -> Option<Vec<(String, String)>> {
 
 fn resource((url, answer, entry): &AnsweredEntry) -> Resource {
     let mut resource = Resource::new(url, answer);
-    // The size as sent; -1 means unknown.
+    // The transferred size; -1 means unknown.
     let response = &entry["response"];
     let sent_bytes = response["bodySize"]
         .as_u64()
@@ -157,7 +157,7 @@ fn server(
         return None;
     }
     let mut thing = recorded(url, answer, redirects);
-    // The protocol and the address that the browser used are known, but not which others the server supports.
+    // The file shows the protocol and the address that the browser used, but not which others the server supports.
     let version = entry["response"]["httpVersion"]
         .as_str()
         .unwrap_or_default();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit site`: audits a page, the files that it loads, and its server, with GET and HEAD requests to named hosts
-//! only.
+//! `audit site`: audits a page, the files that it loads, and its server. It sends only GET and HEAD requests, and only
+//! to hosts that the user named.
 
 mod address;
 pub mod client;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Probes for TLS 1.0 and 1.1.
 //!
-//! Sends a ClientHello that offers nothing newer, and reads the first record of the response (RFC 2246, 6.2 and 7.4;
-//! RFC 5246, appendix A).
+//! The client sends a ClientHello that offers no later version, and reads the first record of the response (RFC 2246,
+//! 6.2 and 7.4; RFC 5246, appendix A).
 
 use std::io::{Read, Write};
 
-/// Cipher suites that servers of that time support: with and without forward secrecy, AES and 3DES.
+/// Cipher suites that servers of that era support: AES and 3DES, with and without forward secrecy.
 const SUITES: [u16; 8] = [
     0xc014, 0xc013, 0xc00a, 0xc009, 0x0039, 0x0033, 0x0035, 0x002f,
 ];
 
-/// Returns true if the server accepts this version, 0x0301 or 0x0302.
+/// Returns true if the server accepts `version`, which is 0x0301 (TLS 1.0) or 0x0302 (TLS 1.1).
 ///
-/// Returns a message if the response does not show that.
+/// Returns a message if the response is inconclusive.
 pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Result<bool, String> {
     let no_answer = |e: std::io::Error| format!("no response: {e}");
     stream
@@ -21,7 +21,7 @@ pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Res
         .map_err(no_answer)?;
     let mut head = [0; 5];
     match stream.read_exact(&mut head) {
-        // Some servers immediately close the connection if they do not support the version.
+        // Some servers close the connection immediately if they do not support the version.
         Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
         Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return Ok(false),
         other => other.map_err(no_answer)?,
@@ -51,7 +51,7 @@ fn answer(head: [u8; 5], stream: &mut impl Read, version: u16) -> Result<bool, S
 
 fn client_hello(host: &str, version: u16) -> Vec<u8> {
     let mut body = version.to_be_bytes().to_vec();
-    // The random number protects nothing, because the handshake is never finished.
+    // The client random protects nothing, because the handshake is never finished.
     body.extend([0x5a; 32]);
     body.push(0);
     with_length(&mut body, &SUITES.map(u16::to_be_bytes).concat());
@@ -77,7 +77,7 @@ fn client_hello(host: &str, version: u16) -> Vec<u8> {
     record
 }
 
-/// Appends bytes, preceded by their length in two bytes.
+/// Appends bytes after their length, which takes two bytes.
 fn with_length(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend((bytes.len() as u16).to_be_bytes());
     to.extend(bytes);

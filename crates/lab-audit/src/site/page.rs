@@ -8,7 +8,7 @@ use url::Url;
 /// The security settings in a page's HTML.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Safety {
-    /// The policy of `<meta http-equiv=Content-Security-Policy>`; empty if there is none.
+    /// The Content-Security-Policy in a `<meta http-equiv>` element; empty if there is none.
     pub policy: String,
     /// Scripts and style sheets from other hosts without an integrity hash (W3C, Subresource Integrity).
     pub unpinned: Vec<Url>,
@@ -45,7 +45,7 @@ pub fn safety(html: &str, page: &Url) -> Safety {
     safety
 }
 
-/// Returns the start tags.
+/// Returns the start tags of an HTML text.
 fn tags(html: &str) -> impl Iterator<Item = StartTag<()>> {
     let mut emitter = DefaultEmitter::default();
     // The text between <script> and </script> is not HTML.
@@ -63,7 +63,7 @@ fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
     matching.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
 }
 
-/// Returns the URLs that a page's HTML makes a browser load, in order, without duplicates.
+/// Returns the URLs that a browser would load for a page's HTML, in order and without duplicates.
 pub fn references(html: &str, page: &Url) -> Vec<Url> {
     let mut base = page.clone();
     let (mut urls, mut known) = (Vec::new(), HashSet::new());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A page, or one of the files that it loads.
+//! The page, or one of the files that it loads.
 
 use super::address;
 use super::client::{MAX_BODY, PageResponse};
@@ -55,7 +55,7 @@ pub const RESOURCE: Class = Class {
     ],
 };
 
-/// A page or a file, from its response.
+/// The page or a file, as described by its response.
 pub struct Resource {
     pub url: Url,
     pub status: u16,
@@ -65,7 +65,7 @@ pub struct Resource {
     pub media: String,
     pub encoding: String,
     pub bytes: usize,
-    /// The number of bytes that gzip would save; `None` if the file was compressed, is not text, or was missing.
+    /// The number of bytes that gzip would save; `None` if the file is already compressed, is not text, or is missing.
     pub saved: Option<usize>,
     pub cache: String,
     /// `Expires`, the validators and `Vary`, as sent.
@@ -73,18 +73,18 @@ pub struct Resource {
     pub etag: String,
     pub last_modified: String,
     pub vary: String,
-    /// The target of a redirect.
+    /// The target of the redirect, if the response is one.
     pub leads_to: Option<Url>,
-    /// Why the response cannot be read.
+    /// The reason why the response cannot be read, if it cannot.
     pub malformed: Option<String>,
-    /// True if a header field continues over multiple lines.
+    /// True if a header field continues over multiple lines (obs-fold).
     pub is_folded: bool,
-    /// The status of a conditional request, or why there is none.
+    /// The status of a conditional request, or the reason why none was sent.
     pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,
     has_charset: bool,
     varies_by_encoding: bool,
-    /// The lifetime in caches, in seconds; `None` if not specified.
+    /// The freshness lifetime in caches, in seconds; `None` if not specified.
     pub lifetime_s: Option<f64>,
 }
 
@@ -154,7 +154,7 @@ impl Resource {
         let target = self.leads_to.as_ref().map(address::redacted);
         let is_redirect = target.is_some();
         thing.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
-        // Browsers use no other fields of a redirect.
+        // Browsers ignore all other fields of a redirect.
         if is_redirect {
             return thing;
         }
@@ -169,7 +169,7 @@ impl Resource {
         thing
     }
 
-    /// Sets the kind of document, its encoding and the savings of compression.
+    /// Sets the media type, the encoding and the bytes that compression would save.
     fn set_content(&self, thing: &mut Thing) {
         thing.set("page", Value::Flag(self.media.contains("html")));
         if self.media.starts_with("text/") {
@@ -191,7 +191,7 @@ impl Resource {
         thing.set("sets_cookies", Value::count(cookies, "cookies"));
     }
 
-    /// Sets the response's instructions to caches.
+    /// Sets the caching directives of the response.
     fn set_caching(&self, thing: &mut Thing) {
         let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
         thing.set(
@@ -215,7 +215,8 @@ impl Resource {
         }
     }
 
-    /// Returns the result of a conditional request: the body, or "not modified".
+    /// Returns the status of the conditional request, which shows whether the server sent the body again (200) or not
+    /// (304).
     fn revalidation(&self) -> Value {
         match &self.revalidated {
             Ok(status @ (200 | 304)) => Value::count((*status).into(), ""),
@@ -235,11 +236,11 @@ pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
     thing
 }
 
-/// Returns the text of a response's body.
+/// Decodes the body of a response into text.
 ///
 /// # Errors
 ///
-/// Returns a message if the encoding is unknown, or the body does not match it.
+/// Returns a message if the content encoding is unknown, or if the body does not match it.
 pub fn text(answer: &PageResponse) -> Result<String, String> {
     let body = &answer.body[..];
     let encoded = answer
@@ -279,13 +280,13 @@ fn gzip_savings(body: &[u8]) -> usize {
     result.map_or(0, |_| body.len().saturating_sub(packed.len()))
 }
 
-/// Parses delta-seconds (RFC 9111, 1.2.2), with a maximum of 2^31.
+/// Parses delta-seconds (RFC 9111, 1.2.2), limited to 2^31.
 pub fn seconds(text: &str) -> Option<f64> {
     let seconds = text.parse::<f64>().ok()?;
     (seconds >= 0.0).then(|| seconds.min(2_147_483_648.0))
 }
 
-/// Returns the lifetime in caches in seconds (RFC 9111, 4.2.1), or `None` if not specified.
+/// Returns the freshness lifetime in caches, in seconds (RFC 9111, 4.2.1), or `None` if not specified.
 fn lifetime(answer: &PageResponse) -> Option<f64> {
     let directives = answer
         .all("cache-control")
@@ -302,7 +303,8 @@ fn lifetime(answer: &PageResponse) -> Option<f64> {
     })
 }
 
-/// Returns true if the name contains a hash of eight or more hexadecimal digits, or the query has `v=`.
+/// Returns true if the URL identifies a version: its name contains eight or more hexadecimal digits, or its query has
+/// `v=`.
 fn is_versioned(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     let has_hash = name.split(['.', '-', '_']).any(|part| {

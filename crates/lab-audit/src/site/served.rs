@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The origin of a response, as far as its fields show: a cache, a server that reads files, or an application behind
-//! it.
+//! The origin of a response as its header fields suggest it: a cache, a server that reads files, or an application
+//! behind a server.
 
 use super::client::PageResponse;
 use crate::cookies::cookie::{Hasher, set_cookie};
 use crate::date::now;
 
-/// Fields that reveal the software of an application.
+/// Header fields that reveal the software of an application.
 pub const MADE_WITH: [&str; 4] = [
     "x-powered-by",
     "x-aspnet-version",
@@ -14,7 +14,7 @@ pub const MADE_WITH: [&str; 4] = [
     "x-runtime",
 ];
 
-/// Servers that run in front of applications, as named in `Server`.
+/// Web servers and proxies that run in front of applications, by their names in `Server`.
 const FRONTS: [&str; 12] = [
     "nginx",
     "openresty",
@@ -30,7 +30,7 @@ const FRONTS: [&str; 12] = [
     "Varnish",
 ];
 
-/// Servers that applications run in.
+/// Application servers, by their names in `Server`.
 const APPLICATIONS: [&str; 11] = [
     "Tomcat", "Coyote", "Jetty", "gunicorn", "uvicorn", "Werkzeug", "waitress", "Kestrel", "Puma",
     "WEBrick", "Express",
@@ -45,7 +45,7 @@ pub fn served_by(answer: &PageResponse) -> String {
         names.find(|name| lower.contains(&name.to_ascii_lowercase()))
     };
     let inner = first_named(&APPLICATIONS);
-    // `Apache-Coyote` is Tomcat.
+    // `Apache-Coyote` is an application server (Tomcat), although its name contains `Apache`.
     let front = first_named(&FRONTS).filter(|_| inner.is_none());
     let has_framework_field = MADE_WITH.iter().any(|name| answer.field(name).is_some());
     let is_application = inner.is_some() || has_framework_field || sets_session(answer);
@@ -63,7 +63,7 @@ pub fn served_by(answer: &PageResponse) -> String {
     }
 }
 
-/// Returns true if a cache served the response, according to `Cache-Status` (RFC 9211) or its predecessors.
+/// Returns true if a cache served the response, according to `Cache-Status` (RFC 9211) or older fields.
 fn is_cached(answer: &PageResponse) -> bool {
     let is_hit = |name: &str| {
         let mut fields = answer.all(name);

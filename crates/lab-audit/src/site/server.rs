@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server of a site: what it reveals about itself, its protocols, and paths that it should not serve.
+//! The server of a site: what it reveals about itself, its protocols, and files that it should not serve.
 
 use super::client::{self, Client, Method, PageResponse};
 use super::page::{Safety, safety};
@@ -96,33 +96,33 @@ pub const SERVER: Class = Class {
     ],
 };
 
-/// The timeout for probing a port.
+/// The timeout for connecting to a probed port.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum number of a name's addresses that a probe tries.
+/// The maximum number of addresses that a probe tries for a name.
 const MAX_ADDRESSES: usize = 4;
 
-/// The redirects before the page.
+/// The redirects on the way to the page.
 #[derive(Clone, Debug, Default)]
 pub struct Redirects {
     /// The number of redirects.
     pub count: u64,
     /// The URLs of the redirects.
     pub path: Vec<String>,
-    /// True if a redirect leads to a URL that was already requested, or there are too many redirects.
+    /// True if a redirect leads to a URL that was already requested, or if there are too many redirects.
     pub is_loop: bool,
     /// True if a redirect leads from http to https.
     pub to_https: bool,
-    /// The target of the last redirect, if its host was not named.
+    /// The target of the last redirect, if the user did not name its host.
     pub elsewhere: Option<Url>,
 }
 
-/// The page's response, its redirects, and the AJP port to probe.
+/// The input for describing a server.
 pub struct ServerContext<'a> {
     /// The page's URL.
     pub url: &'a Url,
     /// The page's response.
     pub page: &'a PageResponse,
-    /// The redirects before the page.
+    /// The redirects on the way to the page.
     pub redirects: Redirects,
     /// The port to probe for AJP.
     pub ajp_port: u16,
@@ -142,13 +142,13 @@ struct ExposedPath {
 }
 
 impl ServerContext<'_> {
-    /// Describes the server for rules, with requests for what the page's response does not show.
+    /// Describes the server for rules. Sends requests for values that the page's response does not show.
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
         let addresses =
             addresses.map_err(|e| format!("The second lookup of the name failed: {e}."));
-        // This probe comes first, because a server may ban a client that requests paths that should not exist.
+        // This probe comes first, because a server may ban clients that request sensitive paths, as later probes do.
         self.set_families(&addresses, &mut thing);
         self.set_head(client, &mut thing);
         self.set_tls(client, &mut thing);
@@ -157,7 +157,7 @@ impl ServerContext<'_> {
         thing
     }
 
-    /// Checks that HEAD gives the same fields as GET (RFC 9110, 9.3.2).
+    /// Checks that HEAD returns the same header fields as GET (RFC 9110, 9.3.2).
     fn set_head(&self, client: &mut Client, thing: &mut Thing) {
         let unreadable = self.page.malformed.as_deref().map(unreadable_text);
         match unreadable.map_or_else(|| client.request(Method::Head, self.url, ""), Err) {
@@ -212,7 +212,7 @@ impl ServerContext<'_> {
         thing.set("to_https", self.plain_leads_to_tls(client));
     }
 
-    /// Returns whether plain HTTP on its default port leads to TLS, for a page that came over TLS.
+    /// Returns whether plain HTTP on the default port redirects to TLS, for a page that was loaded over TLS.
     fn plain_leads_to_tls(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
@@ -248,7 +248,7 @@ impl ServerContext<'_> {
         }
     }
 
-    /// Sets whether a page without TLS leads to TLS.
+    /// Sets whether a page that was loaded over plain HTTP redirects to TLS.
     fn set_plain(&self, thing: &mut Thing) {
         let value = match leads_to_tls(self.page, self.url) {
             Value::Flag(false) if self.url.port().is_some() => {
@@ -288,9 +288,9 @@ impl ServerContext<'_> {
         thing.set("exposed_what", what);
     }
 
-    /// Returns true if the response for a path has the content of such a file.
+    /// Returns true if the response for a path has the content that is expected in an exposed file.
     ///
-    /// Returns an error if there is no response, or if the server asks to wait.
+    /// Returns an error if there is no response, or if the server asks the client to slow down (status 429 or 503).
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
         let answer = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
@@ -313,7 +313,7 @@ impl ServerContext<'_> {
         Value::Flag(tried.any(|address| answers_ajp(SocketAddr::new(address.ip(), self.ajp_port))))
     }
 
-    /// Sets the families over which the name is reachable; the family of the page's connection is.
+    /// Sets the address families over which the name is reachable. The family that loaded the page is known to work.
     fn set_families(&self, addresses: &Result<Vec<SocketAddr>, String>, thing: &mut Thing) {
         if !matches!(self.url.host(), Some(url::Host::Domain(_))) {
             return;
@@ -344,13 +344,13 @@ impl ServerContext<'_> {
     }
 }
 
-/// Returns the addresses of a family, at most as many as are tried.
+/// Returns the addresses of a family, limited to the number that a probe tries.
 fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
     let in_family = all.iter().filter(|address| IpFamily::of(address) == family);
     in_family.copied().take(MAX_ADDRESSES).collect()
 }
 
-/// Checks that an address of a family accepts connections, within the time limit of a page.
+/// Checks whether any of the addresses accepts a connection within the time limit of an exchange.
 fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     let loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let deadline = Instant::now() + client::TIMEOUT;
@@ -364,7 +364,7 @@ fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     }
 }
 
-/// Describes the server from the response to the request for the page, without further requests.
+/// Describes the server from the response to the page request alone, without further requests.
 pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
@@ -381,12 +381,12 @@ pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing 
     thing
 }
 
-/// Returns the reason for values that are unknown because the page's response cannot be read.
+/// Returns the reason for the unknown values of a page whose response cannot be read.
 fn unreadable_text(reason: &str) -> String {
     format!("The page's response cannot be read: {reason}")
 }
 
-/// Sets the targets of redirects.
+/// Sets the number and the targets of redirects.
 fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("redirects", Value::count(redirects.count, "redirects"));
     thing.set("redirect_loop", Value::Flag(redirects.is_loop));
@@ -404,7 +404,7 @@ fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("elsewhere_word", word(address::shell_word));
 }
 
-/// Sets what the response shows about the server; a redirect shows nothing about the page.
+/// Sets what the response reveals about the server. A redirect reveals nothing about the page.
 fn set_answer(url: &Url, page: &PageResponse, thing: &mut Thing) {
     set_fields(page, thing);
     if url.scheme() == "https" {
@@ -457,7 +457,7 @@ fn set_fields(page: &PageResponse, thing: &mut Thing) {
     thing.set("head_bytes", Value::bytes(page.head_bytes as u64));
 }
 
-/// Checks that a response over plain HTTP leads to TLS.
+/// Checks whether a response over plain HTTP redirects to TLS.
 fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     match answer.redirect_target(url) {
         Some(to) if to.scheme() == "https" => Value::Flag(true),
@@ -468,7 +468,7 @@ fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     }
 }
 
-/// Returns how long browsers use TLS for the host without trying plain HTTP; 0 if not specified.
+/// Returns how long browsers use only TLS for the host (HSTS); 0 if not specified.
 fn hsts_lifetime(page: &PageResponse) -> Value {
     let hsts = page.field("strict-transport-security").unwrap_or_default();
     let hsts = hsts.to_ascii_lowercase();
@@ -500,7 +500,7 @@ fn set_security(page: &PageResponse, thing: &mut Thing) {
     thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
 }
 
-/// Sets the protection against scripts by the page's policy and its HTML, which may be unreadable.
+/// Sets the protection against scripts that the page's policy and HTML provide. The HTML may be unreadable.
 fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thing) {
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
@@ -508,7 +508,7 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
     let policies = page.all("content-security-policy").chain([html_policy]);
     let policies: Vec<String> = policies.map(str::to_ascii_lowercase).collect();
     let csp = match (script_policy(&policies), html) {
-        // The policy in the page can only add restrictions.
+        // A policy in the HTML can only add restrictions to the policy in the header.
         (csp @ "restricts scripts", _) | (csp, Ok(_)) => Value::word(csp),
         (_, Err(reason)) => unreadable(reason),
     };
@@ -534,7 +534,7 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
     thing.set("unpinned_word", first(address::shell_word));
 }
 
-/// Returns the effect of policies on scripts; the strictest policy counts (CSP Level 3; as scored by Mozilla's
+/// Returns the effect of the policies on scripts. The strictest policy decides (CSP Level 3; scored as in Mozilla's
 /// Observatory).
 fn script_policy(policies: &[String]) -> &'static str {
     let restricts_scripts = |policy: &String| {
@@ -582,9 +582,9 @@ fn connect(address: SocketAddr) -> Option<Timed> {
     Some(Timed::new(stream, Instant::now() + TIMEOUT))
 }
 
-/// Returns true if this machine has a route to the Internet over the family.
+/// Returns true if this machine has an IPv4 or IPv6 route to the Internet, as `family` selects.
 ///
-/// Nothing is sent, and no host has these addresses (RFC 5737, RFC 3849).
+/// The probed addresses are reserved for documentation (RFC 5737, RFC 3849), and no packet is sent.
 fn has_route(family: IpFamily) -> bool {
     let (local, remote) = match family {
         IpFamily::V4 => ("0.0.0.0:0", "198.51.100.1:9"),
@@ -593,7 +593,7 @@ fn has_route(family: IpFamily) -> bool {
     std::net::UdpSocket::bind(local).is_ok_and(|socket| socket.connect(remote).is_ok())
 }
 
-/// Sends CPing, to which an AJP server responds with CPong (AJPv13 reference).
+/// Returns true if an AJP server responds to a CPing with a CPong (AJPv13 reference).
 fn answers_ajp(address: SocketAddr) -> bool {
     const PING: [u8; 5] = [0x12, 0x34, 0x00, 0x01, 0x0a];
     const PONG: [u8; 5] = [0x41, 0x42, 0x00, 0x01, 0x09];

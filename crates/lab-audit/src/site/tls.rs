@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A TLS client for audits, which accepts every certificate and records its problems.
+//! A TLS client for audits. It accepts every certificate and records the certificate's problems.
 
 use crate::timed::Timed;
 use lab_load::certificates::{AnyCertificate, PresentedCertificate, system_roots};
@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// The observations of a connection.
+/// What was observed about a TLS connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TlsObservation {
-    /// `TLSv1.3` or `TLSv1.2`.
+    /// The version: `TLSv1.3` or `TLSv1.2`.
     pub version: String,
-    /// The negotiated protocol, such as `h2`; empty if there is none.
+    /// The protocol negotiated by ALPN, such as `h2`; empty if there is none.
     pub alpn: String,
     /// The problem with the certificate; `None` if it is valid.
     pub wrong: Option<String>,
@@ -27,7 +27,7 @@ pub struct TlsObservation {
     pub valid: Option<(f64, f64)>,
 }
 
-/// Opens connections.
+/// A client that opens TLS connections.
 pub struct TlsClient {
     provider: Arc<CryptoProvider>,
     verifier: Arc<dyn ServerCertVerifier>,
@@ -40,7 +40,7 @@ pub struct TlsStream {
     last: Arc<Mutex<Verdict>>,
 }
 
-/// The problem with the last presented certificate, and its validity period.
+/// The problem with the most recent certificate, and the certificate's validity period.
 type Verdict = (Option<String>, Option<(f64, f64)>);
 
 impl TlsClient {
@@ -72,7 +72,7 @@ impl TlsClient {
         })
     }
 
-    /// Begins a connection that offers HTTP/1.1, with a deadline for reading.
+    /// Starts a TLS connection that offers HTTP/1.1, with a deadline for reads and writes.
     ///
     /// # Errors
     ///
@@ -91,9 +91,9 @@ impl TlsClient {
         )
     }
 
-    /// Tries a handshake with the given versions and protocols.
+    /// Attempts a handshake that offers the given TLS versions and protocols.
     ///
-    /// Returns `None` if the server refuses them.
+    /// Returns `None` if the server rejects the offer.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl TlsClient {
     }
 }
 
-/// Returns true if the server refused, with an alert or by closing the connection.
+/// Returns true if the server rejected the handshake, with an alert or by closing the connection.
 fn is_refusal(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -151,7 +151,7 @@ fn is_refusal(e: &io::Error) -> bool {
 }
 
 impl TlsStream {
-    /// Sets the time at which reads and writes fail.
+    /// Sets the time after which reads and writes fail.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.stream.sock.set_deadline(deadline);
     }
@@ -164,7 +164,7 @@ impl TlsStream {
     pub fn handshake(&mut self) -> io::Result<()> {
         let TlsStream { stream, .. } = self;
         stream.conn.complete_io(&mut stream.sock)?;
-        // complete_io returns Ok after a partial message and a timeout.
+        // complete_io returns Ok if a timeout follows a partial message.
         if stream.conn.is_handshaking() {
             return Err(io::Error::from(io::ErrorKind::TimedOut));
         }
@@ -203,7 +203,7 @@ impl Write for TlsStream {
     }
 }
 
-/// Verifies certificates against this system's authorities; the inner error means that the system has none.
+/// Verifies certificates with the system's certificate authorities. The inner error means that the system has none.
 type Judge = Result<Arc<WebPkiServerVerifier>, String>;
 
 fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
@@ -227,7 +227,7 @@ fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
     ))
 }
 
-/// Returns true if an error is a timeout of the socket, or an interruption.
+/// Returns true if an error is a socket timeout or an interrupted system call.
 pub fn is_timeout(e: &io::Error) -> bool {
     matches!(
         e.kind(),

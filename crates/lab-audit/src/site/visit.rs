@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The visit of a site, and its audit.
+//! Visits a site and builds its audit.
 
 use super::address::redacted;
 use super::client::{Client, Method, PageResponse};
@@ -46,11 +46,11 @@ pub struct SiteOptions {
 pub struct Site {
     pub(super) resources: Vec<Resource>,
     pub(super) things: Vec<Thing>,
-    /// The `Set-Cookie` fields of redirects before the page.
+    /// The `Set-Cookie` fields of the redirects on the way to the page.
     pub(super) set_before: Vec<(Url, Vec<String>)>,
     pub(super) others: Vec<String>,
     pub(super) notes: Vec<String>,
-    /// Cookies that could not be observed, one sentence each.
+    /// The reasons why some cookies could not be observed, one sentence each.
     pub(super) gaps: Vec<String>,
     pub(super) cookies: CookieObservation,
     pub(super) requests: usize,
@@ -63,7 +63,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
     Ok(rules)
 }
 
-/// Examines a page, its resources and its server. `step` receives the URL of each request.
+/// Examines a page, its resources and its server. Calls `step` with the URL of each request.
 ///
 /// # Errors
 /// Returns an error if there is no response for the page.
@@ -86,7 +86,7 @@ pub fn inspect(
     visit.done()
 }
 
-/// Loads a page and each of its files once, for an audit of cookies.
+/// Loads a page and each of its files once, for an audit of its cookies.
 ///
 /// # Errors
 /// Returns an error if there is no response for the page.
@@ -123,7 +123,7 @@ pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Res
     visit.done()
 }
 
-/// A site that is being loaded.
+/// The state of a visit while the site is being loaded.
 struct SiteVisit<'a> {
     client: Client,
     options: &'a SiteOptions,
@@ -221,7 +221,7 @@ impl<'a> SiteVisit<'a> {
         }
     }
 
-    /// Sends a conditional request for each resource, as a browser with a cached copy would.
+    /// Sends a conditional request for each resource, as a browser with a cached copy would do.
     fn revalidate_all(&mut self) {
         for resource in &mut self.site.resources {
             (self.step)(resource.url.as_str());
@@ -246,7 +246,7 @@ impl<'a> SiteVisit<'a> {
 
 /// Returns the status of a conditional request, or the reason why it failed.
 ///
-/// Returns `None` if the resource has no validator, or its status was not 200.
+/// Returns `None` if the resource has no validator, or if its original status was not 200.
 fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, String>> {
     let validator = match (resource.etag.as_str(), resource.last_modified.as_str()) {
         ("", "") => return None,
@@ -256,7 +256,7 @@ fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, St
     if resource.status != 200 {
         return None;
     }
-    // A server's text may be sent back only if it is a single line.
+    // A value from the server is sent back only if it is a single line, so that it cannot inject header fields.
     if validator.trim_end().contains(char::is_control) {
         let reason = "The ETag or date for the conditional request contains a control character";
         return Some(Err(reason.into()));
@@ -282,7 +282,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     let of_cookies = jar::figures(&site.cookies, 1.0);
     things.extend(of_cookies.things);
     if !site.cookies.cookies.is_empty() {
-        // The cost per day requires a request rate, which only `audit cookies` has.
+        // The last table needs a request rate for the cost per day, which only `audit cookies` has.
         tables.extend(of_cookies.tables.into_iter().take(3));
     }
     Audit {
@@ -295,7 +295,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     }
 }
 
-/// Adds the cookies that the site's responses set, and the gaps in the observation.
+/// Adds the cookies that the site's responses set, and the reasons why some cookies could not be observed.
 pub fn cookies(site: &Site, collector: &mut Collector) {
     add_cookies(site, collector);
     site.notes.iter().for_each(|note| collector.add_note(note));
@@ -361,7 +361,7 @@ fn resource_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// Converts a text that a server may have omitted.
+/// Converts a text, which is empty if the server omitted it.
 fn word_or_nothing(text: &str) -> EvidenceValue {
     if text.is_empty() {
         EvidenceValue::Nothing
@@ -444,7 +444,7 @@ fn server_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// Builds a table of the resources that the page loads from hosts that were not named.
+/// Builds a table of the resources that the page loads from hosts that the user did not name.
 fn others_table(site: &Site) -> EvidenceTable {
     EvidenceTable {
         title: "On other hosts, not contacted".into(),

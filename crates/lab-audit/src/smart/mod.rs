@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A disk's own data (SMART): health, wear and the bytes written in the disk's lifetime.
+//! SMART data, which a disk records about itself: health, wear and total bytes written.
 
 mod nvme;
 
 use lab_host::Root;
 use serde_json::Value as Json;
 
-/// The assumed endurance in bytes per byte of capacity, if the disk does not report it.
+/// The assumed endurance in bytes written per byte of capacity, for disks that do not report it.
 ///
-/// Manufacturers promise 0.3 drive writes per day for five years (JESD218 and data sheets).
+/// Manufacturers commonly rate disks for 0.3 drive writes per day over five years (JESD218 and data sheets).
 const ASSUMED: f64 = 0.3 * 365.0 * 5.0;
-/// Below this fraction of wear, whole percentages are too coarse to compute the endurance from.
+/// The fraction of wear below which whole percentages are too coarse to compute the endurance.
 const COARSE: f64 = 0.02;
-/// The maximum number of messages of smartctl that are shown.
+/// The maximum number of smartctl's messages that are shown.
 const MAX_MESSAGES: usize = 3;
-/// The maximum length of a message that is shown, in characters.
+/// The maximum length of a shown message, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
 
-/// A disk's data; `None` means not reported.
+/// The SMART data of a disk; `None` means not reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
     /// True if the disk reports that it is failing.
     pub failing: Option<bool>,
-    /// The fraction of the endurance that is used; can exceed 1.
+    /// The fraction of the rated endurance that has been used; can exceed 1.
     pub worn: Option<f64>,
-    /// The fraction of the spare blocks that is left.
+    /// The remaining fraction of the spare blocks.
     pub spare: Option<f64>,
     /// The number of sectors that were reallocated or cannot be read.
     pub bad_sectors: Option<u64>,
-    /// The number of bytes written in the disk's lifetime.
+    /// The number of bytes written over the disk's lifetime.
     pub written: Option<f64>,
-    /// True if smartctl does not know the model, so the meaning of its attributes is uncertain and none were read.
+    /// True if smartctl does not know the model. The meaning of its attributes is then uncertain, so none were read.
     pub unnamed: bool,
 }
 
@@ -44,11 +44,11 @@ pub struct Endurance {
 }
 
 impl Smart {
-    /// Reads the SMART data of a disk such as `sda`, from its driver (NVMe) or with smartctl(8).
+    /// Reads the SMART data of a disk such as `sda`, from the NVMe driver or with smartctl(8).
     ///
     /// # Errors
     ///
-    /// Returns a message if neither provides data.
+    /// Returns a message if neither source provides data.
     pub fn of(root: &Root, disk: &str) -> Result<Smart, String> {
         let from_driver = if root.is_live() && disk.starts_with("nvme") {
             nvme::smart(disk)
@@ -58,7 +58,7 @@ impl Smart {
         from_driver.map_or_else(|| by_smartctl(root, disk), Ok)
     }
 
-    /// Returns the remaining endurance of a disk of `size` bytes.
+    /// Returns the remaining endurance of a disk with a capacity of `size` bytes.
     pub fn endurance(&self, size: f64) -> Endurance {
         let worn = self.worn.unwrap_or(0.0);
         let computed_total = self.written.filter(|_| worn >= COARSE).map(|w| w / worn);
@@ -105,7 +105,7 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
     }
 }
 
-/// Returns smartctl's own messages, which explain why it shows no data.
+/// Returns smartctl's own messages about why it provides no data.
 fn smartctl_error(json: &Json) -> String {
     let messages = json["smartctl"]["messages"]
         .as_array()
@@ -130,12 +130,11 @@ fn smartctl_error(json: &Json) -> String {
     }
 }
 
-/// Parses smartctl's JSON for an NVMe or ATA disk.
+/// Parses smartctl's JSON output for an NVMe or ATA disk.
 fn parse_smartctl(json: &Json) -> Smart {
     let nvme = &json["nvme_smart_health_information_log"];
     let percent = |value: &Json| value.as_f64().map(|percent| percent / 100.0);
-    // For an ATA disk, smartctl derives this from any attribute with a matching name, even for models that it does not
-    // know.
+    // For ATA disks, smartctl derives this percentage from any attribute with a matching name, even for unknown models.
     let reported = Some(&json["endurance_used"]["current_percent"])
         .filter(|_| json.get("ata_smart_attributes").is_none());
     let worn = [
@@ -161,22 +160,22 @@ fn parse_smartctl(json: &Json) -> Smart {
     }
 }
 
-/// Returns whether a number is finite and not negative; a broken disk may report anything.
+/// Returns true if a number is finite and not negative, since a broken disk may report anything.
 fn is_amount(number: &f64) -> bool {
     number.is_finite() && *number >= 0.0
 }
 
-/// Returns true if smartctl knows the meaning of this model's attributes, because the model is in its database.
+/// Returns true if smartctl knows the meaning of the model's attributes, because its database contains the model.
 ///
-/// Hard disks agree on the few attributes that are used. For other unknown models, smartctl shows only the most common
-/// names.
+/// Hard disks agree on the meaning of the few attributes that are used here, so they always count as known. For other
+/// unknown models, smartctl only guesses the names.
 fn has_known_names(json: &Json) -> bool {
     let in_database = json["in_smartctl_database"].as_bool();
     let spins = json["rotation_rate"].as_u64().is_some_and(|rate| rate > 0);
     spins || in_database.unwrap_or(json.get("model_family").is_some())
 }
 
-/// Returns the attributes with their names, or none if the names are guesses.
+/// Returns the attributes with their names, or nothing if the names are guesses.
 fn named_attributes(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
     let table = json["ata_smart_attributes"]["table"].as_array();
     let table = table.filter(|_| has_known_names(json));
@@ -186,7 +185,7 @@ fn named_attributes(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
 
 /// Returns an attribute's raw value as smartctl shows it.
 ///
-/// Some models pack multiple numbers into the value; the first one is used.
+/// Some models pack multiple numbers into the raw value. In that case, the first number is used.
 fn raw(attribute: &Json) -> Option<u64> {
     let shown = attribute["raw"]["string"].as_str().unwrap_or_default();
     let digits = shown.bytes().take_while(u8::is_ascii_digit).count();
@@ -196,11 +195,13 @@ fn raw(attribute: &Json) -> Option<u64> {
     }
 }
 
-/// Returns the fraction of its life that an SSD has used, from attributes with the names in smartmontools' drivedb.h.
+/// Returns the used fraction of an SSD's life, from attributes with the names in smartmontools' drivedb.h.
 ///
-/// In other models the same attribute IDs have other meanings (177: Wear_Range_Delta; 233: Flash_Writes_GiB).
+/// Names are needed because the same IDs have other meanings in other models (177: Wear_Range_Delta; 233:
+/// Flash_Writes_GiB).
 fn worn_by_attribute(json: &Json) -> Option<f64> {
-    // If this attribute exists, other normalized values can stay at 100 forever (177 in Silicon Motion's controllers).
+    // If this attribute exists, it is preferred, since others can stay at 100 forever (177 in Silicon Motion's
+    // controllers).
     let mut attributes = named_attributes(json);
     if let Some((_, attribute)) = attributes.find(|(name, _)| *name == "Remaining_Lifetime_Perc") {
         let left = remaining_lifetime(attribute)?;
@@ -210,7 +211,7 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
         let percent_used = match name {
             // The normalized value counts down from 100.
             "SSD_Life_Left" | "Wear_Leveling_Count" => 100 - normalized(attribute)?,
-            // The raw value can be the percentage while the normalized value stays at 100.
+            // The raw value can hold the percentage while the normalized value stays at 100.
             "SSD_Life_Left_Perc"
             | "SSD_Remaining_Life_Perc"
             | "Percent_Lifetime_Remain"
@@ -227,7 +228,8 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
                 let is_open = left == 100 && matches!(raw(attribute), Some(1..=99));
                 (!is_open).then_some(100 - left)?
             }
-            // Intel's attribute counts down; SanDisk's attribute of that name (230) counts up, in other units.
+            // Intel's attribute (233) counts down. SanDisk's attribute with the same name (230) counts up, in other
+            // units.
             "Media_Wearout_Indicator" if attribute["id"].as_u64() == Some(233) => {
                 100 - normalized(attribute)?
             }
@@ -249,16 +251,16 @@ fn normalized(attribute: &Json) -> Option<u64> {
         .filter(|percent| *percent <= 100)
 }
 
-/// Returns the percentage of its life that a disk has left, from the raw value of `Remaining_Lifetime_Perc`.
+/// Returns the remaining percentage of a disk's life, from the raw value of `Remaining_Lifetime_Perc`.
 ///
-/// The normalized value is the same, or stays at 100 (some of Silicon Motion's controllers); for Indilinx (209) it
-/// consists of digits of the raw value.
+/// The normalized value is usually the same, but some of Silicon Motion's controllers leave it at 100, and Indilinx
+/// (209) reports some digits of the raw value instead.
 fn remaining_lifetime(attribute: &Json) -> Option<u64> {
     let left = raw(attribute).filter(|percent| *percent <= 100)?;
     let has_no_other = attribute["id"].as_u64() == Some(209) || attribute["value"].is_null();
     let fits = match normalized(attribute) {
         Some(normalized) if normalized == left => true,
-        // With a raw value of 0, the disk may be worn out or may not count.
+        // A raw value of 0 is ambiguous: the disk may be worn out, or it may not count at all.
         Some(100) => left > 0,
         _ => false,
     };
@@ -348,8 +350,8 @@ mod tests {
         }
     }
 
-    /// Returns SMART data of an SSD that smartctl knows, with the given attributes: ID, name, normalized value, raw
-    /// value.
+    /// Returns the SMART data of an SSD that smartctl knows. Each attribute has an ID, a name, a normalized value and a
+    /// raw value.
     fn known_ssd(attributes: &[(u64, &str, u64, &str)]) -> Json {
         let table: Vec<Json> = attributes
             .iter()
@@ -518,7 +520,7 @@ mod tests {
             ..Smart::default()
         };
         let size = 1e12;
-        // 51.2 TB have used one tenth, so nine times as much is left.
+        // After 51.2 TB, one tenth of the endurance is used, so nine times as much remains.
         let computed = smart(Some(0.1), Some(51.2e12)).endurance(size);
         assert!((computed.left - 460.8e12).abs() < 1e6 && computed.by.starts_with("from SMART"));
         let half_worn = smart(Some(0.5), None).endurance(size);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SMART log of an NVMe disk, which its driver provides to root.
+//! The SMART log of an NVMe disk. The driver provides it only to root.
 
 use super::Smart;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-/// The size of a data unit in bytes: a thousand blocks of 512 (NVM Express Base Specification 2.0, figure 207).
+/// The size of a data unit in bytes: 1,000 blocks of 512 bytes (NVM Express Base Specification 2.0, figure 207).
 pub const DATA_UNIT: f64 = 512_000.0;
 /// The size of the log in bytes.
 const LOG: usize = 512;
 /// `_IOWR('N', 0x41, struct nvme_passthru_cmd)` of linux/nvme_ioctl.h.
 const ADMIN_COMMAND: u64 = 0xc048_4e41;
-/// Get Log Page: the SMART log, for the whole controller.
+/// The admin command Get Log Page.
 const GET_LOG_PAGE: u8 = 0x02;
 const SMART_LOG: u32 = 0x02;
 const ALL_NAMESPACES: u32 = u32::MAX;
-/// The timeout, after which a disk counts as not responding.
+/// The time in milliseconds after which a disk counts as not responding.
 const TIMEOUT_MS: u32 = 1000;
 
 /// `struct nvme_passthru_cmd`.
@@ -38,7 +38,7 @@ struct NvmeCommand {
 
 const _: () = assert!(size_of::<NvmeCommand>() == 72);
 
-/// Reads the log of a disk of this machine. Returns `None` if that is not permitted or the disk does not respond.
+/// Reads the SMART log of a disk of this machine. Returns `None` without permission, or if the disk does not respond.
 pub fn smart(disk: &str) -> Option<Smart> {
     let device = File::open(format!("/dev/{disk}")).ok()?;
     read_log(&device).map(|log| parse_log(&log))
@@ -69,8 +69,8 @@ fn parse_log(log: &[u8; LOG]) -> Smart {
     };
     let percent = |at: usize| Some(f64::from(log[at]) / 100.0);
     Smart {
-        // Bits for spare blocks, reliability, read-only mode and the cache's backup; a high temperature (bit 1) is not
-        // a failure.
+        // Bits that report failures: spare blocks, reliability, read-only mode, and the backup of volatile memory. A
+        // high temperature (bit 1) is not a failure.
         failing: Some(log[0] & 0b1_1101 != 0),
         spare: percent(3),
         worn: percent(5),

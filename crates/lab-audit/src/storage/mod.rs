@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `audit host --measure`: measures the speed of disks with direct I/O, multiple disks in turns.
+//! `audit host --measure`: measures the speed of disks with direct I/O. Multiple disks take turns.
 
 mod target;
 mod turns;
@@ -17,9 +17,9 @@ use turns::{DEPTH, Round, StorageWork};
 
 /// The number of rounds; a 95 % interval requires at least six.
 pub const ROUNDS: u64 = 12;
-/// The minimum time in which flash reads a block, in ns (NAND data sheets: 40 to 100 µs for a page).
+/// The minimum latency of a flash read, in ns (NAND data sheets: 40 to 100 µs per page).
 const FLASH_NS: f64 = 40e3;
-/// The time of half a rotation at 15,000 rpm, in ns.
+/// The duration of half a rotation at 15,000 rpm, in ns.
 const PLATTER_NS: f64 = 2e6;
 
 /// The measurements of a disk, for rules.
@@ -71,7 +71,7 @@ pub struct StorageFigures {
     target: StorageTarget,
     /// The rounds of each kind of work, in the order of [`StorageWork::ALL`].
     rounds: Vec<Vec<Round>>,
-    /// The medians of first and second reads of the same blocks, in ns.
+    /// The median latencies of the first and the second read of the same blocks, in ns.
     rereads: [f64; 2],
 }
 
@@ -81,7 +81,7 @@ pub struct StorageFigures {
 ///
 /// # Errors
 ///
-/// Returns an error if a target fails.
+/// Returns an error if reading from or writing to a target fails.
 pub fn measure(
     targets: Vec<StorageTarget>,
     rounds: u64,
@@ -113,7 +113,7 @@ pub fn measure(
     Ok(pairs.map(to_measured).collect())
 }
 
-/// Returns the things, facts, tables and chart for an audit.
+/// Returns the things, facts, tables and chart that the measurements add to an audit.
 pub fn extra(results: &[StorageFigures]) -> Extra {
     let mut tables = vec![speeds(results)];
     if results.len() > 1 {
@@ -192,7 +192,7 @@ impl StorageFigures {
     }
 }
 
-/// Returns what a cache below this system serves, as far as latencies show one.
+/// Returns which reads a cache below this system serves, as far as latencies show it.
 pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 2]) -> Value {
     let fastest_ns = match medium {
         "memory" => 0.0,
@@ -211,7 +211,7 @@ pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 
     }
 }
 
-/// Returns true for a loop device that reads its file through the page cache (/sys/block/loopN/loop/dio).
+/// Returns true for a loop device that reads its backing file through the page cache (/sys/block/loopN/loop/dio).
 fn page_cache_below(disk: &str) -> bool {
     let root = Root::live();
     let of_file = matches!(Medium::of(&root, disk), Medium::File(_));
@@ -330,13 +330,13 @@ fn chart(results: &[StorageFigures]) -> Option<EvidenceBars> {
     })
 }
 
-/// The maximum length of a target's name in a chart, which has room for about 24 characters including the work's name.
+/// The maximum length of a target's name in a chart. A label has about 24 characters, including the kind of work.
 const SHOWN: usize = 14;
 
 /// Shortens the names of multiple targets for a chart.
 ///
-/// The common directory is removed, and of a name that is still too long, only the end is kept. Names that are then
-/// equal become numbers.
+/// The common directory is removed. If a name is still too long, only its end is kept. If names are then equal, they
+/// become numbers.
 fn short_names(names: &[&str]) -> Vec<String> {
     let first = names.first().copied().unwrap_or_default();
     let folders = first.match_indices('/').map(|(index, _)| &first[..=index]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The measured target: a scratch file in a directory, or a device or file that is only read.
+//! A measured target: a scratch file in a directory, or a device or file that is opened read-only.
 
 use crate::wording;
 use lab_host::disk::disk_of;
@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// The size of the scratch file in bytes, larger than the caches of most disks.
 pub const SCRATCH: u64 = 512 << 20;
-/// The block size of sequential reads and of filling the file, in bytes.
+/// The block size for sequential reads and for filling the scratch file, in bytes.
 pub const LARGE: usize = 1 << 20;
-/// The block size of random reads and of writes, in bytes.
+/// The block size for random reads and for writes, in bytes.
 pub const SMALL: usize = 4096;
 
-/// A file or device that is open for direct I/O.
+/// A file or device that is opened for direct I/O.
 pub struct StorageTarget {
     /// The name as given by the user.
     pub name: String,
@@ -34,7 +34,7 @@ pub struct StorageTarget {
     pub(super) file: File,
 }
 
-/// Memory aligned as direct I/O requires.
+/// A buffer aligned for direct I/O.
 pub struct Aligned {
     bytes: Vec<u8>,
     begin: usize,
@@ -42,7 +42,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// Allocates `length` bytes.
+    /// Allocates a buffer of `length` bytes.
     pub fn new(length: usize) -> Aligned {
         let bytes = vec![0; length + SMALL];
         let begin = bytes.as_ptr().align_offset(SMALL);
@@ -61,12 +61,12 @@ impl Aligned {
 impl StorageTarget {
     /// Opens a target.
     ///
-    /// In a directory, this creates a scratch file of `scratch_bytes` bytes that disappears when the process exits; any
+    /// For a directory, creates a scratch file of `scratch_bytes` bytes that disappears when the process exits. Any
     /// other target is opened read-only.
     ///
     /// # Errors
     ///
-    /// Returns a message if the target cannot be opened, does not support direct I/O, or has too little room.
+    /// Returns a message if the target cannot be opened, does not support direct I/O, or has too little free space.
     pub fn open(path: &Path, scratch_bytes: u64) -> Result<StorageTarget, String> {
         let error_at_path = |e: io::Error| format!("{}: {}", path.display(), error_text(&e));
         let metadata = path.metadata().map_err(error_at_path)?;
@@ -115,10 +115,10 @@ fn error_text(e: &io::Error) -> String {
     }
 }
 
-/// Creates an unnamed file (O_TMPFILE), filled with incompressible data.
+/// Creates an unnamed file (O_TMPFILE) filled with incompressible data.
 fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
     let error_at_path = |e: io::Error| format!("{}: {}", folder.display(), error_text(&e));
-    // A filesystem that does not support user files, such as /proc, reports that the file does not exist.
+    // A filesystem that cannot hold user files, such as /proc, reports a missing file.
     let unwritable =
         |e: io::Error| wording::unusable(&folder.display().to_string(), &wording::unwritable(&e));
     let unnamed = tempfile::tempfile_in(folder).map_err(unwritable)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns on the targets: each kind of work runs on all targets in order, then in reverse order.
+//! Turns on the targets: each kind of work runs on all targets in order, and then in reverse order.
 
 use super::target::{Aligned, LARGE, SMALL, StorageTarget};
 use lab_stats::order::median;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 /// The duration of a turn.
 const TURN: Duration = Duration::from_millis(60);
-/// The minimum number of operations in a turn, however long they take.
+/// The minimum number of operations in a turn, even if they exceed its duration.
 const FEWEST: usize = 8;
-/// The number of concurrent requests of the deep work.
+/// The queue depth of [`StorageWork::RandomDeep`].
 pub const DEPTH: usize = 32;
-/// The minimum number of latencies for a 99th percentile.
+/// The minimum number of operations for a 99th percentile.
 const ENOUGH: usize = 100;
 
 /// The kind of work in a turn.
@@ -23,9 +23,9 @@ const ENOUGH: usize = 100;
 pub enum StorageWork {
     /// Sequential reads of 1 MiB.
     Sequential,
-    /// Random reads of 4 KiB, one at a time.
+    /// Random reads of 4 KiB at queue depth 1.
     Random,
-    /// Random reads of 4 KiB, 32 at a time.
+    /// Random reads of 4 KiB at queue depth 32.
     RandomDeep,
     /// Random writes of 4 KiB in the scratch file.
     Write,
@@ -85,7 +85,7 @@ impl StorageWork {
         matches!(self, StorageWork::Write | StorageWork::Sync)
     }
 
-    /// Returns true if the work may run on a target; only benchlab's own file is ever written.
+    /// Returns true if the work may run on a target. Only benchlab's own scratch file is ever written.
     pub fn fits(self, target: &StorageTarget) -> bool {
         target.scratch || !self.writes()
     }
@@ -158,7 +158,7 @@ fn turn(target: &StorageTarget, work: StorageWork, seed: u64) -> io::Result<Stor
     })
 }
 
-/// Runs random reads with one thread per concurrent request.
+/// Runs random reads at the queue depth, with one thread per concurrent request.
 fn at_depth(target: &StorageTarget, seed: u64) -> io::Result<Vec<f64>> {
     std::thread::scope(|scope| {
         let start = |i: usize| {
@@ -215,7 +215,7 @@ fn one_by_one(
     Ok(latencies)
 }
 
-/// Returns the random position of a small block.
+/// Returns the offset of a random small block.
 fn place(random: &mut SmallRng, target: &StorageTarget) -> u64 {
     random.random_range(0..target.size / SMALL as u64) * SMALL as u64
 }
