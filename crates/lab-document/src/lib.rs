@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The content of a report and its output formats: terminal, Markdown, CSV, JSON, XML, XLSX, SVG and HTML.
 //!
-//! Every report is one [`Document`] of headings, tables, charts and findings. Each format has a file in [`format`] that
+//! Every report is a [`Document`] of headings, tables, charts and findings. Each format has a file in [`format`] that
 //! renders any document, and an entry in [`FORMATS`]. This crate does not depend on what was measured, and it opens no
-//! files, sockets or processes.
+//! files or sockets and starts no processes.
 
 pub mod chart;
 mod document;

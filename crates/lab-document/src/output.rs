@@ -4,14 +4,14 @@
 use crate::document::Document;
 use std::fmt;
 
-/// Settings of the terminal that a document is rendered for.
+/// Settings of the terminal for which a document is rendered.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     /// The width in columns, at least 40; 80 by default.
     pub width: usize,
-    /// Use escape sequences for colors.
+    /// True to use escape sequences for colors.
     pub colour: bool,
-    /// Print all sections before the answer, instead of the answer alone.
+    /// True to print all sections before the answer, false to print only the answer.
     pub full: bool,
 }
 
@@ -25,7 +25,7 @@ impl Default for Terminal {
     }
 }
 
-/// A format that a document can be rendered in, defined by its file in [`format`].
+/// An output format, defined in its own file in [`format`].
 #[derive(Clone, Copy)]
 pub struct Format {
     /// The name on the command line, such as `markdown`.
@@ -34,9 +34,9 @@ pub struct Format {
     pub extension: &'static str,
     /// The display name, such as `Text (Markdown)`.
     pub title: &'static str,
-    /// True if a document becomes a directory of files.
+    /// True if a document is rendered as a directory with multiple files.
     pub is_folder: bool,
-    /// Renders a document; only the terminal format uses the second argument.
+    /// Renders a document. Only the terminal format uses the second argument.
     pub(crate) render: fn(&Document, Terminal) -> Result<Rendered, Error>,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Debug for Format {
 /// A file of a rendered document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The file name without a directory; consists of letters, digits, `.`, `-` and `_` only.
+    /// The file name without a directory. It consists of letters, digits, `.`, `-` and `_`.
     pub name: String,
     /// The file's content.
     pub text: String,
@@ -80,7 +80,7 @@ pub enum Rendered {
     Text(String),
     /// One binary file.
     Bytes(Vec<u8>),
-    /// Multiple files, for a directory.
+    /// Multiple files, to be written to a directory.
     Files(Vec<File>),
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formats numbers and names for sentences.
 //!
-//! The texts of documents format their numbers only through this module.
+//! Texts of documents must format numbers only with this module.
 
 use crate::Quantity;
 use crate::format::quantity;
@@ -12,11 +12,11 @@ use lab_model::{Interval, Unit};
 pub struct IntervalText {
     /// The estimate with its unit.
     pub value: String,
-    /// The interval in parentheses, with its level if that is below the requested level.
+    /// The interval in parentheses, with its level if the level is below the requested one.
     pub range: String,
 }
 
-/// Formats an interval for a sentence. `asked` is the requested level, 0 to 1.
+/// Formats an interval for a sentence. `asked` is the requested confidence level, 0 to 1.
 pub fn interval_text(interval: &Interval, unit: &Unit, asked: f64) -> IntervalText {
     let text = quantity::sentence(&Quantity::estimate(interval, unit.clone()));
     let (value, rest) = text.split_once(" (").unwrap_or((&text, ""));
@@ -44,7 +44,7 @@ pub fn times(ratio: &Interval, of: &str, asked: f64) -> String {
     format!("{value} times {of} {range}")
 }
 
-/// Formats a range of ratios: `0.90 to 0.91`, or a single number if both ratios round to the same text.
+/// Formats a range of ratios: `0.90 to 0.91`, or one number if both ratios round to the same text.
 pub fn span(low: f64, high: f64) -> String {
     let [low, high] = [low, high].map(|ratio| reading(ratio, &Unit::Ratio));
     if low == high {
@@ -54,7 +54,7 @@ pub fn span(low: f64, high: f64) -> String {
     }
 }
 
-/// Formats a number that was read or set rather than estimated, to three digits: `8.3 ms`.
+/// Formats a number that was read or configured rather than estimated, to three significant digits: `8.3 ms`.
 pub fn reading(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::Share => percent(value),
@@ -64,7 +64,7 @@ pub fn reading(value: f64, unit: &Unit) -> String {
     }
 }
 
-/// Formats a time that was read or set rather than estimated.
+/// Formats a time that was read or configured rather than estimated.
 pub fn time(ns: u64) -> String {
     reading(ns as f64, &Unit::Nanoseconds)
 }
@@ -74,17 +74,17 @@ pub fn percent(part: f64) -> String {
     format!("{} %", (part * 1e4).round() / 100.0)
 }
 
-/// Returns true if an interval has the requested level.
+/// Returns true if an interval reaches the requested confidence level.
 pub fn has_level(interval: &Interval, asked: f64) -> bool {
     interval.level >= asked - 1e-9
 }
 
-/// Returns true if both bounds are known; the lower bound of a ratio must be above 0.
+/// Returns true if both bounds are known, so that the interval is usable. The lower bound of a ratio must be above 0.
 pub fn is_bounded(interval: &Interval) -> bool {
     Quantity::ratio(interval).bounds().is_some()
 }
 
-/// Inverts a ratio: `of` divided by the ratio. The bounds swap places.
+/// Inverts a ratio: divides `of` by the estimate and by each bound. The bounds swap places.
 pub fn inverse(interval: &Interval, of: f64) -> Interval {
     let inverse = |value: f64| {
         if value > 0.0 {
@@ -177,7 +177,7 @@ pub fn capital(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// Formats a minute in UTC, from seconds since 1970: `2026-11-21 09:15`.
+/// Formats a time in seconds since 1970 as a minute in UTC: `2026-11-21 09:15`.
 pub fn minute(unix_s: f64) -> String {
     let seconds = unix_s.clamp(0.0, 2.5e11) as i64;
     let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();

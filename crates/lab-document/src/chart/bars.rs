@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bar charts: a bar for each row with its interval, in panels with headings.
+//! Bar charts: one bar per row with its interval, grouped into panels with headings.
 //!
-//! Bars are plain or stacked. A logarithmic scale has no zero at which a bar could begin, so a dot replaces the bar.
+//! Bars are plain or stacked. On a logarithmic scale, which has no zero to start a bar from, a dot replaces the bar.
 
 use super::canvas::{
     self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, colour_and_dot, fit, width_of,
@@ -12,13 +12,13 @@ use crate::document::{BarRow, Bars, Scale};
 use crate::format::quantity;
 use crate::output::Error;
 
-/// The full width of a chart with bars in one column, in pixels.
+/// The full width of a chart with one column of panels, in pixels.
 pub const WIDTH: f64 = 760.0;
 const COLUMN: f64 = 480.0;
 const BAR: f64 = 20.0;
 const HEAD: f64 = 26.0;
 const FOOT: f64 = 32.0;
-/// More panels than this are arranged in two columns.
+/// The maximum number of panels in one column. More panels are arranged in two columns.
 const ONE_COLUMN: usize = 3;
 /// If the maxima of the panels differ by more than this factor, each panel has its own scale.
 const FAR: f64 = 4.0;
@@ -92,7 +92,7 @@ fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     (panels, have_own_scales)
 }
 
-/// Returns true if bars of one panel would be too short to see on another panel's scale.
+/// Returns true if the bars of one panel would be too short to see on the common scale.
 fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     let most = |panel: &&[BarRow]| {
         let ends = panel.iter().flat_map(|row| ends(bars, row));
@@ -103,7 +103,7 @@ fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     bars.axis.scale == Scale::Linear && most.iter().any(|most| most * FAR < greatest)
 }
 
-/// Returns the ends of a row's bar and interval.
+/// Returns the values at which a row's bar and interval end.
 fn ends(bars: &Bars, row: &BarRow) -> Vec<f64> {
     let parts = row.parts.iter().map(|part| part.value.value);
     let stack: f64 = parts.filter(|v| v.is_finite()).sum();
@@ -155,7 +155,7 @@ impl BarPanel<'_> {
         Ok(())
     }
 
-    /// Draws a bar, and returns the right end of the bar and its interval.
+    /// Draws a bar with its interval, and returns the rightmost position of both, in pixels.
     fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> DrawResult<f64> {
         let across = |value: f64| left + self.span.clamped(value) * (right - left);
         let scale = self.bars.axis.scale;

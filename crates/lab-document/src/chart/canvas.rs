@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The canvas of all charts: shapes and text at pixel positions, label placement, and legends.
+//! The canvas that all charts draw on: shapes and text at pixel positions, label placement, and legends.
 
 use super::colour::{GRID, INK, MUTED, PAPER, numbered};
 use crate::format::text::cut;
@@ -9,10 +9,10 @@ use plotters::element::{DashedPathElement, Drawable, PointCollection};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The number of drawing units per pixel. The library draws at integer coordinates.
+/// The number of drawing units per pixel, since the drawing library supports only integer coordinates.
 const UNIT: f64 = 4.0;
 
-/// The result of drawing, with the error as text.
+/// The result of drawing. The error is a text.
 pub type DrawResult<T = ()> = Result<T, String>;
 
 /// A position in pixels, from the upper left corner.
@@ -43,7 +43,7 @@ pub enum TextAnchor {
     Middle,
 }
 
-/// The shape of a dot. Colors that repeat have another shape.
+/// The shape of a dot. When the colors repeat, another shape is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Dot {
     /// A disc.
@@ -135,7 +135,7 @@ impl<'a> Canvas<'a> {
         self.shape(&Text::new(text, unit(place), style(kind, side)))
     }
 
-    /// Draws a heading, cut to a width in pixels.
+    /// Draws a heading, truncated to a width in pixels.
     pub fn heading(&self, text: &str, place: Pixel, width: f64) -> DrawResult {
         self.text(
             &fit(text, width * LETTER / BOLD),
@@ -165,7 +165,7 @@ fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
         TextAnchor::Left => HPos::Right,
         TextAnchor::Middle => HPos::Center,
     };
-    // The library divides sizes by 1.24, the line height.
+    // The library divides font sizes by 1.24, the line height.
     let font = FontDesc::new(FontFamily::SansSerif, pixels * 1.24 * UNIT, weight);
     TextStyle {
         pos: Pos::new(h, VPos::Center),
@@ -174,7 +174,7 @@ fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
     }
 }
 
-/// Returns the color and the dot shape of an index.
+/// Returns the color and the dot shape for a color index.
 pub fn colour_and_dot(number: usize) -> (RGBColor, Dot) {
     let again = number != crate::document::NEUTRAL && number / super::colour::COLOURS % 2 == 1;
     let dot = if again { Dot::Square } else { Dot::Disc };
@@ -188,7 +188,7 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// Creates a legend with lines of the given width in pixels.
+    /// Creates a legend whose lines have at most the given width in pixels.
     pub fn new(entries: Vec<(String, RGBColor, Dot)>, width: f64) -> Legend {
         Legend { entries, width }
     }
@@ -199,7 +199,7 @@ impl Legend {
         last.map_or(0.0, |line| 24.0 + 20.0 * f64::from(line))
     }
 
-    /// Draws the legend at its upper left corner.
+    /// Draws the legend with its upper left corner at a position.
     pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> DrawResult {
         for ((name, colour, dot), (x, line)) in self.entries.iter().zip(self.places()) {
             let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
@@ -234,12 +234,12 @@ impl Legend {
 /// The maximum width of a name in a legend or next to a line, in columns.
 pub const NAME: usize = 28;
 
-/// Estimates the width of a text in pixels, because the library has no fonts to measure with.
+/// Estimates the width of a text in pixels, because the library has no font metrics.
 pub fn width_of(text: &str) -> f64 {
     unicode_width::UnicodeWidthStr::width(text) as f64 * LETTER
 }
 
-/// Cuts text to approximately the given width in pixels.
+/// Truncates text to approximately the given width in pixels.
 pub fn fit(text: &str, width: f64) -> String {
     cut(text, ((width / LETTER) as usize).max(2))
 }
@@ -249,9 +249,9 @@ const LETTER: f64 = 7.0;
 /// The width of a character of a heading, in pixels.
 const BOLD: f64 = 8.0;
 
-/// Moves positions of labels at least `gap` apart.
+/// Moves label positions so that they are at least `gap` apart.
 ///
-/// The positions are as close as possible to the wanted ones, and within the limits as far as there is room.
+/// The positions stay as close as possible to the `wanted` ones. They stay within the limits if there is enough room.
 pub fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
@@ -278,7 +278,7 @@ fn unit((x, y): Pixel) -> (i32, i32) {
     ((x * UNIT).round() as i32, (y * UNIT).round() as i32)
 }
 
-/// Converts positions to drawing units, without consecutive duplicates.
+/// Converts pixel positions to drawing units and removes consecutive duplicates.
 fn units(places: &[Pixel]) -> Vec<(i32, i32)> {
     let mut units: Vec<_> = places.iter().map(|place| unit(*place)).collect();
     units.dedup();

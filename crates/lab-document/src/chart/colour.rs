@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Colors that people with color blindness can distinguish, in light and dark mode.
+//! Colors that people with color blindness can distinguish, in light and in dark mode.
 //!
-//! The indexed hues are from M. Okabe and K. Ito (*Color Universal Design*, 2008), some slightly darker or lighter, so
-//! that each has a contrast of at least 3:1 with the background.
+//! The indexed colors are from M. Okabe and K. Ito (*Color Universal Design*, 2008). Some are slightly darker or
+//! lighter, so that each has a contrast of at least 3:1 with the background.
 
 use crate::document::{NEUTRAL, Tone};
 use plotters::style::RGBColor;
 
-/// The background.
+/// The background color.
 pub const PAPER: RGBColor = PAIRS[0].light;
-/// Text.
+/// The color of text.
 pub const INK: RGBColor = PAIRS[1].light;
-/// Explanatory text.
+/// The color of explanatory text.
 pub const MUTED: RGBColor = PAIRS[2].light;
-/// Grid lines.
+/// The color of grid lines.
 pub const GRID: RGBColor = PAIRS[3].light;
-/// Areas behind the data.
+/// The color of areas behind the data.
 pub const BAND: RGBColor = PAIRS[4].light;
-/// The gray of [`NEUTRAL`].
+/// The gray that [`NEUTRAL`] selects.
 const GREY: RGBColor = PAIRS[5].light;
-/// The position of the first indexed color.
+/// The index of the first numbered color in `PAIRS`.
 const FIRST: usize = 6;
-/// The number of indexed colors, after which the colors repeat.
+/// The number of indexed colors. Higher indexes repeat them.
 pub const COLOURS: usize = PAIRS.len() - FIRST;
 
 /// A color on a light background and its counterpart on a dark background.
@@ -50,7 +50,7 @@ const PAIRS: [ColourPair; 17] = [
     pair(0xC2185B, 0xFF7FAE),
 ];
 
-/// Returns the color of an index, on a light background.
+/// Returns the palette color for an index, for use on a light background.
 pub fn numbered(number: usize) -> RGBColor {
     if number == NEUTRAL {
         GREY
@@ -59,7 +59,7 @@ pub fn numbered(number: usize) -> RGBColor {
     }
 }
 
-/// Returns the color of a meaning, on a light background.
+/// Returns the color for a tone, for use on a light background.
 pub fn toned(tone: Tone) -> RGBColor {
     match tone {
         Tone::Plain => INK,
@@ -68,7 +68,7 @@ pub fn toned(tone: Tone) -> RGBColor {
     }
 }
 
-/// Returns the index of a meaning's color.
+/// Returns the color index for a tone.
 pub fn tone_number(tone: Tone) -> usize {
     match tone {
         Tone::Better => 0,
@@ -79,7 +79,7 @@ pub fn tone_number(tone: Tone) -> usize {
     }
 }
 
-/// Returns the style sheet for a page that contains charts, with their font and their colors in dark mode.
+/// Returns the style sheet for pages with charts: the font, and the colors in dark mode.
 pub fn style_sheet() -> String {
     let mut css = String::from(
         "svg.plot text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Liberation Sans\",sans-serif}\

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cumulative distributions as lines: the fraction of values at or below each value.
+//! Cumulative distributions as lines: for each value, the fraction of values at or below it.
 //!
-//! On a linear scale, the fractions are on the vertical axis. Fractions that are spread out toward 1 are on the
-//! horizontal axis, as in HdrHistogram's plots, where each step is ten times rarer.
+//! On a linear scale, the vertical axis shows the fractions. On a percentile scale, the horizontal axis shows them as
+//! in HdrHistogram's plots, where the values beyond each step are ten times rarer.
 
 use super::scale::drawable;
 use crate::document::{
@@ -10,7 +10,7 @@ use crate::document::{
 };
 use lab_model::Unit;
 
-/// A curve of many values ends where fewer values than this lie beyond, because the rest is random.
+/// The number of values in the tail that is not drawn, if a line has many values, because the tail is mostly random.
 const BEYOND: f64 = 10.0;
 
 /// Converts a distribution to step functions.
@@ -46,7 +46,7 @@ pub fn lines(distribution: &Distribution) -> Lines {
     }
 }
 
-/// Returns fractions by value, from 0 to the maximum value of all lines.
+/// Returns the points of a line on a linear scale, up to the maximum value of all lines.
 fn even(line: &DistributionLine, values: &Axis, most: f64) -> Vec<(f64, Quantity)> {
     let shares = shares(line, values.scale);
     let first = shares.first().map(|(value, _)| (*value, 0.0));
@@ -56,7 +56,8 @@ fn even(line: &DistributionLine, values: &Axis, most: f64) -> Vec<(f64, Quantity
     all.map(share).collect()
 }
 
-/// Returns values by the fraction of values below them, as far as the tail is known.
+/// Returns the points of a line on a percentile scale: values by the fraction of smaller values, without the random
+/// tail.
 fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
     let shares = shares(line, values.scale);
     let total: f64 = line.counts.iter().map(|(_, n)| *n as f64).sum();
@@ -72,7 +73,7 @@ fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
     points.into_iter().map(value).collect()
 }
 
-/// Returns a line's values in ascending order, each with the fraction of values that do not exceed it.
+/// Returns a line's values in ascending order, each with the fraction of values at or below it.
 ///
 /// Values that the scale cannot show are left out.
 fn shares(line: &DistributionLine, scale: Scale) -> Vec<(f64, f64)> {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Flame graphs (B. Gregg, *The Flame Graph*, CACM 59(6), 2016).
 //!
-//! Each frame is as wide as its function's cost, above the frame of its caller, with the outermost function at the
-//! bottom. With [`SCRIPT`], flame graphs can be searched and zoomed; without it, they are still readable.
+//! The width of a frame is its function's cost. A frame is drawn above the frame of its caller, so the outermost
+//! function is at the bottom. With [`SCRIPT`], flame graphs can be searched and zoomed; without it, they are still
+//! readable.
 
 use super::canvas::{fit, legal};
 use super::colour::{INK, MUTED, PAPER, hex, numbered};
@@ -20,14 +21,14 @@ pub const SCRIPT: &str = include_str!("flame.js");
 const WIDTH: f64 = 960.0;
 const ROW: f64 = 18.0;
 const TOP: f64 = 26.0;
-/// Narrower frames are left out, in pixels.
+/// The minimum width of a frame in pixels. Narrower frames are omitted.
 const NARROWEST: f64 = 0.4;
 /// The maximum number of frames that are drawn.
 const MOST: usize = 4000;
-/// The colors of frames, which have no meaning.
+/// The color indexes of frames. The colors have no meaning.
 const COLOURS: [usize; 4] = [1, 4, 8, 6];
 
-/// A function on a stack.
+/// A function in a call stack.
 #[derive(Default)]
 struct StackFrame<'f> {
     /// The cost of the function, including the functions that it calls.
@@ -142,7 +143,7 @@ impl FlameDrawing<'_> {
     }
 }
 
-/// Returns the index of a frame's color, which depends only on the name.
+/// Returns the color index of a frame, which depends only on the function's name.
 fn colour(name: &str) -> usize {
     let sum = name.bytes().fold(5381usize, |sum, byte| {
         sum.wrapping_mul(33).wrapping_add(byte.into())

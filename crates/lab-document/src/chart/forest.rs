@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Forest plots: intervals compared with a reference, a row for each, in groups with headings, with the values on the
-//! right.
+//! Forest plots: intervals compared with a reference value. Each row is an interval with its value on the right, and
+//! rows are grouped under headings.
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Legend, TextAnchor, Type, fit, width_of};
 use super::colour::{BAND, INK, toned};
@@ -32,7 +32,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     let margin = forest
         .margin
         .map(|m| [1.0 - m, 1.0 + m].map(|part| part * forest.reference));
-    // The axis covers twice the margin, so that an interval within the margin is visibly inside.
+    // The axis extends at least to twice the margin, so that an interval within the margin is visibly inside.
     let around = forest.margin.unwrap_or(0.0) * 2.0;
     let around = [1.0 - around, 1.0 + around].map(|part| part * forest.reference);
     let reached = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
@@ -73,7 +73,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     })
 }
 
-/// Returns the legend of the dots' colors.
+/// Returns the legend that explains the colors of the dots.
 fn legend(forest: &Forest, width: f64) -> Legend {
     let words = [
         (Tone::Better, "better"),
@@ -90,7 +90,7 @@ fn legend(forest: &Forest, width: f64) -> Legend {
     Legend::new(entries.collect(), width - 16.0)
 }
 
-/// Returns the shape of the dot for a meaning, for people who cannot distinguish the colors.
+/// Returns the shape of the dot for a tone, so that the tone is visible without color.
 fn dot(tone: Tone) -> Dot {
     match tone {
         Tone::Undecided => Dot::Ring,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A plot area with a horizontal and a vertical axis, and names at the ends of its lines.
+//! A plot area with a horizontal and a vertical axis, and with names at the ends of lines.
 
 use super::canvas::{Canvas, DrawResult, NAME, Pixel, TextAnchor, Type, fit, spread_out, width_of};
 use super::scale::Span;
@@ -7,12 +7,12 @@ use crate::document::Axis;
 use crate::format::text::cut;
 use plotters::style::RGBColor;
 
-/// The room for the labels of the vertical axis, in pixels.
+/// The space for the labels of the vertical axis, in pixels.
 pub const LEFT: f64 = 74.0;
-/// The room for the horizontal axis's labels and title, in pixels.
+/// The space for the labels and the title of the horizontal axis, in pixels.
 pub const BOTTOM: f64 = 48.0;
 
-/// The plot area; edges in pixels.
+/// The plot area. Edges are in pixels.
 pub struct PlotFrame {
     /// The left edge.
     pub left: f64,
@@ -39,7 +39,7 @@ impl PlotFrame {
         self.bottom - part * (self.bottom - self.top)
     }
 
-    /// Returns the position of a pair of values, or `None` if one of them cannot be drawn.
+    /// Returns the pixel position of a point, or `None` if its x or y value cannot be drawn.
     pub fn place(&self, x: f64, y: f64) -> Option<Pixel> {
         Some((self.across(self.x.part(x)?), self.up(self.y.part(y)?)))
     }
@@ -59,7 +59,7 @@ impl PlotFrame {
         canvas.text(&title, Type::Small, TextAnchor::Right, (8.0, 12.0))
     }
 
-    /// Draws names on the right, moved apart, each with a leader from the end of its line.
+    /// Draws names on the right, moved apart so that they do not overlap, with leader lines to the ends of their lines.
     pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
         let heights: Vec<f64> = ends.iter().map(|end| end.1).collect();
         let places = spread_out(&heights, 16.0, (self.top, self.bottom));
@@ -77,7 +77,7 @@ impl PlotFrame {
     }
 }
 
-/// Returns the room for names on the right, in pixels.
+/// Returns the space needed for names on the right, in pixels.
 pub fn room_for<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
     let widths = names.map(|name| width_of(&cut(name, NAME)));
     widths.fold(0.0, f64::max) + 28.0

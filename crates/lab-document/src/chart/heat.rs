@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Heat maps: the distribution of values in each column. A darker cell contains a larger fraction of the column's
+//! Heat maps: each column shows a distribution of values. A darker cell contains a larger fraction of its column's
 //! values.
 
 use super::canvas::{self, Canvas, DrawResult, TextAnchor, Type, fit};
@@ -54,14 +54,14 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
     })
 }
 
-/// Returns the opacity of a cell that contains a fraction of its column's values.
+/// Returns the opacity of a cell, given the fraction of its column's values that it contains.
 ///
-/// One in 10,000 is still visible.
+/// A fraction of 1 in 10,000 is still visible.
 fn darkness(part: f64) -> f64 {
     (1.0 + part.log10() / 4.5).clamp(0.1, 1.0)
 }
 
-/// Draws the legend of the shades.
+/// Draws the legend that explains the shades.
 fn shades(canvas: &Canvas) -> DrawResult {
     let shades = [
         (0.001, "0.1 %"),
@@ -135,14 +135,14 @@ impl HeatPanel<'_> {
     }
 }
 
-/// Returns the common axis of all maps.
+/// Returns the value axis that all maps share.
 fn span(heat: &HeatMaps) -> Span {
     let columns = heat.maps.iter().flat_map(|map| &map.columns);
     let values = columns.flat_map(|column| column.counts.iter().map(|(value, _)| *value));
     Span::of(&heat.axis, values)
 }
 
-/// Counts a column's values in each row, from bottom to top.
+/// Returns the number of a column's values in each row, from bottom to top.
 fn rows(span: &Span, column: &HeatColumn) -> [f64; ROWS] {
     let mut rows = [0.0; ROWS];
     for (value, count) in &column.counts {

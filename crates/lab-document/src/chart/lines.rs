@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Line charts: a line for each series, with intervals as bands and names at the ends of the lines.
+//! Line charts: one line per series, with intervals as bands and names at the ends of the lines.
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, colour_and_dot};
 use super::frame::{BOTTOM, LEFT, PlotFrame, room_for};
@@ -10,9 +10,9 @@ use crate::output::Error;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
 const TOP: f64 = 34.0;
-/// Lines with more points than this have no dots.
+/// The maximum number of points of a line that are drawn as dots. Longer lines have no dots.
 const DOTS: usize = 32;
-/// An axis has a tick for each value if there are at most this many values.
+/// The maximum number of values that each get their own tick on an axis.
 const VALUES: usize = 16;
 
 pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
@@ -59,7 +59,7 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
 
 /// Returns the lines that can be drawn and have a name.
 ///
-/// If multiple lines share a name, only the first is returned, such as the measured line before its model.
+/// If multiple lines share a name, only the first is returned, such as the measured line and not its model.
 fn named(lines: &Lines) -> Vec<&Line> {
     let mut named: Vec<&Line> = Vec::new();
     for line in &lines.lines {
@@ -82,7 +82,7 @@ fn xs(lines: &Lines) -> impl Iterator<Item = f64> {
 
 /// Returns the ticks of the horizontal axis.
 ///
-/// If the axis is logarithmic, as in a sweep, and has few measured values, those are the ticks.
+/// On a logarithmic axis with few measured values, as in a sweep, the ticks are those values.
 fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
     let measured = lines.lines.iter().filter(|l| l.stroke != Stroke::Model);
     let mut values: Vec<f64> = measured
@@ -97,7 +97,7 @@ fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
     }
 }
 
-/// Splits a line into segments at values that cannot be drawn.
+/// Splits a line into segments at the values that cannot be drawn.
 fn stretches<'l>(frame: &PlotFrame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
     let mut stretches = vec![Vec::new()];
     for (x, y) in &line.points {
@@ -163,7 +163,7 @@ fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
     Ok(())
 }
 
-/// Converts points to steps, which stay at their height until the next point.
+/// Converts points to a step function, which keeps each value until the next point.
 pub fn stepped<Y: Clone>(line: &Line, places: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
     if line.stroke != Stroke::Steps {
         return places;

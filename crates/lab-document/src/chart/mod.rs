@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Charts as SVG.
 //!
-//! One drawing serves light and dark mode: a style sheet maps each light color to a dark one. Values that are not
-//! finite are never drawn. The same chart always gives the same text.
+//! One drawing serves light and dark mode, because a style sheet maps each light color to a dark one. Values that are
+//! not finite are never drawn. The same chart always produces the same SVG text.
 
 mod bars;
 mod canvas;
@@ -31,7 +31,7 @@ use quick_xml::escape::escape;
 /// The width of a page on a phone, in pixels.
 const NARROW: f64 = 320.0;
 
-/// Renders the chart as an `svg` element without a style sheet, which the page provides with [`style_sheet`].
+/// Renders the chart as an `svg` element. The page must provide [`style_sheet`].
 ///
 /// Returns an error if the drawing library fails.
 pub fn svg(chart: &Chart) -> Result<String, Error> {
@@ -47,9 +47,9 @@ pub fn svg(chart: &Chart) -> Result<String, Error> {
     Ok(named(chart, id, &svg))
 }
 
-/// Renders the chart in the width of a phone.
+/// Renders the chart at the width of a phone.
 ///
-/// Returns `None` if this kind of chart has no narrow drawing.
+/// Returns `None` if this kind of chart has no narrow version.
 pub fn narrow(chart: &Chart) -> Result<Option<String>, Error> {
     let id = &(file_name(&chart.id) + "-narrow");
     let svg = match &chart.drawing {
@@ -60,7 +60,7 @@ pub fn narrow(chart: &Chart) -> Result<Option<String>, Error> {
     Ok(Some(named(chart, id, &svg)))
 }
 
-/// Adds a title and a description for screen readers to a drawing.
+/// Adds a title and a description for screen readers to an SVG drawing.
 fn named(chart: &Chart, id: &str, svg: &str) -> String {
     let [title, caption] = [&chart.title, &chart.caption].map(|text| legal(text));
     let named = format!(
@@ -74,7 +74,7 @@ fn named(chart: &Chart, id: &str, svg: &str) -> String {
     after_first_tag(&svg.replacen("<svg ", &tag, 1), &named)
 }
 
-/// Renders the chart as a standalone file.
+/// Renders the chart as a standalone SVG file.
 ///
 /// Returns an error if the drawing library fails.
 pub fn standalone(chart: &Chart) -> Result<String, Error> {
@@ -89,12 +89,12 @@ pub fn standalone(chart: &Chart) -> Result<String, Error> {
     ))
 }
 
-/// Returns the red, green and blue of a color on a light background, for formats that draw charts themselves.
+/// Returns the red, green and blue components of a palette color on a light background, for formats with native charts.
 pub fn rgb(number: usize) -> (u8, u8, u8) {
     colour::numbered(number).rgb()
 }
 
-/// Converts a text to a name of lowercase letters, digits and `-`; never empty.
+/// Converts text to a file name of lowercase letters, digits and `-`. The name is never empty.
 pub fn file_name(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars() {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Converts values to positions on an axis, and chooses round tick values with units.
+//! Converts values to positions on an axis, and chooses round values with units for ticks.
 
 use crate::document::{Axis, Quantity, Scale};
 use crate::format::quantity;
 use lab_model::Unit;
 
-/// An axis with its ends.
+/// An axis with its lowest and highest value.
 pub struct Span {
     scale: Scale,
     unit: Unit,
@@ -51,12 +51,12 @@ impl Span {
         }
     }
 
-    /// Returns the position of a value, 0 to 1, clamped to the axis, or `None` if the value cannot be drawn.
+    /// Returns the position of a value on the axis, clamped to 0 to 1, or `None` if the value cannot be drawn.
     pub fn part(&self, value: f64) -> Option<f64> {
         drawable(self.scale, value).then(|| self.clamped(value))
     }
 
-    /// Returns the position of a bound, 0 to 1, clamped to the axis; a bound that cannot be drawn is at the lower end.
+    /// Returns the position of a bound on the axis, clamped to 0 to 1. A bound that cannot be drawn is at position 0.
     pub fn clamped(&self, value: f64) -> f64 {
         let [low, value, high] = [self.low, value, self.high].map(|v| {
             if drawable(self.scale, v) {
@@ -73,17 +73,17 @@ impl Span {
         }
     }
 
-    /// Returns true if a bound lies before the start of the axis.
+    /// Returns true if a bound lies below the lower end of the axis.
     pub fn is_below(&self, bound: f64) -> bool {
         bound < self.low
     }
 
-    /// Returns true if a bound lies after the end of the axis.
+    /// Returns true if a bound lies above the upper end of the axis.
     pub fn is_above(&self, bound: f64) -> bool {
         bound > self.high
     }
 
-    /// Returns the value at a position of the axis, 0 to 1.
+    /// Returns the value at a position on the axis, 0 to 1.
     pub fn value(&self, part: f64) -> f64 {
         let (low, high) = (self.even(self.low), self.even(self.high));
         let even = low + part * (high - low);
@@ -94,7 +94,7 @@ impl Span {
         }
     }
 
-    /// Converts a value to the scale on which equal steps have equal lengths.
+    /// Converts a value to linear coordinates, in which equal differences have equal lengths on the axis.
     fn even(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear | Scale::LinearFromLeast => value,
@@ -103,7 +103,7 @@ impl Span {
         }
     }
 
-    /// Returns the ticks: round values as positions and labels.
+    /// Returns the ticks at round values, as positions and labels.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let values = match (self.scale, &self.unit) {
             (Scale::Percentiles, _) => percentiles(self.high),
@@ -132,9 +132,9 @@ impl Span {
     }
 }
 
-/// Returns a value and its bounds, limited to what a chart shows.
+/// Returns a value with its lower and upper bound, limited to the range that a chart shows.
 ///
-/// A bound far from its value would squeeze the rest of the chart.
+/// A bound far from its value would compress the rest of the chart.
 pub fn reach(quantity: &Quantity, scale: Scale) -> [f64; 3] {
     let value = quantity.value;
     let Some((low, high)) = quantity.bounds() else {
@@ -151,7 +151,7 @@ pub fn reach(quantity: &Quantity, scale: Scale) -> [f64; 3] {
     }
 }
 
-/// Returns true if a scale can show a value.
+/// Returns true if a value can be drawn on a scale.
 pub fn drawable(scale: Scale, value: f64) -> bool {
     let moderate = value.is_finite() && value.abs() < 1e100;
     moderate

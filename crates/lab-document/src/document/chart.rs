@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Chart specifications, independent of how a format draws them.
+//! Chart specifications, independent of how each format draws them.
 //!
-//! Six kinds of charts serve every kind of run.
+//! These six kinds of charts serve every kind of run.
 
 use super::{Quantity, Tone};
 use lab_model::Unit;
 use serde::Serialize;
 
-/// The index of a muted color, for a baseline or for time spent waiting.
+/// The color index for muted elements, such as a baseline or time spent waiting.
 pub const NEUTRAL: usize = 255;
 
 /// A chart.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// The ID, unique in the document, which names the chart's file. Consists of lowercase letters, digits and `-`.
+    /// The ID, which is unique in the document and names the chart's file. It consists of lowercase letters, digits and
+    /// `-`.
     pub id: String,
     /// The title.
     pub title: String,
-    /// One sentence that says what the chart shows; also its alternative text.
+    /// A sentence that says what the chart shows, which is also its alternative text.
     pub caption: String,
-    /// The drawing.
+    /// The kind of chart and its data.
     pub drawing: Drawing,
 }
 
@@ -27,17 +28,17 @@ pub struct Chart {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawing {
-    /// Values against a quantity, one line per series.
+    /// A line chart: values against a quantity, with one line per series.
     Lines(Lines),
-    /// One bar per row, plain or stacked.
+    /// A bar chart with one bar per row, plain or stacked.
     Bars(Bars),
-    /// Intervals compared with a reference value.
+    /// A forest plot: intervals compared with a reference value.
     Forest(Forest),
-    /// Distributions of values, one per column; a darker cell contains more values.
+    /// Heat maps: one distribution per column. A darker cell contains more values.
     Heat(HeatMaps),
-    /// Cumulative distributions: the fraction of values at or below each value.
+    /// Cumulative distributions: for each value, the fraction of values at or below it.
     Distribution(Distribution),
-    /// A flame graph: calls, and each function's fraction of the total cost.
+    /// A flame graph: call stacks, and each function's fraction of the total cost.
     Flame(Flame),
 }
 
@@ -81,9 +82,9 @@ pub struct Lines {
 /// A line with a band that shows the intervals of its points.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// The name, drawn at the line's end. If multiple lines share a name, only the first is labeled.
+    /// The name at the end of the line. If multiple lines share a name, only the first is labeled.
     pub name: String,
-    /// The color's index; each subject has the same color in all charts of a document.
+    /// The color index. A subject has the same color in all charts of a document.
     pub colour: usize,
     /// The style of the line.
     pub stroke: Stroke,
@@ -105,13 +106,13 @@ pub enum Stroke {
     Steps,
 }
 
-/// The drawing of a line's intervals.
+/// The visibility of a line's intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Band {
-    /// Drawn as a band.
+    /// Intervals are drawn as a band.
     Shown,
-    /// Not drawn.
+    /// Intervals are not drawn.
     Hidden,
 }
 
@@ -120,7 +121,7 @@ pub enum Band {
 pub struct Bars {
     /// The axis of the bars' lengths.
     pub axis: Axis,
-    /// The names of the segments, with the indexes of their colors. Empty if the bars are not stacked.
+    /// The names and color indexes of the segments; empty if the bars are not stacked.
     pub parts: Vec<(String, usize)>,
     /// The rows, from top to bottom.
     pub rows: Vec<BarRow>,
@@ -131,9 +132,9 @@ pub struct Bars {
 pub struct BarRow {
     /// The name.
     pub name: String,
-    /// The heading above this row, if a new group of rows starts here; otherwise empty.
+    /// The heading above this row if a new group of rows starts here, otherwise empty.
     pub group: String,
-    /// The color's index, if the bar is not stacked.
+    /// The color index, if the bar is not stacked.
     pub colour: usize,
     /// The bar's length, with its interval.
     pub total: Quantity,
@@ -150,14 +151,14 @@ pub struct BarPart {
     pub value: Quantity,
 }
 
-/// Intervals compared with a reference value.
+/// A forest plot: intervals compared with a reference value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Forest {
     /// The axis of the values.
     pub axis: Axis,
     /// The reference value, such as 1 for a ratio.
     pub reference: f64,
-    /// The margin of equivalence, if any: values within reference × (1 ± margin) are equivalent.
+    /// The equivalence margin, if any: values within reference × (1 ± margin) are equivalent.
     pub margin: Option<f64>,
     /// The groups, from top to bottom.
     pub groups: Vec<ForestGroup>,
@@ -179,16 +180,16 @@ pub struct ForestRow {
     pub name: String,
     /// The estimate with its interval.
     pub value: Quantity,
-    /// The meaning.
+    /// The tone of the verdict, shown as a color.
     pub tone: Tone,
-    /// The label at the end of the row. If empty, the value is shown.
+    /// The label at the end of the row. If it is empty, the value is shown.
     pub label: String,
 }
 
-/// Heat maps, one below the other, with a common axis.
+/// Heat maps, one below the other, that share a value axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatMaps {
-    /// The vertical axis, for the values.
+    /// The value axis, which is vertical.
     pub axis: Axis,
     /// The meaning of the columns, such as `seconds since the start`.
     pub columns: String,
@@ -201,7 +202,7 @@ pub struct HeatMaps {
 pub struct HeatMap {
     /// The name.
     pub name: String,
-    /// The color's index.
+    /// The color index.
     pub colour: usize,
     /// The columns, from left to right.
     pub columns: Vec<HeatColumn>,
@@ -216,12 +217,12 @@ pub struct HeatColumn {
     pub counts: Vec<(f64, u64)>,
 }
 
-/// Cumulative distributions: the fraction of values at or below each value.
+/// Cumulative distributions: for each value, the fraction of values at or below it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Distribution {
     /// The axis of the values.
     pub values: Axis,
-    /// The scale of the fractions: [`Scale::Linear`] or [`Scale::Percentiles`].
+    /// The scale of the cumulative fractions: [`Scale::Linear`] or [`Scale::Percentiles`].
     pub shares: Scale,
     /// The lines.
     pub lines: Vec<DistributionLine>,
@@ -232,7 +233,7 @@ pub struct Distribution {
 pub struct DistributionLine {
     /// The name.
     pub name: String,
-    /// The color's index.
+    /// The color index.
     pub colour: usize,
     /// Values in the axis's unit, in ascending order, each with the number of occurrences.
     pub counts: Vec<(f64, u64)>,
@@ -244,7 +245,7 @@ pub struct Flame {
     /// The unit of the costs.
     #[serde(serialize_with = "super::unit_name::serialize_unit")]
     pub unit: Unit,
-    /// Call stacks, outermost function first, each with the cost of its innermost function alone.
+    /// Call stacks, outermost function first, each with the self cost of its innermost function.
     pub stacks: Vec<(Vec<String>, u64)>,
 }
 
@@ -271,7 +272,7 @@ impl Bars {
 }
 
 impl Forest {
-    /// Creates a forest plot of ratios compared with 1, in one group without a heading, without a margin.
+    /// Creates a forest plot of ratios compared with 1, in one group without heading and without a margin.
     pub fn of_ratios(title: &str, scale: Scale, rows: Vec<ForestRow>) -> Forest {
         Forest {
             axis: Axis::new(title, Unit::Ratio, scale),
@@ -286,7 +287,7 @@ impl Forest {
 }
 
 impl ForestRow {
-    /// Creates a row that shows its value at the end.
+    /// Creates a row whose label is its value.
     pub fn new(name: impl Into<String>, value: Quantity, tone: Tone) -> ForestRow {
         ForestRow {
             name: name.into(),

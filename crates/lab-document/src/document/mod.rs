@@ -30,19 +30,19 @@ pub struct Document {
     pub title: String,
     /// The question that the report answers; may be empty.
     pub question: String,
-    /// The time and the host of the measurement, in one line.
+    /// The time and the host of the measurement, as one line.
     pub made: String,
-    /// The benchlab version that made the measurement.
+    /// The version of benchlab that made the measurement.
     pub lab_version: String,
-    /// The answer, which a user sees first.
+    /// The answer, which users see first.
     pub answer: Answer,
     /// All other sections, in reading order.
     pub sections: Vec<Section>,
     /// All metrics as tidy rows, which the CSV, JSON and XML formats write.
     pub rows: Vec<Row>,
-    /// A sentence that says where the samples are stored.
+    /// A sentence that says where the samples are.
     pub source: String,
-    /// True if the run was saved, so that `benchlab report` can show this report again.
+    /// True if the run is saved, so that `benchlab report` can show this report again.
     #[serde(skip)]
     pub kept: bool,
 }
@@ -50,15 +50,16 @@ pub struct Document {
 /// The content of the first screen.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Answer {
-    /// The answer in one sentence, with its number. If it is empty, the first sentence of the first finding is the answer.
+    /// The answer in one sentence with its most important number. If it is empty, the first sentence of the first
+    /// finding serves as the answer.
     pub headline: String,
-    /// The values that the question asks for, if a table shows them better than the chart.
+    /// A table of the values that the question asks for, if a table shows them better than a chart.
     pub table: Option<Table>,
     /// The chart that answers the question.
     pub chart: Option<Chart>,
-    /// Plain sentences, the most important first; at most three findings.
+    /// Findings in plain sentences, the most important first. At most three are shown.
     pub findings: Vec<Finding>,
-    /// A sentence on what is inconclusive, with the command that resolves it.
+    /// A sentence that names the inconclusive comparisons and the command that would resolve them.
     pub undecided: Option<String>,
 }
 
@@ -66,7 +67,7 @@ impl Answer {
     /// The maximum number of findings that an answer shows.
     pub const MAX_FINDINGS: usize = 3;
 
-    /// True if nothing is known.
+    /// Returns true if there is no answer.
     pub fn is_empty(&self) -> bool {
         let has_values = self.table.is_some() || self.chart.is_some();
         !has_values
@@ -75,7 +76,7 @@ impl Answer {
             && self.undecided.is_none()
     }
 
-    /// Moves the answer to the top: returns it, empty if nothing is known, with the findings that it leaves.
+    /// Returns the answer as one sentence, and the remaining findings. The sentence is empty if there is no answer.
     pub fn split(&self) -> (String, Vec<Finding>) {
         if !self.headline.is_empty() {
             return (self.headline.clone(), self.findings.clone());
@@ -100,7 +101,8 @@ impl Answer {
     }
 }
 
-/// Splits a text after its first sentence: after a full stop that a blank and a capital letter or a quoted name follow.
+/// Splits a text after its first sentence. A sentence ends at a period before a space and a capital letter or a
+/// backtick.
 fn first_sentence(text: &str) -> (&str, &str) {
     let begins = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
     let mut stops = text.match_indices(". ").map(|(at, _)| at);
@@ -115,13 +117,13 @@ fn first_sentence(text: &str) -> (&str, &str) {
 pub struct Finding {
     /// The topic in a few words, such as a target or a kind of warning; may be empty.
     ///
-    /// If there are multiple warnings, the first screen shows only their labels.
+    /// If there are multiple warnings, the first screen lists only their labels.
     pub label: String,
     /// The sentences.
     pub text: String,
-    /// The meaning.
+    /// The tone, which is shown as a color.
     pub tone: Tone,
-    /// The finding as data for programs: an object whose `code` identifies the sentence.
+    /// The finding in machine-readable form: an object whose `code` identifies the sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
 }
@@ -139,14 +141,14 @@ pub struct Section {
     pub sections: Vec<Section>,
 }
 
-/// The importance of a section for the answer.
+/// The importance of a section for the answer, which determines whether the section is folded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
     /// Always shown.
     #[default]
     Shown,
-    /// Only for reference; folded in formats that support folding.
+    /// Reference material, which is folded in formats that support it.
     Folded,
 }
 
@@ -166,7 +168,7 @@ pub enum Item {
     Chart(Chart),
     /// A highlighted sentence, such as a warning.
     Finding(Finding),
-    /// A program's output, line by line, in a fixed-width font.
+    /// The output of a program, line by line in a fixed-width font.
     Log(Vec<String>),
 }
 
@@ -181,7 +183,7 @@ impl Finding {
         }
     }
 
-    /// Adds the data that the sentences were made from.
+    /// Adds the machine-readable data from which the sentences were built.
     pub fn with_data(self, data: &impl Serialize) -> Finding {
         Finding {
             data: serde_json::to_value(data).ok(),
@@ -201,7 +203,7 @@ impl Finding {
 }
 
 impl Section {
-    /// Creates a section that is shown.
+    /// Creates a section that is not folded.
     pub fn new(title: impl Into<String>) -> Section {
         Section {
             title: title.into(),
@@ -217,7 +219,7 @@ impl Section {
         }
     }
 
-    /// Creates a section with one table; the section is empty if the table has no rows.
+    /// Creates a section with one table. The section is empty if the table has no rows.
     pub fn of_table(title: impl Into<String>, table: Table) -> Section {
         let mut section = Section::new(title);
         section.table(table);
@@ -254,7 +256,7 @@ impl Section {
         }
     }
 
-    /// Adds a section, unless it is empty.
+    /// Adds a subsection, unless it is empty.
     pub fn section(&mut self, section: Section) {
         if !section.is_empty() {
             self.sections.push(section);
@@ -279,7 +281,7 @@ impl Document {
         self.answer.chart.iter().chain(charts).collect()
     }
 
-    /// Every table, that of the answer first, in the order in which they are read.
+    /// Returns all tables in reading order, starting with the answer's table.
     pub fn tables(&self) -> Vec<&Table> {
         let tables = self.items().filter_map(|item| match item {
             Item::Table(table) => Some(table),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers with a unit and an interval, which each format writes in its own way.
+//! Numbers with a unit and an interval. Each format writes them in its own way.
 
 use super::unit_name;
 use lab_model::{Interval, Unit};
@@ -19,9 +19,10 @@ pub struct Quantity {
 /// The precision of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Precision {
-    /// The number was counted, set or read, so there is nothing to estimate.
+    /// The number was counted, configured or read, so it has no uncertainty.
     Exact,
-    /// The number is an estimate with bounds at a confidence level of 0 to 1. A level of 0 means no interval.
+    /// The number is an estimate with bounds at a confidence level between 0 and 1. A level of 0 means that there is no
+    /// interval.
     Within {
         /// Lower bound.
         low: f64,
@@ -42,7 +43,7 @@ impl Quantity {
         }
     }
 
-    /// Creates a count. `counted` names the counted things in the plural.
+    /// Creates a count. `counted` names the counted objects in the plural.
     pub fn count(n: u64, counted: &'static str) -> Quantity {
         Quantity::exact(n as f64, Unit::Count(counted.into()))
     }
@@ -88,7 +89,7 @@ impl Quantity {
     }
 }
 
-/// Serializes `value` and `unit`, and for an estimate with an interval `low`, `high` and `level`.
+/// Serializes `value` and `unit`. An estimate with an interval also has `low`, `high` and `level`.
 impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let interval = self.interval();

@@ -5,7 +5,7 @@ use super::{Quantity, unit_name};
 use lab_model::{Direction, Metric};
 use serde::{Serialize, Serializer};
 
-/// The result of one subject at one point in one metric.
+/// The result for one subject, one point and one metric.
 ///
 /// An empty string means that the field does not apply.
 #[derive(Clone, Debug, Serialize)]
@@ -25,15 +25,15 @@ pub struct Row {
     /// The metric.
     #[serde(serialize_with = "metric")]
     pub metric: Metric,
-    /// The value, or `None` if it could not be measured; [`Row::note`] says why.
+    /// The value, or `None` if it could not be measured. [`Row::note`] gives the reason.
     pub value: Option<Quantity>,
-    /// The ratio to the baseline; a value below 1 is better.
+    /// The ratio to the baseline. A value below 1 is better.
     pub ratio: Option<Quantity>,
     /// The adjusted p-value of the null hypothesis that the ratio is 1.
     pub p: Option<f64>,
     /// `faster`, `slower`, `equivalent`, `small-but-real`, `inconclusive`, or empty.
     pub verdict: String,
-    /// The number of complete blocks that the value is based on.
+    /// The number of complete blocks on which the value is based.
     pub blocks: Option<u32>,
     /// The reason why a value is missing, or a remark.
     pub note: String,

@@ -5,7 +5,7 @@ use super::{Quantity, Tone};
 use lab_model::Unit;
 use serde::Serialize;
 
-/// A table whose first column names the rows.
+/// A table. The first column names the rows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Table {
     /// The title; may be empty if the section's heading serves as the title.
@@ -27,7 +27,7 @@ pub struct Column {
     pub title: String,
     /// The unit of all quantities in the column, if they share one.
     ///
-    /// A format may then use one magnitude for the whole column.
+    /// A format may use the same magnitude for the whole column.
     #[serde(serialize_with = "super::unit_name::serialize_unit_of")]
     pub unit: Option<Unit>,
 }
@@ -37,9 +37,9 @@ pub struct Column {
 pub struct Cell {
     /// The content.
     pub content: CellContent,
-    /// A second, smaller line; may be empty.
+    /// A note that is shown as a second, smaller line; may be empty.
     pub note: String,
-    /// The meaning.
+    /// The tone, which is shown as a color.
     pub tone: Tone,
 }
 
@@ -47,7 +47,7 @@ pub struct Cell {
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(untagged)]
 pub enum CellContent {
-    /// Nothing, because the column does not apply.
+    /// No content, because the column does not apply.
     #[default]
     Empty,
     /// Text.
@@ -84,7 +84,7 @@ impl Table {
         self.row(std::iter::once(name.into()).chain(cells).collect());
     }
 
-    /// Inserts a sentence before the caption.
+    /// Inserts a sentence at the beginning of the caption.
     pub fn captioned(self, text: &str) -> Table {
         let caption = format!("{text} {}", self.caption);
         Table {
@@ -93,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Removes the columns in which every cell is empty, except for the first column.
+    /// Removes all columns without content, except for the first column.
     pub fn without_empty_columns(mut self) -> Table {
         for column in (1..self.columns.len()).rev() {
             if self.rows.iter().all(|row| row[column].is_empty()) {
@@ -130,7 +130,7 @@ impl From<String> for Column {
 }
 
 impl CellContent {
-    /// Returns the number, if the content is a number.
+    /// Returns the number, if the cell contains one.
     pub fn quantity(&self) -> Option<&Quantity> {
         match self {
             CellContent::Quantity(quantity) => Some(quantity),
@@ -140,7 +140,7 @@ impl CellContent {
 }
 
 impl Cell {
-    /// Returns true if the cell has no number and no text other than a dash.
+    /// Returns true if the cell contains neither a number nor text other than a dash.
     fn is_empty(&self) -> bool {
         match &self.content {
             CellContent::Empty => true,
@@ -159,7 +159,7 @@ impl Cell {
         Cell { tone, ..self }
     }
 
-    /// Adds a second line.
+    /// Adds a note as a second line.
     pub fn noted(self, note: impl Into<String>) -> Cell {
         Cell {
             note: note.into(),

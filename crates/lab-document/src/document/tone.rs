@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The meaning of an element of a document.
+//! The tone of an element of a document: good, bad or neutral.
 
 use serde::Serialize;
 
-/// The meaning of a cell or a line, shown as a color. The text says it, too.
+/// The tone of a cell or a line, shown as a color. The text always expresses it, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// No particular meaning.
+    /// Neutral.
     #[default]
     Plain,
     /// Better than the baseline.
@@ -18,7 +18,7 @@ pub enum Tone {
     Same,
     /// Inconclusive.
     Undecided,
-    /// Something went wrong.
+    /// An error or a warning.
     Alarm,
 }
 
@@ -28,7 +28,7 @@ impl Tone {
         matches!(self, Tone::Alarm | Tone::Undecided)
     }
 
-    /// Returns the tone as a word, such as for a CSS class.
+    /// Returns the tone as a word, which serves as a CSS class.
     pub fn word(self) -> &'static str {
         match self {
             Tone::Plain => "plain",

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's rows as tidy CSV (RFC 4180), with plain numbers.
 //!
-//! Text is written verbatim, for programs. For a spreadsheet, use the workbook, in which text never becomes a formula.
+//! Text is written unchanged, for programs. For spreadsheets, use the workbook, in which text never becomes a formula.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::document::Document;
 use crate::output::{Error, Format, Rendered};
 
-/// This format.
+/// The CSV format.
 pub const FORMAT: Format = Format {
     name: "csv",
     extension: "csv",
@@ -20,7 +20,7 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// Renders a row of headings and one row for each row of the document.
+/// Renders a heading line, followed by one line for each row of the document.
 ///
 /// Returns an error if the CSV writer fails.
 pub fn render(document: &Document) -> Result<String, csv::Error> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables as sanitized text, with units in the headings if a column has one magnitude.
+//! Tables as sanitized text. If all numbers of a column share a magnitude, its heading contains the unit.
 
 use super::quantity::{self, Magnitude};
 use super::text::clean;
@@ -33,7 +33,7 @@ pub struct GridCell {
     pub interval: String,
     /// A second line; may be empty.
     pub note: String,
-    /// The meaning.
+    /// The tone, which is shown as a color.
     pub tone: Tone,
 }
 
@@ -72,7 +72,7 @@ impl Grid {
         }
     }
 
-    /// Transposes the table; the names of the rows become headings.
+    /// Transposes the table, so that the row names become headings.
     pub fn turned(&self) -> Grid {
         let numeric = self.columns.iter().skip(1).all(|column| column.numeric);
         let first = self.columns.iter().take(1).cloned();
@@ -98,7 +98,7 @@ impl Grid {
 
 /// Returns the unit of all quantities of a column, if they share one.
 ///
-/// Without a unit in the column's definition, the column must not contain text.
+/// If the column's definition has no unit, the column must not contain text.
 fn unit(table: &Table, i: usize) -> Option<&Unit> {
     let contents = || table.rows.iter().map(|row| &row[i].content);
     let mut quantities = contents().filter_map(CellContent::quantity);
@@ -119,7 +119,7 @@ fn holds_numbers(table: &Table, i: usize) -> bool {
     !words && contents.any(|c| c.quantity().is_some())
 }
 
-/// Returns a common magnitude for a set of columns.
+/// Returns the magnitude that all quantities of a set of columns can share, if there is one.
 fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magnitude> {
     let cells = table
         .rows

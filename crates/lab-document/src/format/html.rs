@@ -15,16 +15,16 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-/// The maximum length of a title, in characters, because command lines can be very long.
+/// The maximum length of a title in characters. Titles may contain long command lines.
 const TITLE: usize = 400;
-/// Tables with more rows than this are folded.
+/// The maximum number of rows of a table that is not folded.
 const ROWS: usize = 40;
 
-/// The content security policy: nothing may be loaded or run, except for the page's own inline style sheet.
+/// The content security policy, which forbids loading or running anything except for the page's inline style sheet.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// Returns the page's script, which only pages with a flame graph have.
+/// Returns the page's script. Only pages with a flame graph have one.
 ///
 /// The policy allows the script by its hash (Content Security Policy Level 3, 2.3.1).
 fn script(document: &Document) -> Option<&'static str> {
@@ -43,7 +43,7 @@ fn policy(script: Option<&str>) -> String {
     })
 }
 
-/// This format.
+/// The HTML format.
 pub const FORMAT: Format = Format {
     name: "html",
     extension: "html",
@@ -78,7 +78,7 @@ pub fn render(document: &Document) -> Result<String, Error> {
 
 /// Renders the content of the page's `body`, for embedding in another page.
 ///
-/// The other page needs [`style_sheet`]. Returns an error if a chart cannot be drawn.
+/// The other page must include [`style_sheet`]. Returns an error if a chart cannot be drawn.
 pub fn body(document: &Document) -> Result<String, Error> {
     Ok(clean_lines(&content(document)?.into_string()))
 }
@@ -122,9 +122,9 @@ fn short(text: &str) -> String {
     short
 }
 
-/// Returns one unique ID for each section.
+/// Returns a unique ID for each section.
 ///
-/// The ID consists of the words of the title, with a number if another section has the same words.
+/// The ID consists of the words of the title. If another section has the same words, a number is added.
 fn ids(sections: &[&Section]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for section in sections {
@@ -147,7 +147,7 @@ fn navigation(sections: &[&Section], ids: &[String]) -> Markup {
     }
 }
 
-/// Renders the answer, which comes first.
+/// Renders the answer, which is the top of the page.
 fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<Markup, Error> {
     let answer = &document.answer;
     let warns = |section: &&Section| {
@@ -181,7 +181,7 @@ fn section(section: &Section, level: usize, id: &str) -> Result<Markup, Error> {
     let id = (!id.is_empty()).then_some(id);
     Ok(match section.detail {
         Detail::Shown => html! { section id=[id] { (heading(&section.title, level)) (content) } },
-        // Browsers open the section for a link to the `div` inside it.
+        // If a link leads to the `div` inside a folded section, browsers open the section.
         Detail::Folded => html! {
             details class="section" {
                 summary { (heading(&section.title, level)) }
@@ -224,7 +224,7 @@ fn finding(finding: &Finding) -> Markup {
     }
 }
 
-/// Renders a chart that scrolls within its box on small screens, or is replaced there by a narrow chart.
+/// Renders a chart that scrolls horizontally on small screens, unless there is a narrow version for them.
 fn figure(chart: &Chart, narrow: Option<String>) -> Result<Markup, Error> {
     let svg = chart::svg(chart)?;
     let wide = match narrow {
@@ -240,9 +240,9 @@ fn figure(chart: &Chart, narrow: Option<String>) -> Result<Markup, Error> {
     })
 }
 
-/// Renders a table that scrolls within its box.
+/// Renders a table that scrolls horizontally if it is too wide.
 ///
-/// A long table is folded; a table without rows is left out.
+/// A long table is folded. A table without rows is omitted.
 fn table(table: &Table) -> Markup {
     match table.rows.len() {
         0 => html! {},

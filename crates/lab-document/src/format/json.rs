@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document for programs, complete except for the drawings of charts.
+//! A document as JSON for programs. Everything is included except for the drawings of charts.
 //!
 //! docs/formats.md describes the schema.
 
@@ -7,7 +7,7 @@ use crate::document::Document;
 use crate::output::{Error, Format, Rendered};
 use serde::Serialize;
 
-/// This format.
+/// The JSON format.
 pub const FORMAT: Format = Format {
     name: "json",
     extension: "json",
@@ -23,9 +23,9 @@ pub const FORMAT: Format = Format {
 /// The name of the schema.
 pub const SCHEMA: &str = "benchlab-document";
 
-/// The schema's version.
+/// The version of the schema.
 ///
-/// The version changes if a name is removed or changes its meaning, not if a name is added.
+/// The version increases if a name is removed or its meaning changes, but not if a name is added.
 pub const VERSION: u32 = 1;
 
 /// Renders the document as one JSON object, with a line feed at the end.

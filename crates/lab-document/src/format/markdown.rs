@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as GitHub Flavored Markdown, for issues and wikis, with the answer first.
+//! A document as GitHub Flavored Markdown, for issues and wikis. The answer comes first.
 
 use super::grid::{Grid, GridCell};
 use super::text::clean;
@@ -7,7 +7,7 @@ use super::{values, warnings};
 use crate::document::{Detail, Document, Finding, Item, Section, Table};
 use crate::output::{Format, Rendered};
 
-/// This format.
+/// The Markdown format.
 pub const FORMAT: Format = Format {
     name: "markdown",
     extension: "md",
@@ -104,7 +104,7 @@ impl MarkdownText {
         self.text += &format!("{} {}\n\n", "#".repeat(level.min(6)), escape(text));
     }
 
-    /// Adds an empty line after a list.
+    /// Ends a list with an empty line.
     fn end(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
@@ -164,7 +164,7 @@ impl MarkdownText {
         self.text += &format!("| {} |\n", cells.join(" | "));
     }
 
-    /// Writes a code fence that no line of the log can close (CommonMark 0.31, 4.5 Fenced code blocks).
+    /// Writes a log in a code fence that no line of the log can close (CommonMark 0.31, 4.5 Fenced code blocks).
     fn log(&mut self, lines: &[String]) {
         let lines: Vec<String> = lines.iter().map(|line| clean(line)).collect();
         let longest = |line: &String| line.split(|c| c != '`').map(str::len).max();
@@ -174,9 +174,9 @@ impl MarkdownText {
     }
 }
 
-/// Formats a cell.
+/// Formats a table cell.
 ///
-/// Brackets around numbers are not escaped, because they do not form links.
+/// Brackets around numbers are not escaped, because they cannot form links.
 fn cell(cell: &GridCell) -> String {
     let interval = match cell.interval.as_str() {
         interval
@@ -195,7 +195,7 @@ fn cell(cell: &GridCell) -> String {
     }
 }
 
-/// Escapes text at the beginning of a line, where it must not start a list, a rule or a heading.
+/// Escapes text for the beginning of a line, where it must not start a list, a thematic break or a heading.
 fn line(text: &str) -> String {
     let text = escape(text);
     let digits = text.chars().take_while(char::is_ascii_digit).count();
@@ -207,7 +207,7 @@ fn line(text: &str) -> String {
     }
 }
 
-/// Escapes text so that Markdown shows it verbatim (CommonMark 0.31, 2.4 Backslash escapes), on one line.
+/// Escapes text so that Markdown shows it unchanged and on one line (CommonMark 0.31, 2.4 Backslash escapes).
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in clean(text).trim().chars() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Output formats, each of which renders any document regardless of the kind of run.
+//! Output formats. Each one renders any document, regardless of the kind of run.
 
 pub mod csv;
 mod grid;
@@ -22,15 +22,15 @@ use crate::document::{Document, Finding};
 
 /// The top of a document.
 struct Top {
-    /// The answer; the question or the title if nothing is known.
+    /// The answer. If there is none, the question or the title.
     headline: String,
-    /// The question, the title and the date, as far as the headline does not show them.
+    /// The question, the title and the date, unless the headline already contains them.
     about: String,
-    /// The findings that follow.
+    /// The remaining findings.
     findings: Vec<Finding>,
 }
 
-/// Returns the top of a document: the answer first.
+/// Returns the top of a document, which starts with the answer.
 fn top(document: &Document) -> Top {
     let Document {
         title,
@@ -56,9 +56,9 @@ fn top(document: &Document) -> Top {
     }
 }
 
-/// Summarizes the warnings: their total, and their count by label.
+/// Summarizes the warnings: the total number, and the number for each label.
 ///
-/// If all warnings have the same label, the summary quotes the first one. Empty if there are no warnings.
+/// If all warnings have the same label, the summary quotes the first one. The text is empty without warnings.
 fn warnings(document: &Document) -> String {
     let warnings = document.warnings();
     let Some(first) = warnings.first() else {

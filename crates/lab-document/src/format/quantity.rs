@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats quantities for people, with a suitable unit and no more digits than the interval supports.
+//! Formats quantities for people, with a suitable unit and with no more digits than the interval justifies.
 
 use crate::document::{Precision, Quantity};
 use lab_model::{Unit, grouped, trimmed};
 
-/// If the bounds differ by this factor or more, the estimate and its bounds are each rounded on their own.
+/// The ratio of the bounds from which the estimate and each bound are rounded independently.
 const FAR_APART: f64 = 20.0;
 
-/// An interval above 0 whose bounds differ by more than this factor is not informative.
+/// The ratio of the bounds above which a positive interval is shown as very wide, because it is not informative.
 const UNKNOWN: f64 = 1e4;
 
-/// Values of a column fit one magnitude if all lie within this range in that magnitude.
+/// The range in which all values of a column must lie to share a magnitude.
 const FITTING: std::ops::Range<f64> = 0.01..10_000.0;
 
-/// Numbers of this size or more are written with an exponent; they are not plausible measurements.
+/// The smallest number that is written with an exponent. Such numbers are not plausible measurements.
 const ABSURD: f64 = 1e18;
 
-/// A divisor for numbers of a unit, and the name of the resulting unit.
+/// A divisor for numbers of a unit, and the name of the resulting unit, such as 1,000 and `µs` for nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Magnitude {
     /// The divisor, greater than 0.
@@ -30,28 +30,28 @@ pub fn sentence(quantity: &Quantity) -> String {
     Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).sentence()
 }
 
-/// Formats an estimate with its interval for an axis label: `41,200/s (40,900 to 41,500)`.
+/// Formats an estimate with its interval for the label of a chart: `41,200/s (40,900 to 41,500)`.
 ///
-/// The axis title names the counted things.
+/// The axis title names the counted objects, so the label does not.
 pub fn label(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).sentence()
 }
 
-/// Formats the value alone, to as many digits as its interval supports: `12.34 µs`.
+/// Formats a value without its interval, with as many digits as the interval justifies: `12.34 µs`.
 pub fn alone(quantity: &Quantity) -> String {
     Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).with_unit()
 }
 
-/// Formats the value alone for an axis label: `41,200/s`.
+/// Formats a value without its interval for the label of a chart: `41,200/s`.
 ///
-/// The axis title names the counted things.
+/// The axis title names the counted objects, so the label does not.
 pub fn short(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
 }
 
-/// Formats an axis tick in the unit that suits `most`.
+/// Formats an axis tick in the unit that suits `most`, a value of the same axis.
 ///
-/// The text has at most four digits, without trailing zeros and without the name of the counted things.
+/// The text has at most four digits, and neither trailing zeros nor the name of the counted objects.
 pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -67,22 +67,22 @@ pub fn integer(count: u64) -> String {
     grouped(count)
 }
 
-/// Formats a level such as 0.95 as `95 %`, never rounded up.
+/// Formats a confidence level such as 0.95 as `95 %`. The level is never rounded up.
 pub fn level(level: f64) -> String {
     let percent = (level * 1e4 + 1e-6).floor() / 100.0;
     format!("{percent} %")
 }
 
-/// Returns the magnitude that suits a value.
+/// Returns the magnitude in which a value is easy to read.
 pub fn magnitude(unit: &Unit, value: f64) -> Magnitude {
     let mut all = magnitudes(unit);
-    // A value that rounds up to the next magnitude is written in that magnitude: 999.7 ns is 1.00 µs.
+    // A value that rounds up to the next magnitude uses that magnitude: 999.7 ns is 1.00 µs.
     let fits = |m: &Magnitude| value.abs() >= m.divisor * 0.9995;
     let index = all.iter().position(fits).unwrap_or(all.len() - 1);
     all.swap_remove(index)
 }
 
-/// Returns the magnitude that suits a value, without the name of the counted things.
+/// Returns the magnitude that suits a value, without the name of the counted objects.
 fn unnamed(unit: &Unit, value: f64) -> Magnitude {
     let magnitude = magnitude(unit, value);
     let name = match unit {
@@ -93,7 +93,7 @@ fn unnamed(unit: &Unit, value: f64) -> Magnitude {
     Magnitude { name, ..magnitude }
 }
 
-/// Returns one magnitude for all quantities of a column.
+/// Returns the magnitude that all quantities of a column can share.
 ///
 /// Returns `None` if the values are too far apart for one magnitude, or if no quantity has this unit.
 pub fn common_magnitude<'q>(
@@ -116,9 +116,10 @@ pub fn common_magnitude<'q>(
     all.into_iter().max_by_key(|m| count(m, 1.0..1000.0))
 }
 
-/// Formats a value and its interval separately: `12.34` and `[12.29, 12.41] µs`, or `12.34 µs` and an empty text.
+/// Formats a value and its interval as separate texts: `12.34` and `[12.29, 12.41] µs`, or `12.34 µs` and an empty
+/// text.
 ///
-/// The unit is left out if the whole column has one magnitude, which the heading names.
+/// The unit is omitted if the whole column shares a magnitude, because the heading contains the unit.
 pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String) {
     let digits = match column {
         Some(magnitude) => Digits::in_column(quantity, magnitude),
@@ -139,20 +140,21 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
 struct Digits {
     value: String,
     interval: ShownInterval,
-    /// Has an empty name if each number already includes its unit, or if the column's heading names it.
+    /// The magnitude. Its name is empty if each number includes its own unit, or if the column's heading contains the
+    /// unit.
     magnitude: Magnitude,
 }
 
 enum ShownInterval {
     None,
     Unknown,
-    /// Wider than [`UNKNOWN`].
+    /// The bounds differ by more than a factor of [`UNKNOWN`].
     Wide,
     Known(String, String),
 }
 
 impl Digits {
-    /// Formats a quantity in a magnitude; if the bounds are far apart, each number in its own unit.
+    /// Formats a quantity in one unit. If the bounds are far apart, each number has its own unit.
     fn new(quantity: &Quantity, magnitude: &Magnitude) -> Digits {
         let unit = &quantity.unit;
         Digits::with(quantity, magnitude.clone(), |number| {
@@ -164,7 +166,7 @@ impl Digits {
         })
     }
 
-    /// Formats a quantity in the magnitude of a column, without its name.
+    /// Formats a quantity in a column's magnitude, without the unit.
     fn in_column(quantity: &Quantity, column: &Magnitude) -> Digits {
         let nameless = Magnitude {
             name: String::new(),
@@ -175,7 +177,7 @@ impl Digits {
         })
     }
 
-    /// Formats a quantity. `far` formats the numbers if the bounds are far apart.
+    /// Formats a quantity. If the bounds are far apart, `far` formats each number.
     fn with(quantity: &Quantity, magnitude: Magnitude, far: impl Fn(f64) -> String) -> Digits {
         let Quantity { value, unit, .. } = quantity;
         let scaled = value / magnitude.divisor;
@@ -257,7 +259,7 @@ fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
             (f64::from(1 << 10), "KiB"),
             (1.0, "B"),
         ]),
-        // Disk and network speeds are given in powers of 1,000, memory in powers of 1,024.
+        // Disk and network speeds use powers of 1,000, memory sizes powers of 1,024.
         Unit::PerSecond(what) if what == "bytes" => {
             named(&[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
         }
@@ -269,7 +271,8 @@ fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
     }
 }
 
-/// Returns the number that the magnitude has to suit: the value, or the interval's half-width if that is larger.
+/// Returns the number that determines the magnitude: the value, or the half-width of an interval around 0 if that is
+/// larger.
 fn size(quantity: &Quantity) -> f64 {
     let half = quantity.bounds().filter(|(low, _)| *low <= 0.0);
     let half = half.map_or(0.0, |(low, high)| half_width(quantity.value, low, high));
@@ -286,13 +289,13 @@ fn half_width(value: f64, low: f64, high: f64) -> f64 {
     (high - value).max(value - low)
 }
 
-/// Returns the number of decimals that an interval supports.
+/// Returns the number of decimals that an interval justifies.
 fn supported(value: f64, low: f64, high: f64) -> i32 {
     let half = half_width(value, low, high);
     if half <= 0.0 {
         return significant(value, 3);
     }
-    // A nonzero bound is not written as 0 if two digits of the value suffice to show it.
+    // A nonzero bound is not rounded to 0 if two significant digits of the value suffice to show it.
     let bound = if low > 0.0 {
         significant(low, 1).min(significant(value, 2))
     } else {
@@ -306,44 +309,44 @@ fn supported(value: f64, low: f64, high: f64) -> i32 {
     places(half).max(bound).min(most)
 }
 
-/// Returns the number of decimals that show one significant digit of a half-width, or two if the first digit is 1 or 2
-/// (the rule of the Particle Data Group, simplified).
+/// Returns the number of decimals that show a half-width with one significant digit, or with two if the first digit is
+/// 1 or 2. This is a simplified form of the Particle Data Group's rule.
 ///
-/// The result is negative if even whole numbers are too fine.
+/// The result is negative if the number must be rounded to tens, hundreds, and so on.
 fn places(half: f64) -> i32 {
     let exponent = half.log10().floor();
     let first = half / 10f64.powf(exponent);
     -exponent as i32 + i32::from(first < 2.95)
 }
 
-/// Returns the number of decimals that show `n` significant digits, 1 to 9.
+/// Returns the number of decimals that show `n` significant digits, where `n` is 1 to 9.
 ///
-/// The result is negative if whole numbers have more digits.
+/// The result is negative if the integer part has more than `n` digits.
 fn significant(value: f64, n: i32) -> i32 {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
     let exponent = value.abs().log10().floor() as i32;
-    // 9.996 is rounded to 10.0, which has one more digit before the decimal point.
+    // 9.996 rounds to 10.0, which has one more digit before the decimal point.
     let rounds_up = value.abs() >= 10f64.powi(exponent + 1) * (1.0 - 0.5 * 10f64.powi(-n));
     n - 1 - exponent - i32::from(rounds_up)
 }
 
-/// Formats a number without an interval: counts in full, other numbers to three digits.
+/// Formats a number without an interval. Counts are written in full, other numbers to three significant digits.
 fn reading(value: f64, unit: &Unit) -> String {
     let is_whole = value.fract() == 0.0 && matches!(unit, Unit::Count(_) | Unit::Ratio);
     let decimals = match unit {
         _ if is_whole => 0,
-        // Almost 100 % is not 100 %: 99.996 % is not rounded up to 100 %.
+        // Percentages just below 100 % are not rounded up to 100 %: 99.996 % stays 99.996 %.
         Unit::Share if value < 100.0 => significant(value, 3).max(significant(100.0 - value, 1)),
         _ => significant(value, 3),
     };
     digits(value, decimals, unit)
 }
 
-/// Formats a number with the given number of decimals, never as `-0`.
+/// Formats a number with the given number of decimals. Zero is never written as `-0`.
 ///
-/// If `decimals` is negative, counts and rates are rounded before the decimal point, too.
+/// If `decimals` is negative, counts and rates are rounded to tens, hundreds, and so on.
 fn digits(value: f64, decimals: i32, unit: &Unit) -> String {
     match value {
         value if value.is_nan() => return "?".into(),
@@ -352,7 +355,7 @@ fn digits(value: f64, decimals: i32, unit: &Unit) -> String {
         value if value.abs() >= ABSURD => return format!("{value:.1e}"),
         _ => {}
     }
-    // The clamp covers bounds that are extremely far apart, which support no digit.
+    // Bounds that are extremely far apart do not justify any digit, so the number of decimals is clamped.
     let decimals = decimals.clamp(-17, 9);
     let coarse = matches!(unit, Unit::Count(_) | Unit::PerSecond(_)) && decimals < 0;
     let value = if coarse {

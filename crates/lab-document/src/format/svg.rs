@@ -5,7 +5,7 @@ use crate::chart::{file_name, standalone};
 use crate::document::Document;
 use crate::output::{Error, File, Format, Rendered};
 
-/// This format.
+/// The SVG format.
 pub const FORMAT: Format = Format {
     name: "svg",
     extension: "svg",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document for a terminal, either the answer on one screen or the complete document.
+//! A document for a terminal: the answer on one screen, or the complete document.
 
 mod chart;
 mod pen;
@@ -12,19 +12,19 @@ use super::text::{clean, cut, wrap, wrap_at_most, wrap_sentences};
 use crate::document::{Chart, Document, Finding, Item, Section, Table, Tone};
 use crate::output::{Format, Rendered, Terminal};
 
-/// The height of the first screen in lines: 40, less two for the caller's message about the saved file.
+/// The height of the first screen in lines: 40, minus two for the caller's message about the saved file.
 const SCREEN: usize = 38;
-/// Lines of the headline, and of the line below it.
+/// The maximum number of lines of the headline, and of the text below it.
 const HEADLINE: usize = 4;
 const ABOUT: usize = 3;
-/// The maximum number of findings next to a table or a chart. Without these, the findings are the answer.
+/// The maximum number of findings next to a table or a chart. Without those, all findings are shown.
 const FINDINGS: usize = 3;
 /// The maximum number of lines of a finding.
 const FINDING: usize = 3;
-/// The minimum width in columns; narrower text is not legible.
+/// The minimum width in columns, since narrower text is not legible.
 const NARROWEST: usize = 40;
 
-/// This format.
+/// The terminal format.
 pub const FORMAT: Format = Format {
     name: "terminal",
     extension: "txt",
@@ -33,7 +33,7 @@ pub const FORMAT: Format = Format {
     render: |document, terminal| Ok(Rendered::Text(render(document, terminal))),
 };
 
-/// Renders a section as text; every line ends with a line feed.
+/// Renders a section as text. Every line ends with a line feed.
 pub fn section(section: &Section, terminal: Terminal) -> String {
     let mut page = Screen::new(terminal);
     page.section(section, 1);
@@ -52,7 +52,7 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
     page.lines.join("\n") + "\n"
 }
 
-/// The lines written so far, and the settings for more lines.
+/// The lines written so far, and the settings for writing more.
 struct Screen {
     lines: Vec<String>,
     width: usize,
@@ -203,7 +203,7 @@ impl Screen {
         self.lines.extend(wrap(&clean(text), self.width));
     }
 
-    /// Writes text after a mark, with the following lines indented to match.
+    /// Writes text after a mark. The following lines are indented to align with the text.
     fn hanging_indent(&mut self, mark: &str, text: &str) {
         let lead = mark.chars().count();
         let lines = wrap(&clean(text), self.width - lead);
@@ -221,7 +221,7 @@ impl Screen {
         self.labelled(&finding.label, &finding.text, finding.tone, lines);
     }
 
-    /// Writes a list item that begins with its label, in the color of its meaning.
+    /// Writes a list item that begins with its label, colored by tone.
     fn labelled(&mut self, label: &str, text: &str, tone: Tone, lines: usize) {
         let label = clean(label);
         let text = match label.as_str() {
@@ -256,7 +256,8 @@ impl Screen {
         self.blank();
     }
 
-    /// Writes a chart in at most `room` lines; the title, the caption and the axis are always written.
+    /// Writes a chart in at most `room` lines. The title, the caption and the axis are always written, even if they
+    /// need more.
     fn chart(&mut self, chart: &Chart, room: usize) {
         let begin = self.lines.len();
         let title = cut(&clean(&chart.title), self.width);

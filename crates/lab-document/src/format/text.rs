@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sanitizes external text, and cuts and wraps text to a width in columns.
+//! Sanitizes external text, and truncates and wraps text to a width in columns.
 
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Units that stay on the same line as their number.
+/// Units that must stay on the same line as their number.
 const UNITS: [&str; 10] = ["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "min"];
 
 /// Replaces control characters and bidirectional formatting characters with spaces.
 ///
-/// Names and log lines come from outside. A control character would move the cursor, and a bidirectional formatting
-/// character (Unicode Standard Annex 9) would change the displayed text.
+/// Names and log lines come from outside benchlab. A control character could move the cursor, and a bidirectional
+/// formatting character (Unicode Standard Annex 9) could change the displayed text.
 pub fn clean(text: &str) -> String {
     let legible = text
         .chars()
@@ -20,7 +20,7 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
-/// Sanitizes text of multiple lines as [`clean`] does.
+/// Sanitizes each line of a text as [`clean`] does.
 pub fn clean_lines(text: &str) -> String {
     let harmful = |c| c != '\n' && is_harmful(c);
     text.chars()
@@ -34,7 +34,7 @@ fn is_harmful(c: char) -> bool {
     c.is_control() || turns || breaks
 }
 
-/// Cuts sanitized text to a width, with `…` in place of the removed text.
+/// Truncates sanitized text to a width. `…` replaces the removed text.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.into();
@@ -60,8 +60,8 @@ pub fn pad_left(text: &str, width: usize) -> String {
 
 /// Wraps sanitized text to lines of at most `width`.
 ///
-/// Lines break at spaces, but not between a number and its unit, and within a word only if the word is too long. An
-/// empty text gives no lines.
+/// Lines break at spaces, but not between a number and its unit. A word is broken only if it is too long for a line. An
+/// empty text produces no lines.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = Options::new(width.max(2))
         .word_separator(WordSeparator::AsciiSpace)
@@ -73,7 +73,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// Wraps text as [`wrap`] does, to at most `lines` lines; the last line ends with `…` if text was removed.
+/// Wraps text as [`wrap`] does, to at most `lines` lines. The last line ends with `…` if text was removed.
 pub fn wrap_at_most(text: &str, width: usize, lines: usize) -> Vec<String> {
     let mut wrapped = wrap(text, width);
     if wrapped.len() > lines {
@@ -85,9 +85,9 @@ pub fn wrap_at_most(text: &str, width: usize, lines: usize) -> Vec<String> {
     wrapped
 }
 
-/// Wraps the leading sentences that fit into `lines` lines.
+/// Wraps as many leading sentences as fit into `lines` lines.
 ///
-/// If not even the first sentence fits, it is cut.
+/// If even the first sentence does not fit, it is truncated.
 pub fn wrap_sentences(text: &str, width: usize, lines: usize) -> Vec<String> {
     let ends = text.match_indices(". ").map(|(at, _)| at + 1);
     let ends: Vec<usize> = ends.chain([text.len()]).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tidy rows of a document as fields, which CSV, XML and the workbook's data sheet contain.
+//! The tidy rows of a document as fields. CSV, XML and the workbook's data sheet contain these fields.
 
 use crate::document::{Quantity, Row, unit_name};
 
@@ -39,7 +39,7 @@ pub enum Field {
 
 /// Converts a row to fields in the order of [`COLUMNS`].
 ///
-/// The value and its bounds are in the row's unit.
+/// The value and its bounds are in the unit of the row.
 pub fn fields(row: &Row) -> [Field; COLUMNS.len()] {
     let [value, low, high, level] = numbers(row.value.as_ref());
     let [ratio, ratio_low, ratio_high, ratio_level] = numbers(row.ratio.as_ref());
@@ -68,7 +68,7 @@ pub fn fields(row: &Row) -> [Field; COLUMNS.len()] {
 }
 
 impl Field {
-    /// Returns the field as text; a number has the fewest digits that parse back to the same number.
+    /// Returns the field as text. A number has the fewest digits that parse back to the same number.
     pub fn text(&self) -> String {
         match self {
             Field::Words(words) => words.clone(),
@@ -78,7 +78,7 @@ impl Field {
     }
 }
 
-/// Formats the parameters: `key=value key=value`.
+/// Formats the parameters as `key=value key=value`.
 fn parameters(row: &Row) -> String {
     let pairs = row
         .params
@@ -96,7 +96,8 @@ fn numbers(quantity: Option<&Quantity>) -> [Field; 4] {
     [value, low, high, level]
 }
 
-/// Returns an empty field if the number is missing or not finite, because other tools read `inf` and `NaN` as text.
+/// Returns a number field, or an empty field if the number is missing or not finite. Other tools read `inf` and `NaN`
+/// as text.
 fn number(number: Option<f64>) -> Field {
     match number {
         // Adding 0 turns -0 into 0.

@@ -9,7 +9,7 @@ use crate::document::{
 use lab_model::Unit;
 use std::collections::BTreeMap;
 
-/// The maximum number of points of a line in a table; longer lines are thinned out.
+/// The maximum number of points of a line in a table. Longer lines are thinned out.
 const POINTS: usize = 24;
 /// The number of functions of a flame graph that are listed by name.
 const INNERMOST: usize = 12;
@@ -40,7 +40,7 @@ pub fn places(lines: &Lines) -> Vec<f64> {
     places
 }
 
-/// Returns at most `most` values, evenly spaced, including the first and the last.
+/// Returns at most `most` of the values, evenly spaced, with the first and the last.
 pub fn thinned<T: Clone>(values: &[T], most: usize) -> Vec<T> {
     if values.len() <= most {
         return values.to_vec();
@@ -92,7 +92,7 @@ fn bars(bars: &Bars) -> Table {
     table
 }
 
-/// Converts a forest plot to bars that begin at the reference, colored by meaning.
+/// Converts a forest plot to bars that start at the reference value, colored by tone.
 pub fn forest_bars(forest: &Forest) -> Bars {
     let rows = forest.groups.iter().flat_map(|group| {
         let mut title = group.title.clone();
@@ -105,7 +105,7 @@ pub fn forest_bars(forest: &Forest) -> Bars {
     Bars::whole(forest.axis.clone(), rows)
 }
 
-/// Returns a bar for each of the functions with the highest cost of their own, and one bar for the rest.
+/// Returns a bar for each function with one of the highest self costs, and one bar for all other functions.
 pub fn flame_bars(flame: &Flame) -> Bars {
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for (stack, cost) in &flame.stacks {
@@ -127,7 +127,7 @@ pub fn flame_bars(flame: &Flame) -> Bars {
     Bars::whole(axis, rows)
 }
 
-/// Returns one line per quantile of each heat map.
+/// Returns the quantiles of each heat map as lines over its columns.
 pub fn quantile_lines(maps: &HeatMaps) -> Lines {
     let mut lines = Vec::new();
     for map in &maps.maps {
@@ -164,7 +164,7 @@ pub fn quantile_lines(maps: &HeatMaps) -> Lines {
 
 /// Returns the quantiles to list.
 ///
-/// If every column has few values, only the maximum is listed, because the other quantiles hardly differ from it.
+/// If every column has few values, only the maximum is listed, because the other quantiles would hardly differ from it.
 fn shares(maps: &HeatMaps) -> &'static [f64] {
     const FEW: u64 = 10;
     let columns = maps.maps.iter().flat_map(|map| &map.columns);
@@ -202,7 +202,7 @@ fn distribution(distribution: &Distribution) -> Table {
     table
 }
 
-/// Names a quantile: `least`, `p50`, `p99.9`, `most`.
+/// Formats the name of a quantile: `least`, `p50`, `p99.9`, `most`.
 fn share_name(share: f64) -> String {
     match share {
         0.0 => "least".into(),
@@ -211,7 +211,7 @@ fn share_name(share: f64) -> String {
     }
 }
 
-/// Returns the smallest value such that at least a fraction `share` of all values does not exceed it.
+/// Returns the smallest value such that at least a fraction `share` of all values is at or below it.
 fn quantile(counts: &[(f64, u64)], share: f64) -> Option<f64> {
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
     let rank = (total as f64 * share).ceil().max(1.0) as u64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as a workbook, with the answer and its chart, a sheet for each section, and all rows as data.
+//! A document as an Excel workbook: the answer with its chart, a sheet for each section, and all rows as data.
 //!
 //! Numbers are numeric cells in the unit of their heading, and text never becomes a formula.
 
@@ -14,7 +14,7 @@ use crate::output::{Error, Format as OutputFormat, Rendered};
 use lab_model::Unit;
 use rust_xlsxwriter::{DocProperties, Format, Workbook, Worksheet, XlsxError};
 
-/// This format.
+/// The Excel format.
 pub const FORMAT: OutputFormat = OutputFormat {
     name: "xlsx",
     extension: "xlsx",
@@ -95,9 +95,9 @@ fn finding(page: &mut Sheet, finding: &Finding) {
     page.prose(&format!("{label}{}", finding.text), 0);
 }
 
-/// Writes a section with its heading in a font size in points, then its subsections.
+/// Writes a section, with its heading in the given font size (in points), and then its subsections.
 ///
-/// A chart becomes a table of its values.
+/// A chart is written as a table of its values.
 fn write(page: &mut Sheet, section: &Section, points: f64) -> Result<(), XlsxError> {
     page.heading(&section.title, points)?;
     for item in &section.items {
@@ -127,7 +127,7 @@ fn write(page: &mut Sheet, section: &Section, points: f64) -> Result<(), XlsxErr
     Ok(())
 }
 
-/// Writes all rows to a sheet with a filter; values are in the unit in the next column.
+/// Writes all rows to a sheet with a filter. Each value is in the unit that the next column names.
 fn data(rows: &[Row]) -> Result<Worksheet, XlsxError> {
     let mut page = Sheet::new(DATA)?;
     page.headings(COLUMNS)?;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results in the XML form that earlier SQL benchmarks for Ada exchanged.
+//! Results in the XML format of earlier SQL benchmarks for Ada.
 //!
-//! The form is that of S. Carrez's sql-benchmark, built on Util.Measures of his Ada Utility Library: `<benchmark>` with
-//! memory in KiB and CPU time in ms contains `<measures>` with elements `<time count time total title>`. In addition,
-//! every row of the document is a `<figure>`, which tools for the earlier form skip.
+//! The format is that of S. Carrez's sql-benchmark, which uses Util.Measures from his Ada Utility Library.
+//! `<benchmark>`, with memory in KiB and CPU time in ms, contains `<measures>` with elements `<time count time total
+//! title>`. In addition, every row of the document is written as a `<figure>`, which the earlier tools ignore.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::chart::file_name;
@@ -13,12 +13,12 @@ use lab_model::Metric;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-/// 2^53. Above this, a floating-point number does not represent every integer.
+/// 2^53, above which a floating-point number cannot represent every integer.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 /// The longest time that other tools accept: a thousand years, in ns.
 const LONGEST: f64 = 3.2e19;
 
-/// The metrics that earlier tools read; without them, a document is empty for those tools.
+/// The metrics that earlier tools read. Without them, a document is empty for these tools.
 const MEASURED: [Metric; 7] = [
     Metric::MEAN_WALL,
     Metric::WALL,
@@ -29,7 +29,7 @@ const MEASURED: [Metric; 7] = [
     Metric::SYSTEM_CPU,
 ];
 
-/// This format.
+/// The XML format.
 pub const FORMAT: Format = Format {
     name: "xml",
     extension: "xml",
@@ -38,13 +38,13 @@ pub const FORMAT: Format = Format {
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
-/// Renders one XML document, with `<benchmark>` as the root if there is one subject, and `<benchmarks>` otherwise.
+/// Renders one XML document. Its root is `<benchmark>` if there is one subject, otherwise `<benchmarks>`.
 pub fn render(document: &Document) -> String {
     let benchmarks = benchmarks(document);
     xml(document, &benchmarks, benchmarks.len() != 1)
 }
 
-/// Renders one XML document per subject with `<benchmark>` as the root, which the earlier tools read.
+/// Renders one XML document per subject, with `<benchmark>` as the root, as the earlier tools expect.
 pub fn per_subject(document: &Document) -> Vec<File> {
     let file = |(i, benchmark): (usize, Benchmark)| File {
         name: format!("{:02}-{}.xml", i + 1, file_name(&benchmark.name())),
@@ -89,9 +89,9 @@ impl<'d> Benchmark<'d> {
         [self.subject, self.target].join("-")
     }
 
-    /// Returns the maximum of a metric as a whole number of a unit, or 0 if unknown.
+    /// Returns the maximum value of a metric as a whole number in a unit, or 0 if it is unknown.
     ///
-    /// If an attribute is missing, the earlier tools use the value from the previous file.
+    /// Missing attributes must be written as 0, because the earlier tools would use the value from the previous file.
     fn most(&self, metric: &Metric, unit: f64) -> String {
         let rows = self.rows_of(metric).into_iter();
         let values = rows.filter_map(|row| row.value.as_ref().map(|q| q.value));
@@ -101,7 +101,7 @@ impl<'d> Benchmark<'d> {
 
     /// Returns [`Benchmark::most`] if the metric was measured at a single point, otherwise 0.
     ///
-    /// The format has room for one value only.
+    /// The format has room for only one value.
     fn only(&self, metric: &Metric, unit: f64) -> String {
         if self.rows_of(metric).len() == 1 {
             self.most(metric, unit)
@@ -115,7 +115,7 @@ impl<'d> Benchmark<'d> {
         rows.filter(|row| row.metric == *metric).collect()
     }
 
-    /// Returns the mean times, which the format expects, and typical times at points without a mean.
+    /// Returns the mean times, as the format expects, or the typical time at a point without a mean.
     fn times(&self) -> Vec<&'d Row> {
         let mut times = self.rows_of(&Metric::MEAN_WALL);
         for typical in self.rows_of(&Metric::WALL) {
@@ -128,7 +128,7 @@ impl<'d> Benchmark<'d> {
         times
     }
 
-    /// Returns the number of operations timed at the point of a row, or 1 if it is unknown.
+    /// Returns the number of timed operations at the point of a row, or 1 if it is unknown.
     fn count(&self, row: &Row) -> u64 {
         let is_same_point =
             |other: &&&Row| (&other.case, &other.params) == (&row.case, &row.params);
@@ -141,7 +141,7 @@ impl<'d> Benchmark<'d> {
         counts.next().unwrap_or(1).max(1)
     }
 
-    /// Builds the start tag. `costs` says whether the document has metrics of a subject's processes.
+    /// Builds the start tag. `costs` is true if the document contains metrics of the subjects' processes.
     fn tag(&self, costs: bool) -> BytesStart<'static> {
         let costs = costs.then(|| {
             [
@@ -165,7 +165,7 @@ impl<'d> Benchmark<'d> {
     fn time(&self, row: &Row) -> Option<BytesStart<'static>> {
         let time = row.value.as_ref().map(|q| q.value)?;
         let count = self.count(row);
-        // Adding 0 turns -0, which other tools reject, into 0.
+        // Adding 0 turns -0 into 0. Other tools reject -0.
         let (time, total) = (time + 0.0, time * count as f64 + 0.0);
         (0.0..LONGEST).contains(&total).then(|| {
             tag(
@@ -181,10 +181,10 @@ impl<'d> Benchmark<'d> {
     }
 }
 
-/// Describes a point in words.
+/// Formats the title of a row, which describes the point.
 ///
 /// The earlier tools interpret a number at the end of a title as the number of rows, so the last numeric parameter
-/// comes at the end.
+/// comes last.
 fn title(row: &Row) -> String {
     let number = |(_, value): &(String, String)| value.parse::<f64>().is_ok();
     let last = row.params.iter().rposition(number);
@@ -239,7 +239,7 @@ fn xml(document: &Document, benchmarks: &[Benchmark], wrapped: bool) -> String {
     String::from_utf8_lossy(&writer.into_inner()).into_owned()
 }
 
-/// Builds an element for a row, with the CSV columns as attributes; empty columns are left out.
+/// Builds an element for a row, with the CSV columns as attributes. Empty columns are omitted.
 fn figure(row: &Row) -> BytesStart<'static> {
     let fields = fields(row);
     let filled = COLUMNS
@@ -263,9 +263,10 @@ fn tag<'k>(
     tag
 }
 
-/// Formats a number, a space and a unit.
+/// Formats a duration as a number, a space and a unit.
 ///
-/// Microseconds resolve picoseconds for times below one second; the earlier tools' duration type resolves nanoseconds.
+/// Microseconds have enough decimals for picoseconds if the time is below one second. The earlier tools' duration type
+/// has a resolution of nanoseconds.
 fn duration(ns: f64) -> String {
     if ns < 1e9 {
         format!("{:.6} us", ns / 1e3)
@@ -274,8 +275,8 @@ fn duration(ns: f64) -> String {
     }
 }
 
-/// Replaces the characters that XML 1.0 does not allow (section 2.2), and line breaks, which attributes do not
-/// preserve.
+/// Replaces characters that XML 1.0 does not allow (section 2.2). Also replaces line breaks, which XML attributes do
+/// not preserve.
 fn legal(text: &str) -> String {
     let illegal = |c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
     text.replace(illegal, " ")

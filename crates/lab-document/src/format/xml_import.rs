@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Imports results from XML files, with limits.
+//! Imports results from XML files, within limits.
 //!
-//! Document types and entities other than those predefined in XML are rejected, as are files that exceed the limits on
-//! size, depth and number of elements.
+//! Document types, and entities other than those predefined in XML, are rejected. Files that exceed the limits on size,
+//! depth or number of elements are also rejected.
 
 use lab_model::{Imported, ImportedTime};
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 
-/// Limits of an imported file.
+/// Limits for an imported file.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportLimits {
     /// The maximum size in bytes; 16 MiB by default.
@@ -44,12 +44,13 @@ pub struct ImportError {
 
 /// Reads a file of `<benchmark>` elements.
 ///
-/// There may be one as the root, multiple within `<benchmarks>`, or multiple one after the other, as in concatenated
-/// files. A root `<measures>`, as Util.Measures writes it on its own, gives a benchmark without language and driver.
+/// A file may contain one as the root, multiple within `<benchmarks>`, or multiple in sequence, as in concatenated
+/// files. A root element `<measures>`, as Util.Measures writes it, becomes a benchmark without language and driver.
 ///
-/// Times have a unit: `ns`, `us`, `µs`, `ms` or `s`. `rss_size` and `peak_rss_size` are in KiB, `user_time` and
-/// `sys_time` in ms; 0 means unknown. Without `total`, `time` is the total of `count` operations, as in Util.Measures.
-/// With `total`, the time of one operation is `total / count`, because earlier tools rounded `time` to microseconds.
+/// Times have a unit: `ns`, `us`, `µs`, `ms` or `s`. `rss_size` and `peak_rss_size` are in KiB, and `user_time` and
+/// `sys_time` in ms. 0 means unknown. Without `total`, `time` is the total time of `count` operations, as in
+/// Util.Measures. With `total`, the time of one operation is `total / count`, because earlier tools rounded `time` to
+/// microseconds.
 ///
 /// Unknown elements and attributes are ignored.
 pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, ImportError> {
@@ -262,7 +263,7 @@ fn text(tag: &BytesStart, name: &str) -> Result<Option<String>, String> {
     Ok(value.map(|value| value.into_owned()))
 }
 
-/// Parses an attribute as a whole number and scales it by a unit. Returns `None` if it is missing or 0.
+/// Parses an attribute as an integer and multiplies it by `unit`. Returns `None` if the attribute is missing or 0.
 fn scaled(tag: &BytesStart, name: &str, unit: u64) -> Result<Option<u64>, String> {
     let Some(text) = text(tag, name)? else {
         return Ok(None);
@@ -289,7 +290,7 @@ fn duration(tag: &BytesStart, name: &str) -> Result<Option<f64>, String> {
     text.map(read).transpose()
 }
 
-/// Parses a time such as `2.5 us` or `406.000000000us`, from 0 to a thousand years.
+/// Parses a time such as `2.5 us` or `406.000000000us`, between 0 and a thousand years.
 fn nanoseconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
@@ -314,7 +315,7 @@ fn position(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Creates an error at a byte offset of the text.
+/// Creates an error with the position of a byte offset in the text.
 fn at(text: &str, byte: usize, message: String) -> ImportError {
     let mut byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {

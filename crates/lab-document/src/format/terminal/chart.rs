@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts drawn in characters, with one or more lines for each subject.
+//! Charts drawn with characters. Each subject has one or more lines.
 
 use super::pen::Pen;
 use super::table;
@@ -13,14 +13,14 @@ use crate::format::{quantity, values};
 use lab_model::Unit;
 use unicode_width::UnicodeWidthStr;
 
-/// Eighths of a character, from the bottom.
+/// Blocks that fill a character in eighths, from the bottom.
 const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Eighths of a character, from the left.
+/// Blocks that fill a character in eighths, from the left.
 const RIGHTWARDS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-/// Fill characters of the segments of a bar, in turn, which differ even without colors.
+/// The fill characters for the segments of a bar, in order, so that segments differ even without colors.
 const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
 
-/// A drawing in lines of at most `width`: the header, then the subjects in the given order.
+/// A drawing with lines of at most `width` columns: the header, and then the subjects in the given order.
 pub struct TextChart {
     /// The axis and the key.
     pub head: Vec<String>,
@@ -38,7 +38,7 @@ pub struct LineGroup {
 }
 
 impl TextChart {
-    /// Returns at most `room` lines: all groups, or the first lines of each group if not all of them fit.
+    /// Returns at most `room` lines: all groups, or the first lines of each group if the groups do not fit.
     pub fn body(&self, room: usize, pen: Pen) -> Vec<String> {
         let needed: usize = self
             .groups
@@ -67,7 +67,7 @@ impl TextChart {
         body
     }
 
-    /// Returns how many lines of each group fit, distributing the room evenly.
+    /// Returns the number of lines shown for each group, with the room distributed evenly.
     fn shares(&self, mut room: usize) -> Vec<usize> {
         let mut counts = vec![0; self.groups.len()];
         loop {
@@ -87,13 +87,13 @@ impl TextChart {
 }
 
 impl LineGroup {
-    /// Returns the number of lines of the heading.
+    /// Returns the number of lines that the group's title takes.
     fn heading(&self) -> usize {
         usize::from(!self.title.is_empty())
     }
 }
 
-/// Draws a chart without its title and caption, which are left to the caller.
+/// Draws a chart without its title and caption, which the caller writes.
 pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
     match &chart.drawing {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
@@ -119,14 +119,14 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
     }
 }
 
-/// An axis across a number of character columns.
+/// An axis that maps values to character columns.
 struct Ruler {
     span: Span,
     columns: usize,
 }
 
 impl Ruler {
-    /// Creates an axis that covers all quantities and a reference.
+    /// Creates an axis that covers all quantities and the reference.
     fn new<'q>(
         axis: &Axis,
         quantities: impl Iterator<Item = &'q Quantity>,
@@ -140,7 +140,7 @@ impl Ruler {
         }
     }
 
-    /// Returns the column of a value, less than the number of columns.
+    /// Returns the character column of a value, from 0.
     fn column(&self, value: f64) -> usize {
         let column = (self.span.clamped(value) * self.columns as f64) as usize;
         column.min(self.columns - 1)
@@ -167,20 +167,20 @@ impl Layout {
         }
     }
 
-    /// Formats a line. `plot` must be as wide as the plot, not counting styles.
+    /// Formats a line. `plot` must be as wide as the plot column, not counting escape sequences.
     fn line(self, name: &str, plot: &str, label: &str) -> String {
         self.styled(name, plot, &cut(label, self.label))
     }
 
-    /// Formats a line with a label that is already cut.
+    /// Formats a line whose label is already truncated to its column.
     fn styled(self, name: &str, plot: &str, label: &str) -> String {
         let name = pad(&cut(name, self.name), self.name);
         format!("{name}  {plot}  {label}").trim_end().to_owned()
     }
 
-    /// Formats the axis line with labels that do not overlap.
+    /// Formats the axis line. Labels never overlap.
     ///
-    /// The reference's label takes precedence over all others.
+    /// The label of the reference takes precedence over all others.
     fn axis(self, ruler: &Ruler, reference: Option<f64>, pen: Pen) -> String {
         let mut cells = vec![' '; self.plot];
         let reference: Vec<f64> = reference.into_iter().collect();
@@ -206,7 +206,7 @@ fn indented(name: &str, in_group: bool) -> String {
     indent.to_owned() + &clean(name)
 }
 
-/// Returns true if a quantity is an estimate without an interval.
+/// Returns true if a quantity is an estimate whose interval is unknown.
 fn is_unknown(quantity: &Quantity) -> bool {
     quantity.bounds().is_none() && quantity.precision != Precision::Exact
 }
@@ -259,7 +259,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> TextChart {
     }
 }
 
-/// Draws the plot of a row of a forest plot.
+/// Draws one row of a forest plot.
 fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String {
     let mut cells = vec![' '; ruler.columns];
     cells[ruler.column(reference)] = '│';
@@ -337,7 +337,7 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> TextChart {
     }
 }
 
-/// Returns the columns of an interval, if it is wide enough to be visible.
+/// Returns the character columns of an interval, if the interval is wide enough to be visible.
 fn uncertain(row: &BarRow, ruler: &Ruler) -> Option<(usize, usize)> {
     let (low, high) = row.total.bounds()?;
     let (low, high) = (ruler.column(low), ruler.column(high));
@@ -371,7 +371,7 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
     plot + &" ".repeat(ruler.columns.saturating_sub(used))
 }
 
-/// The maximum width of the horizontal axis's title, in columns; `instructions` fits.
+/// The maximum width of the title of the horizontal axis, in columns. `instructions` fits.
 const TITLE: usize = 14;
 
 /// Draws a line chart. `ends` replaces the labels at both ends of the horizontal axis, if they are not numbers.

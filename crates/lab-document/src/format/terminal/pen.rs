@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text styles for a terminal; without color, text is not styled.
+//! Text styles for a terminal. Without color, text has no style.
 
 use crate::document::{NEUTRAL, Tone};
 use anstyle::{AnsiColor, Effects, Style};
@@ -7,11 +7,11 @@ use anstyle::{AnsiColor, Effects, Style};
 /// Writes text in a style.
 #[derive(Clone, Copy, Debug)]
 pub struct Pen {
-    /// Use escape sequences.
+    /// True to use escape sequences.
     pub colour: bool,
 }
 
-/// The colors of the segments of bars, in turn.
+/// The colors of the segments of bars, in order.
 const PARTS: [AnsiColor; 6] = [
     AnsiColor::Blue,
     AnsiColor::Yellow,
@@ -22,7 +22,7 @@ const PARTS: [AnsiColor; 6] = [
 ];
 
 impl Pen {
-    /// Colors text by its meaning.
+    /// Colors text by tone.
     pub fn toned(self, text: &str, tone: Tone) -> String {
         let style = match tone {
             Tone::Plain => Style::new(),
@@ -40,12 +40,12 @@ impl Pen {
         self.styled(text, Style::new() | Effects::BOLD)
     }
 
-    /// Styles text as unimportant.
+    /// Dims text, for details that are less important.
     pub fn dim(self, text: &str) -> String {
         self.styled(text, Style::new() | Effects::DIMMED)
     }
 
-    /// Colors text as the bar segment with that color index.
+    /// Colors text like the bar segment with a color index.
     pub fn part(self, text: &str, colour: usize) -> String {
         match colour {
             NEUTRAL => self.dim(text),

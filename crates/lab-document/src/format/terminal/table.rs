@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lays out tables within a line width.
 //!
-//! A table that is too wide is transposed if that makes it fit; otherwise its columns continue below.
+//! A table that is too wide is transposed if it then fits. Otherwise, its columns continue below.
 
 use super::pen::Pen;
 use crate::document::Tone;
@@ -10,7 +10,7 @@ use crate::format::text::{cut, pad, pad_left, wrap};
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
-/// The maximum width of text in a cell, in columns, if the table is too wide.
+/// The maximum width of text in a cell, in columns, for a table that is too wide.
 const WORDS: usize = 32;
 
 /// The layout of a column.
@@ -23,10 +23,10 @@ struct ColumnShape {
     numeric: bool,
 }
 
-/// Lays out a table in lines that are at most `width` wide.
+/// Lays out a table in lines of at most `width` columns.
 ///
-/// Columns are two spaces apart, or one space if that makes them fit. Columns that do not fit continue below, next to a
-/// repetition of the columns that name the rows.
+/// The gap between columns is two spaces, or one space if only that fits. Columns that do not fit continue below, where
+/// the columns that name the rows are repeated.
 pub fn lines(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
     let turned = grid.turned();
     let few = grid.rows.len() < grid.columns.len();
@@ -56,7 +56,7 @@ fn laid_out(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
         }
         let columns: Vec<usize> = (0..names).chain(part.clone()).collect();
         lines.extend(headings(grid, &shapes, &columns, gap, pen));
-        // A row without values in these columns appears only in the first group.
+        // A row without values in these columns is shown only in the first group.
         let empty = |row: &[GridCell]| part.clone().all(|i| row[i].value.is_empty());
         for row in &grid.rows {
             if part.start > names && empty(row) {
@@ -103,9 +103,9 @@ fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
     shapes
 }
 
-/// Returns how many leading text columns are needed to identify the rows.
+/// Returns the number of leading text columns that are needed to identify the rows.
 ///
-/// Returns 1 if no number of them suffices, or if no other column would fit next to them.
+/// Returns 1 if no number of columns suffices, or if no other column would fit next to them.
 fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     let words = grid.columns.iter().take_while(|column| !column.numeric);
     let most = words.count().min(grid.columns.len() - 1);
@@ -122,7 +122,7 @@ fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     (1..=most).find(apart).filter(fit).unwrap_or(1)
 }
 
-/// Groups the columns after those that name the rows, so that each group fits the width.
+/// Groups the columns after the row names, so that each group fits the width.
 fn parts(
     shapes: &[ColumnShape],
     names: usize,
@@ -144,7 +144,7 @@ fn parts(
     parts
 }
 
-/// Lays out the headings in as many lines as needed, aligned at the bottom.
+/// Lays out the headings in as many lines as needed, aligned to the last line.
 fn headings(
     grid: &Grid,
     shapes: &[ColumnShape],
@@ -197,7 +197,7 @@ fn row(
     (0..height).map(line).collect()
 }
 
-/// Lays out a cell in lines that are at most as wide as the column.
+/// Lays out a cell in lines that are at most as wide as its column.
 fn cell(cell: &GridCell, shape: ColumnShape) -> Vec<String> {
     let mut lines = if !shape.numeric {
         wrap(
@@ -229,7 +229,7 @@ fn placed(text: &str, shape: ColumnShape) -> String {
     }
 }
 
-/// Colors only the text and not the spaces around it, because line ends are trimmed.
+/// Colors only the text and not the padding, because trailing spaces are trimmed.
 fn painted(text: &str, tone: Tone, pen: Pen) -> String {
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len().max(start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The answer's chart as a native Excel chart, with a sheet of the values that it draws.
+//! The answer's chart as a native Excel chart, with its values in a separate sheet.
 
 use super::sheet::{CellValue, Sheet, colour, excel, value, with_unit};
 use crate::chart::{distribution_lines, drawable, stepped};
@@ -15,9 +15,9 @@ use rust_xlsxwriter::{
 /// The maximum number of points of a line.
 const POINTS: usize = 400;
 
-/// Inserts a chart into a page and its values into the chart data sheet.
+/// Inserts a chart into a page, and its values into the sheet of chart data.
 ///
-/// A heat map becomes a table.
+/// A heat map is inserted as a table.
 pub fn insert(page: &mut Sheet, data: &mut Sheet, chart: &Chart) -> Result<(), XlsxError> {
     match &chart.drawing {
         Drawing::Lines(lines) => draw_lines(page, data, chart, lines)?,
@@ -133,7 +133,7 @@ fn named(kind: ChartType, source: &Chart) -> NativeChart {
     chart
 }
 
-/// Inserts a chart below the existing content, as tall as `rows` rows.
+/// Inserts a chart below the existing content. The chart is `rows` rows tall.
 ///
 /// The library rejects a chart without series.
 fn place(
@@ -152,7 +152,7 @@ fn place(
     Ok(())
 }
 
-/// Writes rows under headings, and returns the ranges of their columns.
+/// Writes rows under headings, and returns the cell ranges of the columns.
 fn block(
     data: &mut Sheet,
     title: &str,
@@ -171,7 +171,7 @@ fn block(
         .map(|column| ChartRange::new_from_range(super::CHART_DATA, first, column, last, column)))
 }
 
-/// Returns a value, and the distances of its bounds below and above it.
+/// Returns a value, and the distances from the value to its lower and upper bound.
 fn with_errors(quantity: &Quantity) -> Vec<CellValue> {
     let errors = match quantity.bounds() {
         Some((low, high)) => {
@@ -207,7 +207,7 @@ fn scale(native: &mut ChartAxis, axis: &Axis) {
     }
 }
 
-/// Converts fractions to rarities, because a native axis cannot spread percentages toward 1.
+/// Converts cumulative fractions to rarities, because a native axis cannot spread out percentages near 100 %.
 ///
 /// The rarity of a fraction is 1 / (1 - fraction).
 fn rarity(lines: Lines) -> Lines {
@@ -225,7 +225,7 @@ fn rarity(lines: Lines) -> Lines {
     rarity
 }
 
-/// Makes text safe for a chart, which treats text that begins with `=` or contains `!` as a cell reference.
+/// Makes text safe for a chart, which interprets text as a cell reference if it begins with `=` or contains `!`.
 fn safe(text: &str) -> String {
     let text: String = excel(text).chars().take(200).collect();
     let text = text.replace('!', "\u{FF01}");

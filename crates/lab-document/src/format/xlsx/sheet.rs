@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A sheet that is filled from top to bottom with text and tables with typed columns.
+//! A sheet that is filled from top to bottom, with text and with tables of typed columns.
 
 use crate::chart::{rgb, tone_number};
 use crate::document::{Cell, CellContent, Quantity, Table, Tone, unit_name};
@@ -19,7 +19,7 @@ pub struct Sheet {
     pub sheet: Worksheet,
     /// The next free row.
     pub row: u32,
-    /// Text that spans multiple columns. It is written last, so that it does not widen a column.
+    /// Text that spans multiple columns. It is written last, so that it does not affect column widths.
     prose: Vec<(u32, u16, String, Format)>,
 }
 
@@ -53,7 +53,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Adds text in lines, starting at a column.
+    /// Adds wrapped text that starts in the given column.
     pub fn prose(&mut self, text: &str, column: u16) {
         for line in wrap(text, PROSE) {
             self.line(column, line, Format::new());
@@ -167,7 +167,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Returns the finished sheet, with column widths that fit the content.
+    /// Returns the finished sheet, with columns as wide as their content.
     pub fn finish(mut self) -> Result<Worksheet, XlsxError> {
         self.sheet.set_autofit_max_width(MAX_WIDTH).autofit();
         for (row, column, text, format) in &self.prose {
@@ -179,10 +179,10 @@ impl Sheet {
     }
 }
 
-/// The columns of a sheet that represent one column of a table.
+/// The sheet columns that represent one column of a table.
 struct ColumnParts {
     column: usize,
-    /// True if there is a column for the unit, because the cells do not share one unit.
+    /// True if there is a separate column for units, because the cells do not share one unit.
     units: bool,
     bounds: bool,
     notes: bool,
@@ -253,7 +253,7 @@ impl ColumnParts {
     }
 }
 
-/// Converts a number of a unit to a cell value, which is blank if the number is not finite.
+/// Converts a number in a unit to a cell value. The cell is blank if the number is not finite.
 pub fn value(number: f64, unit: &Unit) -> CellValue {
     if number.is_finite() {
         CellValue::Number(number, number_format(number, unit))
@@ -298,7 +298,7 @@ fn toned(tone: Tone) -> Format {
     }
 }
 
-/// Cuts a text to the limit of a cell, 32,767 characters (Excel specifications and limits).
+/// Truncates text to the maximum length of a cell, 32,767 characters (Excel specifications and limits).
 pub fn excel(text: &str) -> String {
     let legal = |c: &char| (!c.is_control() || *c == '\n') && !matches!(c, '\u{FFFE}' | '\u{FFFF}');
     text.chars().filter(legal).take(32_767).collect()
@@ -309,10 +309,10 @@ pub fn excel(text: &str) -> String {
 /// A name has at most 31 characters without `[]:*?/\'`, is not `History`, and differs from all other names regardless
 /// of case.
 pub fn sheet_name(title: &str, taken: &[String]) -> String {
-    // An apostrophe is valid, but the library does not quote one in a chart's cell reference.
+    // An apostrophe is valid in Excel, but the library does not escape it in a chart's cell references.
     let legal = excel(title).replace(['\'', '[', ']', ':', '*', '?', '/', '\\', '\n'], " ");
     let short = |room: usize| -> String {
-        // Excel counts UTF-16 units.
+        // Excel counts UTF-16 code units.
         let mut units = 0;
         let fits = |c: &char| {
             units += c.len_utf16();
@@ -330,7 +330,7 @@ pub fn sheet_name(title: &str, taken: &[String]) -> String {
     names.find(free).unwrap_or_default()
 }
 
-/// Returns the color of an index.
+/// Returns the color for a color index.
 pub fn colour(number: usize) -> Color {
     let (r, g, b) = rgb(number);
     Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
