@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The unit of work to count, and subjects that could not be counted.
+//! The unit of work for which events are counted, and subjects that could not be counted.
 
 use lab_model::Plan;
 
@@ -14,7 +14,7 @@ pub struct CountFailure {
     pub reason: String,
 }
 
-/// The unit of work that each value refers to.
+/// The unit of work to which each count refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedUnit {
     /// One operation of a batch.
@@ -26,7 +26,7 @@ pub enum CountedUnit {
 }
 
 impl CountedUnit {
-    /// Returns the unit of a plan.
+    /// Returns the unit for a plan.
     pub fn new(plan: &Plan) -> CountedUnit {
         match (plan.commands(), plan.serving()) {
             (Some(_), _) => CountedUnit::Run,

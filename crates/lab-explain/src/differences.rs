@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Differences between subjects and their baseline, as data.
+//! Differences between subjects and their baseline, as data for the report.
 
 use crate::figures::{differ, figure, median};
 use lab_model::{Counted, CountedFigure, Metric, Plan, PointId};
 
-/// The minimum difference in events per operation. Smaller differences are omitted.
+/// The minimum difference in events per operation. Smaller differences are ignored.
 pub const MIN_EVENTS: f64 = 0.05;
 
-/// The minimum difference as a fraction of the larger value. A smaller difference does not count as the program's
-/// own.
+/// The minimum difference as a fraction of the larger value, for a program's own costs. Smaller differences are
+/// ignored.
 const MIN_FRACTION: f64 = 0.02;
 
 /// Metrics whose differences are listed, starting with the one that typically costs most.
@@ -35,13 +35,13 @@ pub const RANKS: [Metric; 17] = [
     Metric::CYCLES,
 ];
 
-/// The number of leading [`RANKS`] that are requests to the system. The others are the program's own costs.
+/// The number of leading [`RANKS`] that count requests to the operating system. The others are the program's own costs.
 const SYSTEM_RANKS: usize = 8;
 
-/// The minimum fraction of a difference for which a function is named as its cause.
+/// The minimum fraction of a difference that a function must explain to be named as its cause.
 const MIN_FUNCTION_FRACTION: f64 = 0.3;
 
-/// A metric whose values for a subject and the baseline differ at a point.
+/// A metric that differs between a subject and the baseline at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The point.
@@ -50,27 +50,27 @@ pub struct Difference {
     pub metric: Metric,
     /// The names of the subject and of the baseline.
     pub subjects: [String; 2],
-    /// The median of the subject and of the baseline.
+    /// The medians of the subject and of the baseline.
     pub values: [f64; 2],
     /// The cause of the difference, if known.
     pub cause: Option<Cause>,
 }
 
-/// The origin of a difference.
+/// The cause of a difference.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// Most of the difference in instructions is in one function or library.
+    /// One function or library accounts for much of the difference in instructions.
     Function {
         /// The name of the function or library.
         name: String,
         /// Instructions per operation of the subject and of the baseline.
         values: [f64; 2],
     },
-    /// Both subjects make the same requests to the system, so the difference is in the programs' own work.
+    /// Both subjects make the same requests to the operating system, so the difference is in the programs' own work.
     OwnWork(Vec<SettingDifference>),
 }
 
-/// A setting whose values for a subject and the baseline differ.
+/// A setting that differs between a subject and the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingDifference {
     /// The setting's name.
@@ -95,7 +95,7 @@ impl Difference {
         }
     }
 
-    /// Returns the position among [`RANKS`]. CPU time is ranked with the first of the program's own costs.
+    /// Returns the index in [`RANKS`]. CPU time has the same rank as the first of the program's own costs.
     fn rank(&self) -> usize {
         let rank = RANKS.iter().position(|metric| *metric == self.metric);
         rank.unwrap_or(SYSTEM_RANKS)
@@ -109,7 +109,7 @@ impl Difference {
 
 /// Returns the differences between all subjects and the baseline at a point, sorted by typical cost.
 ///
-/// If the baseline was not counted, the first subject takes its place. `counted` contains the counts at this point.
+/// If the baseline was not counted, the first subject replaces it. `counted` contains the counts at this point.
 pub fn differences(plan: &Plan, point: PointId, counted: &[&Counted]) -> Vec<Difference> {
     let baseline = plan.baseline_on(plan.points[point].target);
     let base = counted.iter().find(|c| c.subject == baseline);
@@ -152,13 +152,13 @@ fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Diff
     differences
 }
 
-/// Returns the medians of a metric if both subjects have the metric and their ranges do not overlap.
+/// Returns the medians of a metric if both subjects have values and their ranges do not overlap.
 fn differing_medians(metric: &Metric, other: &Counted, base: &Counted) -> Option<[f64; 2]> {
     let figures: [&CountedFigure; 2] = [figure(other, metric)?, figure(base, metric)?];
     differ(figures[0], figures[1]).then(|| figures.map(median))
 }
 
-/// Returns the function that causes most of a difference in instructions, or the library if the function has no
+/// Returns the function that accounts for much of a difference in instructions, or the library if the function has no
 /// symbol.
 fn main_function(other: &Counted, base: &Counted) -> Option<Cause> {
     let total = median(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
@@ -177,7 +177,7 @@ fn main_function(other: &Counted, base: &Counted) -> Option<Cause> {
     })
 }
 
-/// Returns the name with the largest cost difference in the same direction as the totals.
+/// Returns the name with the largest cost difference in the direction of `total`.
 fn greatest_difference<'c>(
     other: &'c [(String, f64)],
     base: &'c [(String, f64)],
@@ -193,12 +193,12 @@ fn greatest_difference<'c>(
     same_direction.max_by(|(_, a), (_, b)| (a[0] - a[1]).abs().total_cmp(&(b[0] - b[1]).abs()))
 }
 
-/// Returns false for an address, which stands for a function without a symbol.
+/// Returns false for an address or question marks, which stand for a function without a symbol.
 fn is_symbol(name: &str) -> bool {
     !name.starts_with("0x") && !name.starts_with("???")
 }
 
-/// Returns the difference in CPU time of two subjects that make the same requests to the system.
+/// Returns the difference in CPU time between two subjects that make the same requests to the operating system.
 fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
     let values = differing_medians(&Metric::MEAN_CPU, other, base)?;
     figure(other, &Metric::SYSTEM_CALLS)?;
@@ -209,7 +209,7 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
     })
 }
 
-/// Returns the settings that both subjects have with different values.
+/// Returns the settings that both subjects have, but with different values.
 fn setting_differences(other: &Counted, base: &Counted) -> Vec<SettingDifference> {
     let theirs = |key: &String| base.settings.iter().find(|(other, _)| other == key);
     let pairs = other.settings.iter().filter_map(|(key, mine)| {

@@ -4,12 +4,12 @@
 use lab_document::{Precision, Quantity};
 use lab_model::{Counted, CountedFigure, Metric};
 
-/// Returns a subject's values of a metric.
+/// Returns the counted values of a metric for a subject.
 pub fn figure<'c>(counted: &'c Counted, metric: &Metric) -> Option<&'c CountedFigure> {
     counted.figures.iter().find(|f| f.metric == *metric)
 }
 
-/// Returns true if the metric counts one kind of system call.
+/// Returns true if the metric counts a single kind of system call.
 pub fn is_call(metric: &Metric) -> bool {
     metric.id.starts_with("call_")
 }
@@ -35,7 +35,7 @@ pub fn median(figure: &CountedFigure) -> f64 {
 pub fn quantity(figure: &CountedFigure) -> Quantity {
     let (low, high) = range(figure);
     let (value, unit) = (median(figure), figure.metric.unit.clone());
-    // A value that was simulated once is exact.
+    // A value that was simulated only once is exact.
     let precision = if low == high {
         Precision::Exact
     } else {

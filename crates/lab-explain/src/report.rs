@@ -12,18 +12,18 @@ use lab_document::{
 use lab_model::{Counted, Message, Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The number of differences shown in the answer.
+/// The maximum number of differences in the answer.
 const SHOWN: usize = 3;
 
 /// The input of a report.
 pub struct ExplainReport<'a> {
     /// The subjects, their cases and points.
     pub plan: &'a Plan,
-    /// The counts.
+    /// The counted events.
     pub counted: &'a [Counted],
     /// Subjects that could not be counted.
     pub failed: Vec<CountFailure>,
-    /// The time of counting, in seconds since 1970.
+    /// The time at which the events were counted, in seconds since 1970.
     pub made_unix_s: f64,
 }
 
@@ -84,7 +84,7 @@ fn warnings(report: &ExplainReport) -> Section {
         let text = wording::failure(failure);
         section.push(Finding::new(wording::FAILED, text, Tone::Alarm));
     }
-    // Write a single sentence for all subjects that lack the same events for the same reason.
+    // If multiple subjects lack the same events for the same reason, one sentence covers them all.
     let mut missing: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for counted in report.counted {
         for (event, reason) in &counted.missing {
@@ -93,7 +93,7 @@ fn warnings(report: &ExplainReport) -> Section {
         }
     }
     for ((event, reason), subjects) in missing {
-        // The first screen shows only the labels if there are multiple warnings, so the label names the event.
+        // If there are multiple warnings, the first screen shows only their labels, so the label names the event.
         let text = wording::not_counted(&say::distinct(subjects), reason);
         section.push(Finding::new(wording::no_event(event), text, Tone::Alarm));
     }
@@ -156,7 +156,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
     table
 }
 
-/// Returns the metrics of a table: totals, then system calls by kind, most frequent first.
+/// Returns the metrics of a table: totals first, then the kinds of system calls, most frequent first.
 fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     let greatest = |metric: &Metric| {
         let values = counted.iter().filter_map(|c| figure(c, metric));
@@ -256,7 +256,7 @@ fn method(report: &ExplainReport) -> Section {
     section
 }
 
-/// Returns every counted metric of every subject at every point.
+/// Returns a row for every counted metric of every subject at every point.
 fn rows(report: &ExplainReport) -> Vec<Row> {
     let plan = report.plan;
     let mut rows = Vec::new();

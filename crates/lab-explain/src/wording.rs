@@ -134,7 +134,7 @@ fn singular(plural: &str) -> String {
     plural.strip_suffix(ending).unwrap_or(plural).to_owned()
 }
 
-/// Formats a number with at most two decimals, and large numbers in millions.
+/// Formats a number with at most two decimals. Large numbers are given in millions.
 fn number(value: f64) -> String {
     if value.abs() >= 1e6 {
         return format!("{} million", decimals(value / 1e6, 1));
@@ -170,7 +170,7 @@ pub fn failure(failure: &CountFailure) -> String {
     }
 }
 
-/// Returns a label for events that were not counted.
+/// Returns the label of a warning about events that were not counted.
 pub fn no_event(event: &str) -> String {
     format!("no {event}")
 }
