@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares the simulation's prediction about a change with the measured time.
+//! Compares the change that the simulation predicts with the measured time.
 
 use crate::Profile;
 use lab_document::{Document, Row};
 use lab_model::Metric;
 use std::cmp::Ordering;
 
-/// The weights of KCachegrind's cycle estimate: Ir + 10 × (first-level misses + mispredicts) + 100 × last-level
-/// misses (`CEst` in its globalconfig.cpp).
+/// The weights of KCachegrind's cycle estimation (`CEst` in its globalconfig.cpp): Ir + 10 × (first-level misses +
+/// mispredicts) + 100 × last-level misses.
 const CYCLES: [(&str, u64); 5] = [
     ("Ir", 1),
     ("I1", 10),
@@ -16,10 +16,10 @@ const CYCLES: [(&str, u64); 5] = [
     ("LL", 100),
 ];
 
-/// The maximum relative change that counts as no change, the same as the margin of a comparison.
+/// The maximum relative change that counts as no change. This is the same as the margin of a comparison.
 const MARGIN: f64 = 0.02;
 
-/// Estimates the cycles. Returns `None` if an event was not simulated.
+/// Estimates the number of cycles. Returns `None` if an event was not simulated.
 fn cycles(profile: &Profile) -> Option<f64> {
     let costs = profile.costs()?;
     let parts = CYCLES
@@ -28,16 +28,16 @@ fn cycles(profile: &Profile) -> Option<f64> {
     parts.sum::<Option<f64>>().filter(|cycles| *cycles > 0.0)
 }
 
-/// The predicted change and the measured time's verdict on it.
+/// A predicted change, and the verdict of the measured time on the prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
     /// The later program's estimated cycles divided by the earlier program's.
     pub predicted: f64,
-    /// The measured time's verdict on the prediction.
+    /// The verdict of the measured time on the prediction.
     pub outlook: Outlook,
 }
 
-/// The measured time's verdict on the simulation's prediction.
+/// The verdict of the measured time on the simulation's prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
     /// The measured time changed in the predicted direction.
@@ -48,7 +48,7 @@ pub enum Outlook {
     ClockUndecided,
 }
 
-/// Compares the estimates for two programs with the document of their measured comparison.
+/// Compares the cycle estimates of two programs with the document of their measured comparison.
 pub fn agreement(before: &Profile, after: &Profile, measured: &Document) -> Option<Agreement> {
     let predicted = cycles(after)? / cycles(before)?;
     let is_measured =

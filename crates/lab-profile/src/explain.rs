@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Explains cache misses: memory that is written repeatedly does not fit into the cache.
+//! Explains cache misses by churn: blocks that are too large for the cache are written or read from end to end.
 
 use crate::Profile;
 use lab_valgrind::{Churn, churn, clean};
 
-/// The maximum relative deviation of the predicted from the simulated misses.
+/// The maximum relative deviation between predicted and simulated misses.
 const MAX_DEVIATION: f64 = 0.05;
-/// The minimum fraction of all misses for an explanation.
+/// The minimum fraction of all misses that an explanation must cover.
 const MIN_SHARE: f64 = 0.05;
 
-/// A cache, as described in a file.
+/// A cache, as described in an output file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
     /// The size in bytes.
@@ -37,10 +37,10 @@ impl Access {
     }
 }
 
-/// Misses that are caused by churn.
+/// An explanation of cache misses by churn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The churn.
+    /// The churn that causes the misses.
     pub churn: Churn,
     /// The kind of access that causes the misses.
     pub touch: Access,
@@ -50,17 +50,17 @@ pub struct Explanation {
     pub cache: Cache,
     /// The number of cache lines of a block.
     pub lines: u64,
-    /// Blocks × lines × passes.
+    /// The predicted number of misses: blocks × lines × passes.
     pub predicted: u64,
-    /// The function with about the same number of misses in the simulation.
+    /// The function whose simulated misses are closest to the prediction.
     pub function: String,
-    /// The simulated misses of that function.
+    /// The number of simulated misses in that function.
     pub simulated: u64,
-    /// The predicted misses as a fraction of all misses of this kind.
+    /// The predicted misses as a fraction of all misses of the same kind.
     pub share: f64,
 }
 
-/// Parses the simulated first-level data cache: `D1 cache: 49152 B, 64 B, 12-way associative`.
+/// Parses the description of the simulated first-level data cache: `D1 cache: 49152 B, 64 B, 12-way associative`.
 pub fn d1(description: &[String]) -> Option<Cache> {
     let line = description
         .iter()
@@ -72,10 +72,10 @@ pub fn d1(description: &[String]) -> Option<Cache> {
     (size > 0 && line > 0).then_some(Cache { size, line })
 }
 
-/// Finds churn that explains misses. Write misses come first.
+/// Finds churn that explains cache misses. Explanations of write misses come first.
 ///
-/// The blocks must not fit into the cache, they must be written or read whole each time, and the simulation must
-/// attribute the misses to a single function.
+/// The blocks must be too large for the cache, they must be written or read completely, and a single function must have
+/// about as many simulated misses as predicted.
 pub fn explain(profile: &Profile) -> Vec<Explanation> {
     let touches = [Access::Written, Access::Read].into_iter();
     touches.flat_map(|touch| of_touch(profile, touch)).collect()
@@ -95,7 +95,7 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
             Access::Written => churn.written,
             Access::Read => churn.read,
         };
-        // A block that does not fit into the cache misses once per line in each pass from end to end.
+        // If a block is too large for the cache, each pass from end to end misses once per cache line.
         let passes = match touch {
             Access::Written => touched.checked_div(churn.bytes)?.min(1),
             Access::Read => touched.checked_div(churn.bytes)?,

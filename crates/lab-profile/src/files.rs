@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads existing files of Valgrind's tools, for one program or two.
+//! Reads existing output files of Valgrind's tools, for one program or for two.
 
 use crate::{Profile, Sources};
 use lab_valgrind::{
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The maximum size of a source file that is shown, in bytes.
+/// The maximum size in bytes of a source file that is read.
 const MAX_SOURCE: u64 = 16 << 20;
 
 /// The files of each tool: none, one, or two (before and after a change).
@@ -25,16 +25,16 @@ pub struct ProfileFiles {
     pub dhat: Vec<PathBuf>,
 }
 
-/// The reason why files could not be read.
+/// The error for files that cannot be read.
 #[derive(Debug)]
 pub enum FilesError {
     /// No file was given.
     None,
-    /// The tools have different numbers of files.
+    /// The tools have different numbers of files, so it is unclear which files belong together.
     Uneven,
     /// A file cannot be read.
     Unreadable(PathBuf, ProfileError),
-    /// Callgrind's parts do not belong to the same program.
+    /// Callgrind's files are not parts of the same program.
     Parts(ProfileError),
 }
 
@@ -72,7 +72,7 @@ impl ProfileFiles {
 }
 
 impl Sources {
-    /// Reads the existing source files that a profile names. Relative names are resolved against `folder`.
+    /// Reads the source files that a profile names, if they exist. Relative names are resolved against `folder`.
     pub fn read(profile: &Profile, folder: &Path) -> Sources {
         Sources::of(profile, |name| {
             let file = File::open(folder.join(name)).ok()?;
@@ -89,7 +89,7 @@ impl Sources {
     }
 }
 
-/// Reads a file.
+/// Opens a file and parses it. An error includes the path.
 pub fn read<T>(
     path: &Path,
     parse: impl FnOnce(BufReader<File>) -> Result<T, ProfileError>,

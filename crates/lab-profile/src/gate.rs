@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates on a profile: parses and checks conditions such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
+//! Gates on a profile, such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
 use crate::Profile;
 use lab_model::{Comparison, ConditionError, ConditionProblem, Dimension, Relation};
@@ -41,7 +41,7 @@ static FIGURES: [&str; 24] = [
 pub struct GateCondition {
     text: String,
     figure: &'static str,
-    /// Fails if the figure has this relation to the bound.
+    /// The relation of the metric to the bound that makes the gate fail.
     relation: Relation,
     bound: Bound,
 }
@@ -54,7 +54,7 @@ enum Bound {
     Change(f64),
 }
 
-/// The result of a condition.
+/// The result of checking a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateResult {
     /// The metric is within the bound.
@@ -65,7 +65,7 @@ pub enum GateResult {
     Undecided(Undecided),
 }
 
-/// The value that a condition was compared with.
+/// The value that violates a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The value in the later profile.
@@ -84,7 +84,7 @@ pub enum Found {
 pub enum Undecided {
     /// No file of the later program contains the metric.
     NoFile,
-    /// The condition is about a change, but there is only one program.
+    /// The condition limits a change, but there is only one program.
     NothingBefore,
     /// No file of the earlier program contains the metric.
     NoFileBefore,
@@ -96,7 +96,7 @@ impl GateCondition {
         &self.text
     }
 
-    /// Checks the later of two profiles, or the only one.
+    /// Checks the condition for the later of two profiles, or for the only one.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
         let Some(value) = last.figure(self.figure) else {

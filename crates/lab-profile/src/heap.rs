@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds patterns in a heap: repeated growing and shrinking, and memory that is never freed.
+//! Finds patterns in the heap: repeated rises and falls, and memory that is never freed.
 
 use lab_valgrind::{Dhat, Frame, Massif};
 
-/// The minimum number of rises and falls that count as a pattern.
+/// The minimum number of rises and falls that are reported as a pattern.
 const MIN_TEETH: usize = 3;
 
-/// A heap that repeatedly rises and falls, as seen in snapshots.
+/// A heap that rises and falls repeatedly, as Massif's snapshots show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sawtooth {
-    /// The number of times that the heap rises again.
+    /// The number of times that the heap rises again after a fall.
     pub teeth: usize,
     /// The smallest fall in bytes.
     pub fall: u64,
@@ -17,16 +17,16 @@ pub struct Sawtooth {
     pub largest: Option<Frame>,
 }
 
-/// Memory that was not freed at the end.
+/// Memory that was still allocated when the program ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeverFreed {
     /// The number of blocks.
     pub blocks: u64,
     /// The number of bytes.
     pub bytes: u64,
-    /// The location that allocated most of the memory.
+    /// The location that allocated most of this memory.
     pub site: Frame,
-    /// The number of bytes allocated at that location.
+    /// The number of bytes that this location allocated and never freed.
     pub most_bytes: u64,
 }
 

@@ -8,31 +8,31 @@ use lab_valgrind::{CostProfile, Dhat, Massif};
 pub struct Profile {
     /// The heap over time.
     pub massif: Option<Massif>,
-    /// The heap over other units of time.
+    /// The heap over other units of time, from additional Massif runs.
     pub heaps: Vec<Massif>,
-    /// Instructions, accesses and misses.
+    /// Cachegrind's results: instructions, memory accesses and cache misses.
     pub cachegrind: Option<CostProfile>,
-    /// Instructions, accesses and misses with calls.
+    /// Callgrind's results: the same events as Cachegrind, with calls.
     pub callgrind: Option<CostProfile>,
-    /// Blocks and the locations that allocated them.
+    /// DHAT's results: heap blocks, and the locations that allocated them.
     pub dhat: Option<Dhat>,
 }
 
 impl Profile {
-    /// Returns Cachegrind's costs, or else Callgrind's.
+    /// Returns the costs from Cachegrind or, without Cachegrind, from Callgrind.
     pub fn costs(&self) -> Option<&CostProfile> {
         self.cachegrind.as_ref().or(self.callgrind.as_ref())
     }
 
     /// Returns the peak of the heap in bytes.
     ///
-    /// Massif's value includes the allocator's overhead, as in `ms_print`. Without Massif, DHAT's value is used.
+    /// Massif's value includes the allocator's overhead, as in `ms_print`. Without Massif, the value comes from DHAT.
     pub fn peak(&self) -> Option<u64> {
         let massif = self.massif.as_ref().map(Massif::peak_bytes);
         massif.or_else(|| self.dhat.as_ref().map(|dhat| dhat.sum(|p| p.peak_bytes)))
     }
 
-    /// Returns the command line from one of the files.
+    /// Returns the command line that the files report.
     pub fn command(&self) -> &str {
         let costs = self.costs().map(|c| &c.command);
         let heap = self.massif.as_ref().map(|m| &m.command);
@@ -40,8 +40,8 @@ impl Profile {
         costs.or(heap).or(blocks).map_or("", String::as_str)
     }
 
-    /// Returns a value by its name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such
-    /// as `D1`.
+    /// Returns a value by name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such as
+    /// `D1`.
     pub fn figure(&self, name: &str) -> Option<u64> {
         match name {
             "peak" => self.peak(),

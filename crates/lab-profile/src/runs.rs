@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads the files of runs under Valgrind's tools, and checks that all runs did the same work.
+//! Reads the output files of runs under Valgrind's tools, and checks that all runs did the same work.
 
 use crate::Profile;
 use crate::files::{FilesError, callgrind, read};
@@ -16,7 +16,7 @@ pub struct ProgramRuns {
     pub profiles: Vec<Profile>,
     /// The outcome of each run.
     pub runs: Vec<RunRecord>,
-    /// True if all runs that were not stopped wrote the same standard output.
+    /// True if all runs wrote the same standard output, not counting runs that were stopped.
     pub same_output: bool,
     /// Caveats for users.
     pub warnings: Vec<RunWarning>,
@@ -40,7 +40,7 @@ pub struct RunRecord {
 /// A caveat of a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunWarning {
-    /// A run exceeded the time limit.
+    /// A run was stopped because it exceeded the time limit.
     Stopped {
         /// The tool.
         tool: Tool,
@@ -58,9 +58,9 @@ pub enum RunWarning {
         /// The reason, as reported by the tool or by the parser of its file.
         reason: String,
     },
-    /// A program's output differs from run to run.
+    /// The output of a program differs between runs.
     OutputChanges,
-    /// The two programs wrote different output.
+    /// The two programs wrote different outputs.
     OutputsDiffer,
     /// A signal terminated a program.
     Signal {
@@ -90,7 +90,7 @@ pub enum RunWarning {
 }
 
 impl ProgramRuns {
-    /// Reads the output of the runs of the named programs. A failed run becomes a warning.
+    /// Reads the output files of all runs. A failed run becomes a warning. `names` are the names of the programs.
     ///
     /// # Errors
     /// Returns the warnings if a program has no profile at all.
@@ -134,7 +134,7 @@ impl ProgramRuns {
         Ok(read)
     }
 
-    /// Compares the exit status and output of all runs.
+    /// Compares the exit status and the output of all runs.
     fn compare_work(&mut self, runs: &[ValgrindRun]) {
         let ended = |command: Option<usize>| {
             let ended = runs.iter().filter(|run| run.status.is_some());
@@ -167,13 +167,13 @@ impl ProgramRuns {
     }
 }
 
-/// Returns true if two programs exited in the same way, regardless of the time after which they were stopped.
+/// Returns true if two programs ended in the same way. The time after which they were stopped is ignored.
 fn is_same(before: &Ending, after: &Ending) -> bool {
     let is_stopped = |ending: &Ending| matches!(ending, Ending::Stopped(_));
     before == after || is_stopped(before) && is_stopped(after)
 }
 
-/// Returns true if any of these runs differ in their output.
+/// Returns true if the outputs of the runs differ.
 fn differ<'r>(runs: impl Iterator<Item = &'r ValgrindRun>) -> bool {
     let mut outputs: Vec<[u8; 32]> = runs.map(|run| run.output).collect();
     outputs.sort_unstable();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The source text of the most expensive lines.
+//! The source code of the most expensive lines.
 
 use crate::Profile;
 use lab_valgrind::{AllocationPoint, CostProfile, base_name};
@@ -7,17 +7,17 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The maximum number of allocation sites whose source files are read.
 const MAX_SITES: usize = 40;
-/// The number of lines per event whose source files are read.
+/// The number of the most expensive lines per event whose source files are read.
 pub const HOTTEST: usize = 12;
 
-/// The text of source files, by their name in a profile.
+/// The texts of source files, by the file names in a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: HashMap<String, Vec<String>>,
 }
 
 impl Sources {
-    /// Collects the files with the most expensive lines and allocation sites. `read` returns a file's text.
+    /// Reads the files that contain the most expensive lines and allocation sites. `read` returns the text of a file.
     pub fn of(profile: &Profile, read: impl Fn(&str) -> Option<String>) -> Sources {
         let mut names: BTreeSet<&str> = BTreeSet::new();
         if let Some(costs) = profile.costs() {
@@ -49,7 +49,7 @@ impl Sources {
         }
     }
 
-    /// Returns the text of a line. The base name of a file is sufficient if it is unique.
+    /// Returns the text of a line. `file` may be a base name, if that is unique.
     pub fn line(&self, file: &str, number: u32) -> Option<&str> {
         let exact = self.files.get(file);
         let named = || {
@@ -66,7 +66,7 @@ impl Sources {
     }
 }
 
-/// Returns the files with the locations that allocate most.
+/// Returns the files that contain the locations with the most allocated bytes.
 fn allocating(profile: &Profile) -> Vec<&str> {
     let Some(dhat) = &profile.dhat else {
         return Vec::new();

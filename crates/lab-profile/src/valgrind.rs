@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs commands under Valgrind's tools, one per core at a time, each in its own process group.
+//! Runs commands under Valgrind's tools, one run per core at a time, each in its own process group.
 
 use lab_host::allowed_cores;
 use lab_valgrind::{CACHES, NO_DEBUGGER, TimeUnit};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Allocators of language runtimes that call malloc on behalf of a program.
+/// Allocation functions of language runtimes that call malloc on behalf of a program.
 const ALLOC_FNS: [&str; 4] = [
     "--alloc-fn=__gnat_malloc",
     "--alloc-fn=__rust_alloc",
@@ -21,10 +21,10 @@ const ALLOC_FNS: [&str; 4] = [
     "--alloc-fn=__rust_realloc",
 ];
 
-/// The number of leading lines of Valgrind's log that are always the same.
+/// The number of lines in the banner at the top of Valgrind's log.
 const BANNER: usize = 6;
 
-/// The time that a tool has to write its file after it was asked to exit.
+/// The time that a stopped tool has to write its output file.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The interval between checks for finished runs.
@@ -35,16 +35,16 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub enum Tool {
     /// The heap over time, measured in instructions, milliseconds or bytes.
     Massif(TimeUnit),
-    /// Blocks and the locations that allocated them.
+    /// Heap blocks, and the locations that allocated them.
     Dhat,
-    /// Instructions, accesses, misses and mispredicts.
+    /// Instructions, memory accesses, cache misses and branch mispredictions.
     Cachegrind,
     /// Cachegrind's events, plus calls.
     Callgrind,
 }
 
 impl Tool {
-    /// All tools, slowest first, so that no slow run is left for the end.
+    /// All tools. The slowest comes first, so that no slow run starts last.
     pub const ALL: [Tool; 6] = [
         Tool::Callgrind,
         Tool::Cachegrind,
@@ -54,7 +54,7 @@ impl Tool {
         Tool::Massif(TimeUnit::Bytes),
     ];
 
-    /// Returns the value of Valgrind's `--tool`.
+    /// Returns the value for Valgrind's option `--tool`.
     pub fn name(self) -> &'static str {
         match self {
             Tool::Massif(_) => "massif",
@@ -64,7 +64,7 @@ impl Tool {
         }
     }
 
-    /// Returns the name of a run's directory, which is unique among the runs of one tool.
+    /// Returns the name prefix of the directories of this tool's runs, which no other tool uses.
     fn folder(self) -> &'static str {
         match self {
             Tool::Massif(TimeUnit::Milliseconds) => "massif-by-time",
@@ -83,7 +83,7 @@ impl Tool {
                 };
                 [&[unit, "--max-snapshots=1000"], &ALLOC_FNS[..]].concat()
             }
-            // Record whole paths, which are needed to find the sources.
+            // DHAT must record full paths, which are needed to find the source files.
             Tool::Dhat => vec!["--fullpath-after="],
             Tool::Cachegrind | Tool::Callgrind => {
                 [&["--cache-sim=yes", "--branch-sim=yes"], &CACHES[..]].concat()
@@ -92,7 +92,7 @@ impl Tool {
     }
 }
 
-/// A finished run under a tool.
+/// A finished run of a command under a tool.
 #[derive(Debug)]
 pub struct ValgrindRun {
     /// The tool.
@@ -103,9 +103,9 @@ pub struct ValgrindRun {
     pub status: Option<ExitStatus>,
     /// The duration of the run.
     pub took: Duration,
-    /// The tool's file, if it wrote one.
+    /// The tool's output file, if it wrote one.
     pub file: Option<PathBuf>,
-    /// SHA-256 of the program's standard output.
+    /// The SHA-256 digest of the program's standard output.
     pub output: [u8; 32],
     /// The first lines of Valgrind's log after the banner.
     pub log: Vec<String>,
@@ -160,12 +160,12 @@ pub struct Step {
     pub elapsed: Duration,
 }
 
-/// Runs each command under each tool, which writes into a subdirectory.
+/// Runs each command under each tool. Each run writes into its own subdirectory.
 ///
-/// `progress` returns false to stop the runs, and the result is then `None`. No process is left running.
+/// If `progress` returns false, all runs are stopped and the result is `None`. No process is left running.
 ///
 /// # Errors
-/// Returns an error if Valgrind cannot be started or its files cannot be read.
+/// Returns an error if Valgrind cannot be started, or if its files cannot be read.
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
@@ -222,14 +222,14 @@ pub fn valgrind(
     Ok(Some(results))
 }
 
-/// A run. Dropping it kills the process and its descendants.
+/// A running process. Dropping it kills the process and its descendants.
 struct ValgrindProcess {
     tool: Tool,
     command: usize,
     child: Child,
     began: Instant,
     folder: PathBuf,
-    /// True if the run was asked to exit because it exceeded the time limit.
+    /// True if the tool was asked to exit because the run exceeded the time limit.
     stopped: bool,
 }
 
@@ -242,7 +242,7 @@ impl ValgrindProcess {
     ) -> io::Result<ValgrindProcess> {
         let folder = folder.join(format!("{}-{}", tool.folder(), command + 1));
         std::fs::create_dir_all(&folder)?;
-        // Each process of a program that forks writes its own file.
+        // If a program forks, each process writes its own file.
         let out = folder.join("%p");
         let mut call = Command::new("valgrind");
         call.arg(NO_DEBUGGER)
@@ -275,7 +275,7 @@ impl ValgrindProcess {
         })
     }
 
-    /// Asks the tool to exit. The tool then writes its file.
+    /// Asks the tool to exit, so that it writes its output file.
     fn stop(&mut self) {
         let group = Pid::from_raw(self.child.id() as i32);
         let _ = killpg(group, Signal::SIGTERM);
@@ -299,7 +299,7 @@ impl ValgrindProcess {
                 .take(5)
                 .collect()
         });
-        // The file name is the process ID.
+        // The name of each file is a process ID.
         let names =
             std::fs::read_dir(&self.folder)?.filter_map(|entry| Some(entry.ok()?.file_name()));
         let processes = names

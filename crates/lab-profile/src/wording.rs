@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence, title and heading that users of `benchlab profile` see.
+//! All sentences, titles and headings that users of `benchlab profile` see.
 //!
-//! The rest of the crate contains numbers and enums. A test finds sentences outside of this file.
+//! The rest of the crate uses numbers and enums. A test detects sentences outside this file.
 
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
@@ -29,7 +29,7 @@ pub fn default_names(programs: usize) -> &'static [&'static str] {
     }
 }
 
-/// Returns the meaning of an event or another metric.
+/// Returns the meaning of an event or of another metric.
 pub fn meaning(figure: &str) -> &str {
     match figure {
         "Ir" => "instructions",
@@ -78,7 +78,7 @@ pub fn event_row(event: &str) -> String {
     }
 }
 
-/// Returns the name of a tool's run. Massif runs three times.
+/// Returns the name of a run under a tool. Massif runs once for each of its three time units.
 pub fn tool(tool: Tool) -> &'static str {
     match tool {
         Tool::Massif(TimeUnit::Milliseconds) => "massif by time",
@@ -125,7 +125,7 @@ pub const MEASURED: &str = "Measured";
 pub const HEAP_TABLE: &str = "Heap";
 pub const HEAP_TABLE_CAPTION: &str = "Massif's peak includes the allocator's overhead. DHAT counts the bytes that the program requested. The peak is the \
      most that the heap held at once; the total is everything allocated until the end.";
-/// Rows of the heap table: the metric and the row's heading.
+/// The rows of the heap table: the metrics and the row headings.
 pub const HEAP_ROWS: [(&str, &str); 3] = [
     ("peak", "peak"),
     ("total", "total allocated"),
@@ -160,11 +160,11 @@ pub const COSTS_FLAME_CAPTION: &str = "Callgrind records callers and callees, no
      proportion to the cost of their calls.";
 pub const HISTORY_CAPTION: &str = "One row per run.";
 pub const HISTORY_COLUMNS: [&str; 2] = ["started (UTC)", "commit"];
-/// Columns of a table with values before and after.
+/// The additional columns of a table with values before and after a change.
 pub const PAIR_COLUMNS: [&str; 2] = ["difference", "change"];
-/// Columns of a table with the values of one program.
+/// The columns of a table with the values of a single program.
 pub const ONE_COLUMNS: [&str; 2] = ["value", "percentage"];
-/// Titles of the first column.
+/// Titles of the first column of tables.
 pub const FIGURE: &str = "metric";
 pub const EVENT: &str = "event";
 pub const FUNCTION: &str = "function";
@@ -255,7 +255,7 @@ pub fn run(of: Tool, name: &str) -> String {
     format!("{} of {name}", tool(of))
 }
 
-/// Formats the step of a progress line, such as `valgrind 3/12  massif of 1`.
+/// Formats a progress line, such as `valgrind 3/12  massif of 1`.
 pub fn step(done: usize, total: usize, running: &[(Tool, usize)]) -> String {
     let names = running
         .iter()
@@ -269,7 +269,7 @@ pub fn run_fact(ending: &Ending, took: Duration) -> String {
     format!("{ending}, {:.1} s", took.as_secs_f64())
 }
 
-/// Reports that a run started child processes: the name and the text of the fact.
+/// Returns the name and the text of the fact that a run started child processes.
 pub fn processes_fact(run: &str, processes: usize) -> (String, String) {
     let text = match processes {
         1 => "1 child process, not included in the profile".into(),
@@ -309,7 +309,7 @@ pub fn figure_change(figure: &str, unit: &Unit, before: u64, after: Option<u64>)
     format!("{title} {} → {}{change}", value(before), value(after))
 }
 
-/// Joins values in one sentence. Returns `None` if there are none.
+/// Joins texts about values into one sentence. Returns `None` if there are none.
 pub fn figures(texts: impl Iterator<Item = String>) -> Option<String> {
     Some(say::capital(&say::joined(texts, ", ")?) + ".")
 }
@@ -343,7 +343,7 @@ pub fn churn(churn: &Churn) -> String {
     }
 }
 
-/// Describes churn as the first sentence about a program.
+/// Describes churn as the first sentence about a program. `name` is the program's name, if it has to be given.
 pub fn first_churn(name: Option<&str>, of: &Churn) -> String {
     let sentence = churn(of);
     say::capital(&name.map_or(sentence.clone(), |name| about(name, &sentence)))
@@ -396,8 +396,8 @@ pub fn explanation(explanation: &Explanation) -> String {
     )
 }
 
-/// Compares prediction and measurement: `The simulation predicts 0.62 times before's cycles, and the measured time
-/// agrees.`
+/// Compares the prediction with the measurement: `The simulation predicts 0.62 times before's cycles, and the measured
+/// time agrees.`
 pub fn agreement(agreement: &Agreement, before: &str) -> String {
     let ratio = say::reading(agreement.predicted, &Unit::Ratio);
     let predicts = format!("The simulation predicts {ratio} times {before}'s cycles");
@@ -440,7 +440,7 @@ pub fn no_change(runs: usize) -> &'static str {
 // Warnings
 
 impl RunWarning {
-    /// Returns a label of a few words.
+    /// Returns a short label for the warning.
     pub fn label(&self) -> &'static str {
         match self {
             RunWarning::Stopped { .. } => "stopped",
@@ -601,7 +601,7 @@ pub fn gate(condition: &GateCondition, result: &GateResult) -> Option<String> {
     }
 }
 
-/// Formats a file's error with its path.
+/// Formats the error for a file that cannot be read, with its path.
 pub fn unreadable(path: &Path, error: &dyn Display) -> String {
     format!("{}: {error}", path.display())
 }

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 /// The number of lines shown before and after an expensive line.
 const AROUND: u32 = 2;
-/// Events that get a column if they occurred.
+/// Events that each get a column, unless they never occurred.
 const EVENTS: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
 
-/// Builds a section with the most expensive lines of each program and the lines around them.
+/// Builds a section with the most expensive lines of each program and their surrounding lines.
 pub fn section(pair: &ProfilePair) -> Section {
     let mut section = Section::new(wording::ANNOTATED);
     for ((name, profile), sources) in pair.each().zip(pair.sources) {
@@ -33,7 +33,7 @@ pub fn section(pair: &ProfilePair) -> Section {
     section
 }
 
-/// Returns the expensive lines whose text is known, by file.
+/// Returns the expensive lines whose source text is available, grouped by file.
 fn by_file<'c>(
     costs: &'c CostProfile,
     sources: &Sources,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Instructions, accesses and misses of a profile, by program, function and source line.
+//! Instructions, memory accesses and misses in a profile: for the program, by function and by source line.
 
 use super::{ProfilePair, ranked};
 use crate::runs::RunWarning;
@@ -14,13 +14,13 @@ use lab_valgrind::{
 
 /// The maximum number of rows of a table.
 const MOST: usize = 15;
-/// The minimum fraction of an event for a function to be listed (`cg_annotate --threshold=0.1`).
+/// The minimum fraction of an event's total for a function to be listed (like `cg_annotate --threshold=0.1`).
 const THRESHOLD: f64 = 0.001;
-/// The minimum fraction of all instructions without a symbol for a warning.
+/// The minimum fraction of instructions in code without symbols that triggers a warning.
 const UNKNOWN: f64 = 0.05;
 /// Events that get tables by function and line. Some are sums of other events.
 const RANKED: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
-/// Metrics in the answer's chart.
+/// The metrics in the answer's chart.
 const CHARTED: [&str; 9] = [
     "Ir",
     "Dr",
@@ -33,16 +33,17 @@ const CHARTED: [&str; 9] = [
     "mispredicts",
 ];
 
-/// The unit in tables whose title says what is counted.
+/// A unit without a name, for tables whose title already says what is counted.
 const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
 
-/// Returns true if a function accounts for at least a thousandth of some event.
+/// Returns true if a function accounts for at least a thousandth of any event.
 pub fn is_above_threshold(costs: &[u64], totals: &[u64]) -> bool {
     let mut pairs = costs.iter().zip(totals);
     pairs.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)
 }
 
-/// Charts the costs after the change as ratios to the costs before. For a single program, charts its functions.
+/// Builds the chart of costs after the change as ratios to the costs before. For a single program, charts its
+/// functions.
 pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     let before = pair.before.costs()?;
     let Some(after) = pair.after else {
@@ -107,7 +108,7 @@ fn functions_chart(costs: &CostProfile) -> Option<Chart> {
     })
 }
 
-/// Builds the sections: totals, functions, lines, and functions that were added and removed.
+/// Builds the sections: totals, functions, lines, and functions that exist only before or only after the change.
 pub fn sections(pair: &ProfilePair) -> Vec<Section> {
     let Some(before) = pair.before.costs() else {
         return Vec::new();
@@ -175,7 +176,7 @@ fn totals(pair: &ProfilePair, before: &CostProfile) -> Table {
     }
 }
 
-/// Returns the functions of a single program in the form of pairs.
+/// Returns the functions of a single program in the form of pairs, as if there were no earlier program.
 fn alone(costs: &CostProfile) -> Vec<FunctionPair> {
     let functions = costs.functions().map(|function| FunctionPair {
         file: function.file.into(),
@@ -190,7 +191,7 @@ fn value(costs: &CostProfile, event: &str, of: &Option<Vec<u64>>) -> Option<u64>
     costs.value(event, of.as_ref()?)
 }
 
-/// Returns a function's label and its cost of an event before and after.
+/// Returns a function's label, and its costs for an event before and after the change.
 fn function_figures(
     costs: &CostProfile,
     event: &str,
@@ -230,7 +231,7 @@ fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePa
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
-/// Builds a table of functions that exist only on one side, by the first event.
+/// Builds a table of the functions that exist only before or only after the change, ordered by the first event.
 fn one_sided(
     pair: &ProfilePair,
     costs: &CostProfile,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The heap of a profile: over time, at its peak, churn, and memory that was never freed.
+//! The heap in a profile: its size over time and at the peak, churn, and memory that was never freed.
 
 use super::{ProfilePair, figure_unit, ranked};
 use crate::heap::{never_freed, sawtooth};
@@ -13,19 +13,20 @@ use lab_model::Unit;
 use lab_valgrind::{AllocationPoint, Dhat, Massif, TimeUnit, churn};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ID of the chart shown in the answer.
+/// The ID of the heap chart in the answer.
 const MAIN: &str = "heap";
 /// The maximum number of rows of a table.
 const MOST: usize = 15;
 
-/// Charts the heap over time.
+/// Builds the chart of the heap over time.
 ///
-/// The chart contains all profiles that have the same time unit as the first. Programs without a heap get no chart.
+/// The chart contains the programs whose time unit is the same as the first program's. Returns `None` without heap
+/// data.
 pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     chart_of(pair, MAIN, |profile| profile.massif.as_ref())
 }
 
-/// Charts the heap over each other unit of time.
+/// Builds the charts of the heap over the other units of time.
 fn further_charts(pair: &ProfilePair) -> Vec<Chart> {
     let by = |(id, unit): (&str, TimeUnit)| {
         chart_of(pair, id, move |profile| {
@@ -56,7 +57,7 @@ fn chart_of<'p>(
     }
     let alike = all.iter().filter(|(_, massif)| massif.time_unit == unit);
     let alike: Vec<&(&str, &Massif)> = alike.collect();
-    // Each line has a point wherever another line has one, so that all lines use the same columns.
+    // All lines have points at the same times, so that they share the columns of a table.
     let snapshots = alike.iter().flat_map(|(_, massif)| &massif.snapshots);
     let times: BTreeSet<u64> = snapshots.map(|snapshot| snapshot.time).collect();
     let lines = alike
@@ -82,7 +83,7 @@ fn chart_of<'p>(
     })
 }
 
-/// Returns the heap at each of these times until the program's end.
+/// Returns the size of the heap at each of the given times, up to the end of the program.
 fn stepped(massif: &Massif, times: &BTreeSet<u64>) -> Vec<(f64, Quantity)> {
     let mut snapshots = massif.snapshots.iter().peekable();
     let (mut points, mut total) = (Vec::new(), 0);
@@ -183,7 +184,7 @@ fn sites(
     table
 }
 
-/// Builds a table of the memory at Massif's peak by location, for profiles without DHAT.
+/// Builds a table of the memory at Massif's peak by location, for profiles without DHAT data.
 fn at_peak(pair: &ProfilePair) -> Table {
     let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
@@ -203,7 +204,7 @@ fn at_peak(pair: &ProfilePair) -> Table {
     ranked_places(pair, wording::AT_MASSIFS_PEAK, by_place, total)
 }
 
-/// Builds a table of locations with bytes before and after.
+/// Builds a table of locations with their bytes before and after the change.
 fn ranked_places(
     pair: &ProfilePair,
     title: &str,
@@ -234,7 +235,7 @@ fn churning(name: &str, profile: &Profile) -> Table {
     table
 }
 
-/// Describes the worst churn in the first profile, or else the rises and falls of its heap.
+/// Describes the worst churn in the first profile or, without churn, the rises and falls of its heap.
 pub fn churn_sentence(pair: &ProfilePair) -> Option<String> {
     let dhat = pair.before.dhat.as_ref();
     if let Some(churn) = dhat.and_then(|dhat| churn(dhat).into_iter().next()) {
@@ -245,7 +246,7 @@ pub fn churn_sentence(pair: &ProfilePair) -> Option<String> {
     sawtooth.as_ref().map(wording::sawtooth)
 }
 
-/// Returns one sentence for each explanation of misses.
+/// Returns one sentence for each explanation of cache misses.
 pub fn explanations(pair: &ProfilePair) -> Vec<String> {
     let all = pair.each().flat_map(|(name, profile)| {
         let sentences = explain(profile).into_iter();
@@ -260,7 +261,7 @@ pub fn explanations(pair: &ProfilePair) -> Vec<String> {
     all.collect()
 }
 
-/// Returns the explanations, leaks and churn of all profiles.
+/// Returns sentences about the explanations, leaks and churn in all profiles.
 fn sentences(pair: &ProfilePair) -> Vec<String> {
     let mut all = explanations(pair);
     for (name, profile) in pair.each() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The history of metrics with almost no noise, such as those of a profile.
+//! The history of metrics that have almost no noise, such as those of a profile.
 
 use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::{Figure, Host, Measured, Metric, Run, Unit};
 
-/// Metrics that get a column if they are known. The rows contain all metrics.
+/// The metrics that get a column if they are known. The machine-readable rows contain all metrics.
 const COLUMNS: [&str; 8] = [
     "peak",
     "total",
@@ -18,7 +18,8 @@ const COLUMNS: [&str; 8] = [
     "D1mw",
 ];
 
-/// The minimum change, as a fraction of the previous value. A different path or environment causes smaller changes.
+/// The minimum change that is reported, as a fraction of the previous value. Smaller changes may come from a different
+/// path or environment.
 const LEAST: f64 = 0.001;
 
 /// The profile metrics of a run, for a history.
@@ -26,7 +27,7 @@ const LEAST: f64 = 0.001;
 pub struct ProfileSummary {
     run: String,
     started_unix_s: f64,
-    /// The commit of the directory in which the run was started.
+    /// The Git commit of the directory in which the run was started.
     commit: Option<String>,
     /// Subject, metric and value.
     figures: Vec<(String, Metric, f64)>,
@@ -57,7 +58,7 @@ impl ProfileSummary {
     }
 }
 
-/// Adds the profiles of runs, oldest first, to the document of their history.
+/// Adds the profiles of runs to the document of their history. `runs` starts with the oldest run.
 pub fn extend(document: &mut Document, runs: &[ProfileSummary], chosen: &[String]) {
     if runs.is_empty() {
         return;
@@ -70,7 +71,7 @@ pub fn extend(document: &mut Document, runs: &[ProfileSummary], chosen: &[String
     document.rows.extend(rows(runs, chosen));
 }
 
-/// Returns true if a subject was requested. An empty list requests all subjects.
+/// Returns true if a subject is selected. An empty list selects all subjects.
 fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }
@@ -140,7 +141,7 @@ fn cell(run: &ProfileSummary, before: Option<&ProfileSummary>, subject: &str, id
     Cell::from(Quantity::exact(*value, metric.unit.clone())).toned(tone)
 }
 
-/// Returns the changes from the previous to the latest run, largest first.
+/// Returns the changes from the previous run to the latest run, the largest first.
 fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
     let mut changes: Vec<(f64, Finding)> = Vec::new();
     for subject in subjects(runs, chosen) {

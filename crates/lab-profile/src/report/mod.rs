@@ -19,21 +19,21 @@ use lab_model::{Direction, Metric, Unit};
 /// The input of a report.
 #[derive(Clone, Debug)]
 pub struct ProfileReport<'a> {
-    /// One or two programs (before and after), each with its name.
+    /// One program, or two programs (before and after the change), each with its name.
     pub profiles: Vec<(String, &'a Profile)>,
     /// Facts about how the files were produced.
     pub facts: Vec<(String, String)>,
     /// The source files of each program.
     pub sources: Vec<Sources>,
-    /// Caveats: runs that failed, or work that was not the same.
+    /// Caveats, such as failed runs, or programs that did different work.
     pub warnings: Vec<RunWarning>,
-    /// The result of benchlab's own measured comparison of the same commands.
+    /// The document of benchlab's own timing comparison of the same commands, if it was made.
     pub measured: Option<Document>,
     /// The creation time of the report, in seconds since 1970.
     pub made_unix_s: f64,
 }
 
-/// Builds the document of a profile, or of two profiles next to each other.
+/// Builds the document of one profile, or of two profiles side by side.
 pub fn document(report: &ProfileReport) -> Document {
     let pair = ProfilePair::of(report);
     let mut document = Document {
@@ -123,7 +123,7 @@ impl<'a> ProfilePair<'a> {
         sources.find_map(|sources| sources.line(file, line))
     }
 
-    /// Returns the values of a metric before and after.
+    /// Returns the values of a metric before and after the change.
     fn figure(&self, name: &str) -> (Option<u64>, Option<u64>) {
         let after = self.after.and_then(|after| after.figure(name));
         (self.before.figure(name), after)
@@ -146,7 +146,7 @@ impl<'a> ProfilePair<'a> {
         }
     }
 
-    /// Formats the cells of a metric. With a single profile, the percentage refers to `total`.
+    /// Formats the cells of a metric. For a single profile, the percentage is relative to `total`.
     fn cells(
         &self,
         (before, after): (Option<u64>, Option<u64>),
@@ -181,7 +181,7 @@ fn share(part: Option<f64>) -> Cell {
     part.map(|part| Quantity::exact(part, Unit::Share)).into()
 }
 
-/// Returns the unit of a metric of the whole program.
+/// Returns the unit of a metric that covers the whole program.
 fn figure_unit(name: &str) -> Unit {
     match name {
         "peak" | "total" => Unit::Bytes,
@@ -250,7 +250,7 @@ fn facts(pair: &ProfilePair, report: &ProfileReport) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns a metric by its name.
+/// Returns the metric with the given name.
 fn metric(figure: &str) -> Metric {
     Metric {
         id: figure.to_owned().into(),
@@ -275,7 +275,7 @@ pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns the metrics of the whole program.
+/// Returns the metrics that cover the whole program.
 pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
     let heap = ["peak", "total", "allocations"].into_iter();
     let events = profile.costs().map_or(&[][..], |costs| &costs.events);
@@ -316,7 +316,7 @@ fn rows(pair: &ProfilePair) -> Vec<Row> {
     rows
 }
 
-/// Builds a table of the rows with the largest differences, or the largest values for a single profile.
+/// Builds a table of the rows with the largest differences or, for a single profile, the largest values.
 fn ranked(
     pair: &ProfilePair,
     table: (&str, &str, &Unit),
