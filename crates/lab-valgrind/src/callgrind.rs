@@ -14,7 +14,7 @@ use std::io::BufRead;
 
 const TOOL: &str = "Callgrind";
 const VERSION: u32 = 1;
-/// The maximum number of compressed names. Valgrind numbers names without gaps.
+/// The maximum number of compressed names in a file. Valgrind numbers names without gaps.
 const MAX_IDS: usize = 1 << 24;
 
 /// Reads one file, which may contain multiple parts.
@@ -26,14 +26,14 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
     reader.done()
 }
 
-/// Reads the files of one program and adds up their costs. Callgrind writes a file for each part and thread.
+/// Reads all files of one program and adds up their costs. Callgrind writes one file per part and thread.
 #[derive(Debug, Default)]
 pub struct CallgrindReader {
     profile: Option<CostProfile>,
 }
 
 impl CallgrindReader {
-    /// Reads another file.
+    /// Reads another file and adds its costs.
     ///
     /// Returns an error if the file was written by another tool, is incomplete, or has different events.
     pub fn add(&mut self, from: impl BufRead) -> Result<(), ProfileError> {
@@ -54,32 +54,32 @@ impl CallgrindReader {
     }
 }
 
-/// The parser's state within one file.
+/// The state of the parser within a file.
 struct FileParts<R> {
     lines: LineReader<R>,
     profile: CostProfile,
-    /// Full names by ID: of objects, files and functions.
+    /// The indexes of full names by compressed ID, for objects, files and functions.
     names: [HashMap<u64, u32, RandomState>; 3],
     has_address: bool,
     has_line: bool,
-    /// The address and line of the previous position. Compressed positions are relative to this position.
+    /// The address and line of the previous position, which compressed positions are relative to.
     address: u64,
     line: u64,
     object: Option<u32>,
-    /// The object's costs of the first event, since the object was named.
+    /// The costs of the first event since the current object was named.
     in_object: u64,
     file: Option<u32>,
     name: Option<u32>,
-    /// True if the function has no symbol.
+    /// True if the current function has no symbol.
     unnamed: bool,
-    /// The index of the function `name` in `file`.
+    /// The index of the current function, which is `name` in `file`.
     function: Option<u32>,
     called_file: Option<u32>,
     called: Option<u32>,
-    /// The number of calls whose costs follow on the next line.
+    /// The number of calls whose costs are on the next line.
     calls: Option<u64>,
     counted: Vec<u64>,
-    /// The costs of the part: from `summary:`, from `totals:`, and as the sum of its lines.
+    /// The costs of the current part: from `summary:`, from `totals:`, and as the sum of its lines.
     summary: Option<Vec<u64>>,
     totals: Option<Vec<u64>>,
     summed: Vec<u64>,
@@ -148,7 +148,7 @@ impl<R: BufRead> FileParts<R> {
         self.end_part()
     }
 
-    /// Processes a line. The inner error describes what is wrong with the line.
+    /// Parses a line. The inner error says what is wrong with the line.
     fn line(&mut self, line: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         match line {
             [] | [b'#', ..] => Ok(Ok(())),
@@ -181,7 +181,7 @@ impl<R: BufRead> FileParts<R> {
                 });
             }
             b"cmd" => self.profile.command = text(value),
-            // The description is repeated in each part, with a line for every option.
+            // Each part repeats the description, which has a line for every option.
             b"desc" if self.parts == 0 && self.profile.description.len() < 100 => {
                 let text = text(value);
                 if !text.starts_with("Option:") {
@@ -214,7 +214,7 @@ impl<R: BufRead> FileParts<R> {
         Ok(Ok(()))
     }
 
-    /// Starts a part with these events.
+    /// Starts a part that records the given events.
     fn events(&mut self, value: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         let events: Vec<&[u8]> = words(value).collect();
         if self.profile.events.is_empty() {
@@ -240,7 +240,7 @@ impl<R: BufRead> FileParts<R> {
         Ok(Ok(()))
     }
 
-    /// Ends a part and adds its total in the way `callgrind_annotate` does.
+    /// Ends a part and adds its costs to the total as `callgrind_annotate` does.
     ///
     /// Returns an error if `totals:` is not the sum of the part's lines.
     fn end_part(&mut self) -> Result<(), ProfileError> {
@@ -276,7 +276,7 @@ impl<R: BufRead> FileParts<R> {
         let kind = match key {
             b"ob" | b"cob" => 0,
             b"fl" | b"fi" | b"fe" | b"cfi" | b"cfl" | b"jfi" => FILE,
-            // `frfn=`: the caller, if functions are counted separately for each caller (--separate-callers).
+            // `frfn=` names the caller, if functions are counted separately for each caller (--separate-callers).
             b"fn" | b"cfn" | b"jfn" | b"frfn" => FUNCTION,
             b"calls" => {
                 let count = words(value).next().and_then(number);
@@ -325,7 +325,7 @@ impl<R: BufRead> FileParts<R> {
         Ok(Ok(()))
     }
 
-    /// Resolves `(12) name`, `(12)`, or a plain name.
+    /// Resolves a compressed name, `(12) name` or `(12)`, or a plain name.
     fn uncompressed(
         &mut self,
         kind: usize,
@@ -354,8 +354,8 @@ impl<R: BufRead> FileParts<R> {
         Ok(Ok(name))
     }
 
-    /// Adds a line with a position and costs: the function's own costs, or the costs of the calls on the previous
-    /// line.
+    /// Adds a line with a position and costs. These are the function's own costs, or the costs of the calls on the
+    /// previous line.
     fn cost_line(&mut self, line: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         let Some(function) = self.function else {
             return Ok(Err("costs come before the first file and function"));
@@ -405,8 +405,8 @@ impl<R: BufRead> FileParts<R> {
     }
 }
 
-/// Returns true if this can be the first line of a Callgrind file. Other tools that write this format start with a
-/// header.
+/// Returns true if this can be the first line of a Callgrind file. Other tools that write this format start with
+/// another header.
 fn begins_a_file(line: &[u8]) -> bool {
     let keys: [&[u8]; 7] = [
         b"# callgrind format",
@@ -420,7 +420,7 @@ fn begins_a_file(line: &[u8]) -> bool {
     line.is_empty() || keys.iter().any(|key| line.starts_with(key))
 }
 
-/// Returns the first word and the rest of the line.
+/// Splits a line into its first word and the rest.
 #[inline]
 fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(|c| matches!(c, b' ' | b'\t'));
@@ -428,7 +428,7 @@ fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     (word, rest.trim_ascii_start())
 }
 
-/// Parses `16`, `0x10`, or a position relative to the previous one: `+3`, `-3`, `*`.
+/// Parses a position: `16`, `0x10`, or a position relative to the previous one, `+3`, `-3` or `*`.
 #[inline]
 fn position(word: &[u8], before: u64) -> Option<u64> {
     match word {

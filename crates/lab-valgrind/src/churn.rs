@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Churn: memory that is allocated repeatedly, with each block freed before the next is allocated.
+//! Churn: memory that is allocated again and again, where most blocks are freed before the next ones are allocated.
 
 use crate::dhat::Dhat;
 use crate::names::Frame;
 use std::collections::HashMap;
 
-/// The minimum number of blocks. At most a tenth of the blocks may be live at once.
+/// The minimum number of blocks in total, and the minimum ratio of this total to the blocks that are live at once.
 const MIN_BLOCKS: u64 = 10;
-/// The minimum fraction of all allocated bytes.
+/// The minimum fraction of the program's allocated bytes.
 const MIN_SHARE: f64 = 0.01;
 
-/// Memory that one location allocates repeatedly.
+/// Memory that a location allocates and frees repeatedly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Churn {
     /// The allocating location.
     pub site: Frame,
-    /// The total number of blocks.
+    /// The total number of heap blocks that the location allocated.
     pub blocks: u64,
-    /// The total number of bytes.
+    /// The total number of bytes that the location allocated.
     pub bytes: u64,
-    /// The maximum number of live blocks: DHAT's count, or the number of blocks that fit into the peak of the whole
-    /// heap.
+    /// The maximum number of blocks that were live at once. This is DHAT's count or, if unknown, the number of blocks
+    /// that fit into the peak of the whole heap.
     pub at_once: u64,
     /// True if all blocks have the same size.
     pub same_size: bool,
-    /// Bytes written into the blocks.
+    /// The number of bytes written to the blocks.
     pub written: u64,
-    /// Bytes read from the blocks.
+    /// The number of bytes read from the blocks.
     pub read: u64,
 }
 
@@ -37,7 +37,7 @@ impl Churn {
     }
 }
 
-/// Finds the locations with churn, most bytes first.
+/// Finds the locations with churn, ordered by bytes in descending order.
 pub fn churn(dhat: &Dhat) -> Vec<Churn> {
     let mut by_site: HashMap<&Frame, Vec<Churn>> = HashMap::new();
     for point in &dhat.points {
@@ -54,7 +54,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             read: point.read_bytes,
         };
         let all = by_site.entry(site).or_default();
-        // If a location allocates blocks of a fixed size and blocks of varying size, count them separately.
+        // If a location allocates blocks of a fixed size and blocks of varying sizes, they are counted separately.
         match all
             .iter_mut()
             .find(|c| c.same_size && one.same_size && c.size() == one.size())

@@ -10,10 +10,10 @@ use std::hash::Hash;
 const MAX_ENTRIES: usize = 1 << 24;
 /// The maximum total length of all names in bytes.
 const MAX_NAME_BYTES: usize = 1 << 30;
-/// Valgrind has fewer than twenty events.
+/// The maximum number of events in a file. Valgrind has fewer than twenty.
 const MAX_EVENTS: usize = 64;
 
-/// Sums of events, with the events that they consist of.
+/// Sums of events by name, each with the events that it adds up.
 const SUMS: [(&str, &[&str]); 5] = [
     ("I1", &["I1mr"]),
     ("D1", &["D1mr", "D1mw"]),
@@ -33,9 +33,9 @@ pub struct CostProfile {
     pub events: Vec<String>,
     /// The program's total costs by event, as stated in the file.
     pub totals: Vec<u64>,
-    /// Costs of the first event in code without a symbol, by object. Cachegrind does not name objects.
+    /// The costs of the first event in code without symbols, by object. Cachegrind does not record objects.
     unnamed: BTreeMap<u32, u64>,
-    /// All costs of the first event, by object.
+    /// The total costs of the first event, by object.
     objects: BTreeMap<u32, u64>,
     names: NumberedNames,
     functions: CostSums<FunctionKey>,
@@ -45,13 +45,13 @@ pub struct CostProfile {
     call_counts: Vec<u64>,
 }
 
-/// Indices of the file name and the function name. As in `callgrind_annotate`, the object is not included.
+/// The indexes of a file name and a function name. As in `callgrind_annotate`, the object is not part of the key.
 type FunctionKey = (u32, u32);
 
-/// A function and its own costs.
+/// A function and its self costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<'p> {
-    /// The source file, or `???` if unknown. For inlined code this is the file that contains the code.
+    /// The source file, or `???` if unknown. For inlined code, this is the file that contains the inlined code.
     pub file: &'p str,
     /// The function's name.
     pub name: &'p str,
@@ -59,20 +59,20 @@ pub struct Function<'p> {
     pub costs: &'p [u64],
 }
 
-/// A line and its own costs.
+/// A source line and its self costs.
 #[derive(Clone, Copy, Debug)]
 pub struct LineCosts<'p> {
     /// The source file.
     pub file: &'p str,
-    /// The function that contains the line, or that it was inlined into.
+    /// The function that contains the line, or into which it was inlined.
     pub function: &'p str,
-    /// The line number, from 1, or 0 if unknown.
+    /// The line number, starting at 1, or 0 if unknown.
     pub number: u32,
     /// Costs by event.
     pub costs: &'p [u64],
 }
 
-/// The calls from one function to another.
+/// All calls from one function to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'p> {
     /// The caller's file and name.
@@ -86,7 +86,7 @@ pub struct Call<'p> {
 }
 
 impl CostProfile {
-    /// Creates a profile with these events. Returns an error if there are none, or more than [`MAX_EVENTS`].
+    /// Creates a profile for these events. Returns an error if there are no events, or more than [`MAX_EVENTS`].
     pub(crate) fn with_events(words: &[&[u8]]) -> Result<CostProfile, String> {
         if !(1..=MAX_EVENTS).contains(&words.len()) {
             let most = MAX_EVENTS;
@@ -103,17 +103,17 @@ impl CostProfile {
         })
     }
 
-    /// Returns the index of a name, which is added if it is new.
+    /// Returns the index of a name. Adds the name if it is new.
     pub(crate) fn name(&mut self, name: &[u8]) -> Result<u32, ProfileError> {
         self.names.number(name)
     }
 
-    /// Returns the index of a function in a file, which is added if it is new.
+    /// Returns the index of a function in a file. Adds the function if it is new.
     pub(crate) fn function(&mut self, file: u32, name: u32) -> Result<u32, ProfileError> {
         self.functions.slot((file, name), "functions")
     }
 
-    /// Adds costs to a line of a function; [`settle`](Self::settle) adds them to the function.
+    /// Adds costs to a line of a function. [`settle`](Self::settle) later adds them to the function.
     #[inline]
     pub(crate) fn add(
         &mut self,
@@ -150,7 +150,7 @@ impl CostProfile {
         Ok(())
     }
 
-    /// Adds a cost of the first event in code of an object that has no symbol.
+    /// Adds a cost of the first event to an object's code without symbols.
     pub(crate) fn add_unnamed(&mut self, object: u32, cost: u64) {
         let sum = self.unnamed.entry(object).or_default();
         *sum = sum.saturating_add(cost);
@@ -162,19 +162,19 @@ impl CostProfile {
         *sum = sum.saturating_add(cost);
     }
 
-    /// Returns true if a name is a symbol.
+    /// Returns true if a name is a symbol rather than a placeholder for an unknown function.
     pub(crate) fn is_symbol(&self, name: u32) -> bool {
         crate::names::has_symbol(self.names.get(name))
     }
 
-    /// Returns each object's costs of the first event in code without a symbol, highest first. Empty for Cachegrind.
+    /// Returns the cost of the first event in each object's code without symbols, highest first. Empty for Cachegrind.
     pub fn unnamed(&self) -> Vec<(&str, u64)> {
         self.most_first(&self.unnamed)
     }
 
-    /// Returns each object's own costs of the first event, highest first. An object is the program or a library.
+    /// Returns the self cost of the first event for each object (the program or a library), highest first.
     ///
-    /// Empty for Cachegrind.
+    /// The result is empty for Cachegrind.
     pub fn objects(&self) -> Vec<(&str, u64)> {
         self.most_first(&self.objects)
     }
@@ -192,7 +192,7 @@ impl CostProfile {
         self.events.iter().position(|event| event == name)
     }
 
-    /// Returns the cost of an event or of a sum such as `D1`. Returns `None` if it was not recorded.
+    /// Returns the cost of an event, or of a sum of events such as `D1`. Returns `None` if an event was not recorded.
     pub fn value(&self, event: &str, costs: &[u64]) -> Option<u64> {
         if let Some(place) = self.event(event) {
             return costs.get(place).copied();
@@ -204,7 +204,7 @@ impl CostProfile {
         (recorded.len() == parts.len()).then(|| sum.fold(0, u64::saturating_add))
     }
 
-    /// Returns the program's total of an event or a sum of events.
+    /// Returns the program's total cost for an event or a sum of events.
     pub fn total_of(&self, event: &str) -> Option<u64> {
         self.value(event, &self.totals)
     }
@@ -258,14 +258,14 @@ impl CostProfile {
     }
 }
 
-/// Sums of costs, each with a key.
+/// Sums of costs by key.
 #[derive(Clone, Debug)]
 struct CostSums<K> {
     slots: HashMap<K, u32, RandomState>,
     keys: Vec<K>,
-    /// The most recently found index.
+    /// The index that was found most recently.
     last: usize,
-    /// `width` sums for each key.
+    /// The sums: `width` values for each key.
     sums: Vec<u64>,
     width: usize,
 }
@@ -292,7 +292,8 @@ impl<K: Copy + Eq + Hash> CostSums<K> {
 
     #[inline]
     fn slot(&mut self, key: K, items: &'static str) -> Result<u32, ProfileError> {
-        // Instructions of one line follow each other, and all parts of a file have the same order.
+        // Successive entries often have the same key, and all parts of a file have the same order, so two indexes are
+        // tried first.
         for near in [self.last, self.last + 1] {
             if self.keys.get(near) == Some(&key) {
                 self.last = near;
@@ -333,7 +334,7 @@ impl<K: Copy + Eq + Hash> CostSums<K> {
     }
 }
 
-/// Adds costs with saturation, since a file may contain any number.
+/// Adds costs and saturates at the maximum, since a file may contain any number.
 #[inline]
 pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
     for (sum, cost) in to.iter_mut().zip(costs) {
@@ -341,7 +342,7 @@ pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
     }
 }
 
-/// Names by index.
+/// Distinct names, which are referred to by index.
 #[derive(Clone, Debug, Default)]
 struct NumberedNames {
     numbers: HashMap<Box<str>, u32, RandomState>,

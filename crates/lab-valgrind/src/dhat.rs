@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses DHAT's output files: JSON of version 1 (Valgrind 3.15 and 3.16) or version 2 (since 3.17; see the comments
-//! in `dhat/dh_main.c`).
+//! Parses DHAT's output files. They contain JSON of version 1 (Valgrind 3.15 and 3.16) or version 2 (since 3.17; see
+//! the comments in `dhat/dh_main.c`).
 //!
-//! The program points are read one at a time.
+//! The program points are streamed rather than loaded together.
 
 use crate::ProfileError;
 use crate::error::foreign;
@@ -14,7 +14,7 @@ use std::io::BufRead;
 
 const TOOL: &str = "DHAT";
 const VERSION: u32 = 2;
-/// The maximum number of program points, and of frames.
+/// The maximum number of program points and of stack frames in a file.
 const MAX_ENTRIES: usize = 1 << 22;
 const MAX_FRAMES: usize = 1024;
 
@@ -23,67 +23,68 @@ const MAX_FRAMES: usize = 1024;
 pub struct Dhat {
     /// The command line.
     pub command: String,
-    /// The time at the end of the program in instructions, if time is counted in instructions.
+    /// The time at the end of the program, in the file's time unit.
     pub end: u64,
-    /// Blocks with a shorter lifetime are short-lived, as in DHAT's viewer. In the file's time unit.
+    /// The lifetime below which blocks count as short-lived, as in DHAT's viewer. It is in the file's time unit.
     pub short: u64,
-    /// Where blocks were allocated.
+    /// The locations where blocks were allocated.
     pub points: Vec<AllocationPoint>,
-    /// All frames; the first is the root.
+    /// All stack frames. The first is the root.
     pub frames: Vec<Frame>,
-    /// True if `most_bytes` and `most_blocks` are correct. Valgrind 3.17 to 3.27 updates both only while the whole
-    /// heap is at a new peak (`intro_Block` in `dhat/dh_main.c`).
+    /// True if `most_bytes` and `most_blocks` are reliable. Valgrind 3.17 to 3.27 update them only while the whole heap
+    /// is at a new peak (`intro_Block` in `dhat/dh_main.c`).
     pub knows_most: bool,
 }
 
-/// A location that allocates blocks, identified by its whole stack.
+/// A location that allocates blocks, identified by its call stack.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct AllocationPoint {
-    /// Total bytes allocated.
+    /// The total number of bytes allocated.
     #[serde(rename = "tb")]
     pub bytes: u64,
-    /// Total blocks allocated.
+    /// The total number of blocks allocated.
     #[serde(rename = "tbk")]
     pub blocks: u64,
-    /// The sum of the lifetimes of all blocks in the file's time unit, or 0 if not recorded.
+    /// The sum of the lifetimes of all blocks, in the file's time unit, or 0 if not recorded.
     #[serde(rename = "tl", alias = "tli", default)]
     pub lifetime: u64,
-    /// The maximum number of live bytes of this point, if the file [knows](Dhat::knows_most) it.
+    /// The maximum number of live bytes of this point. See [`Dhat::knows_most`] for its reliability.
     #[serde(rename = "mb", default)]
     pub most_bytes: u64,
-    /// The number of live blocks of this point at that moment.
+    /// The number of live blocks at the moment of `most_bytes`.
     #[serde(rename = "mbk", default)]
     pub most_blocks: u64,
-    /// Bytes at the peak of the whole heap.
+    /// The number of live bytes at the peak of the whole heap.
     #[serde(rename = "gb", default)]
     pub peak_bytes: u64,
-    /// Blocks at the peak of the whole heap.
+    /// The number of live blocks at the peak of the whole heap.
     #[serde(rename = "gbk", default)]
     pub peak_blocks: u64,
-    /// Bytes that were never freed.
+    /// The number of bytes that were never freed.
     #[serde(rename = "eb", alias = "fb", default)]
     pub end_bytes: u64,
-    /// Blocks that were never freed.
+    /// The number of blocks that were never freed.
     #[serde(rename = "ebk", alias = "fbk", default)]
     pub end_blocks: u64,
-    /// Bytes read from the blocks.
+    /// The number of bytes read from the blocks.
     #[serde(rename = "rb", default)]
     pub read_bytes: u64,
-    /// Bytes written into the blocks.
+    /// The number of bytes written to the blocks.
     #[serde(rename = "wb", default)]
     pub written_bytes: u64,
-    /// True if all blocks have the same size. DHAT counts accesses by offset only for such points.
+    /// True if all blocks have the same size, which is known only if DHAT counts accesses by offset.
     #[serde(rename = "acc", default, deserialize_with = "is_present")]
     pub one_size: bool,
-    /// Indices into the frames, innermost first.
+    /// The call stack as indexes into the frames, innermost first.
     #[serde(rename = "fs", deserialize_with = "stack")]
     pub stack: Vec<u32>,
 }
 
 impl AllocationPoint {
-    /// Returns true if the blocks have the same mean size at three moments.
+    /// Returns true if all blocks probably have the same size.
     ///
-    /// This is all that the file says about a common size of the blocks.
+    /// Without a statement in the file, this is the case if the mean size of the live blocks is the same at up to three
+    /// moments.
     pub fn has_one_size(&self) -> bool {
         let moments = [
             (self.most_bytes, self.most_blocks),
@@ -101,7 +102,7 @@ impl AllocationPoint {
                 && self.bytes.is_multiple_of(self.blocks.max(1))
     }
 
-    /// Returns the bytes that were written and never read.
+    /// Returns the bytes that were written, if none of the blocks was ever read, otherwise 0.
     pub fn unread_bytes(&self) -> u64 {
         if self.read_bytes == 0 {
             self.written_bytes
@@ -112,7 +113,7 @@ impl AllocationPoint {
 }
 
 impl Dhat {
-    /// Returns the point's bytes if its blocks are short-lived on average, otherwise 0.
+    /// Returns the bytes that a point allocated if its blocks are short-lived on average, otherwise 0.
     pub fn short_lived_bytes(&self, point: &AllocationPoint) -> u64 {
         let mean = point.lifetime.checked_div(point.blocks);
         if mean.is_some_and(|mean| mean <= self.short) {
@@ -127,7 +128,7 @@ impl Dhat {
         self.points.iter().map(figure).fold(0, u64::saturating_add)
     }
 
-    /// Returns the location that allocates a point's blocks: the first frame that is not an allocator.
+    /// Returns the location that allocated a point's blocks: the first stack frame that is not an allocator.
     pub fn site(&self, point: &AllocationPoint) -> Option<&Frame> {
         let mut frames = point
             .stack
@@ -140,7 +141,8 @@ impl Dhat {
 
 /// Reads a DHAT file.
 ///
-/// Returns an error if the file was written by another tool, is incomplete, or is an ad hoc or copy profile.
+/// Returns an error if the file was written by another tool, is incomplete, or was written in DHAT's ad hoc or copy
+/// mode.
 pub fn read(mut from: impl BufRead) -> Result<Dhat, ProfileError> {
     let begin = from.fill_buf()?;
     let text = begin.trim_ascii_start();
@@ -195,7 +197,7 @@ impl<'de> Visitor<'de> for DhatFile {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "dhatFileVersion" => version = Some(map.next_value()?),
-                // Skip the rest if the file has a newer version.
+                // The rest is skipped if the file has a newer version.
                 _ if version.is_some_and(|version| version > VERSION) => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -228,7 +230,7 @@ impl<'de> Visitor<'de> for DhatFile {
     }
 }
 
-/// A frame in its text form.
+/// A stack frame, deserialized from its text.
 struct Text(Frame);
 
 impl<'de> Deserialize<'de> for Text {
@@ -256,7 +258,7 @@ fn stack<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
     from.deserialize_seq(Limited(MAX_FRAMES, std::marker::PhantomData))
 }
 
-/// A list with a maximum length.
+/// Deserializes a list with a maximum length.
 struct Limited<T>(usize, std::marker::PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Limited<T> {

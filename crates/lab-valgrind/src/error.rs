@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors in reading a profile.
+//! Errors that occur when a profile is read.
 
 /// The reason why a file cannot be read as a profile.
 #[derive(Debug, thiserror::Error)]
@@ -7,7 +7,7 @@ pub enum ProfileError {
     /// A line is invalid.
     #[error("line {line}: {reason}")]
     Line {
-        /// The line number, from 1.
+        /// The line number, starting at 1.
         line: u64,
         /// A description of the problem.
         reason: String,
@@ -15,12 +15,12 @@ pub enum ProfileError {
     /// The file is truncated.
     #[error("the file is truncated: {0}; was the program or Valgrind killed while writing it?")]
     Truncated(String),
-    /// The file was not written by this tool.
+    /// The file was not written by the expected tool.
     #[error("not a {tool} file{hint}")]
     Foreign {
         /// The tool whose file was expected.
         tool: &'static str,
-        /// A colon and the tool that wrote the file, or empty.
+        /// A colon and the name of the tool that wrote the file; empty if unknown.
         hint: String,
     },
     /// The file's version is not supported.
@@ -28,27 +28,27 @@ pub enum ProfileError {
         "version {found} of {tool}'s format is newer than the supported version {supported}: update benchlab"
     )]
     TooNew {
-        /// The tool of the format.
+        /// The tool that wrote the file.
         tool: &'static str,
         /// The version of the file.
         found: String,
         /// The newest supported version.
         supported: u32,
     },
-    /// The file has too many items.
+    /// The file has too many items of a kind.
     #[error("the file has more than {most} {items}: profile a shorter section of the program")]
     TooMuch {
-        /// The limit.
+        /// The maximum number.
         most: usize,
-        /// The items.
+        /// The kind of items, in the plural.
         items: &'static str,
     },
-    /// Reading failed.
+    /// The file could not be read.
     #[error("cannot read the file: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// Creates an error for a file that was not written by `tool`. Recognizes the actual tool by the first line.
+/// Creates an error for a file that was not written by `tool`. The first line may reveal the actual tool.
 pub(crate) fn foreign(tool: &'static str, first: &[u8]) -> ProfileError {
     let begins = |text: &str| first.starts_with(text.as_bytes());
     let hint = if first.is_empty() {

@@ -4,19 +4,19 @@
 use crate::costs::{CostProfile, add};
 use std::collections::HashMap;
 
-/// A source line with its total costs, including all locations where it was inlined.
+/// A source line with its total costs, summed over all functions into which it was inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HotLine<'p> {
     /// The file name, as in the profile.
     pub file: &'p str,
-    /// The line number, from 1.
+    /// The line number, starting at 1.
     pub number: u32,
     /// Costs by event.
     pub costs: Vec<u64>,
 }
 
 impl CostProfile {
-    /// Returns the `most` source lines with the highest cost of an event or a sum of events, highest first.
+    /// Returns the `most` source lines with the highest cost for an event or a sum of events, highest first.
     pub fn hottest(&self, event: &str, most: usize) -> Vec<HotLine<'_>> {
         let mut sums: HashMap<(&str, u32), Vec<u64>> = HashMap::new();
         for line in self.lines().filter(|line| line.number > 0) {
@@ -41,7 +41,8 @@ impl CostProfile {
         lines
     }
 
-    /// Returns the event to select lines by: misses of the first-level data cache, or else the first recorded event.
+    /// Returns the event by which lines are ranked: misses in the first-level data cache or, if not recorded, the first
+    /// event.
     pub fn chosen_event(&self) -> &str {
         match self.total_of("D1") {
             Some(misses) if misses > 0 => "D1",

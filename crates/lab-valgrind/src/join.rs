@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Joins the functions and lines of two builds.
+//! Matches the functions and lines of two builds of a program.
 
 use crate::costs::{CostProfile, add};
 use crate::names::{base_name, clean};
 use std::collections::HashMap;
 
-/// A function before and after a change. The costs of copies made by the compiler are added up.
+/// A function before and after a change. If the compiler made copies of the function, their costs are added up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionPair {
     /// The source file, as named in the later profile.
     pub file: String,
-    /// The name, without suffixes appended by the compiler.
+    /// The name, without suffixes that the compiler appended.
     pub name: String,
-    /// Costs in the earlier profile, by its events. `None` if the earlier profile lacks the function.
+    /// The costs in the earlier profile, by its events. `None` if the earlier profile does not contain the function.
     pub before: Option<Vec<u64>>,
-    /// Costs in the later profile, by the events of the earlier profile. The cost of an event that the later profile
-    /// lacks is 0.
+    /// The costs in the later profile, by the events of the earlier profile. If the later profile lacks an event, its
+    /// cost is 0.
     pub after: Option<Vec<u64>>,
 }
 
@@ -24,21 +24,21 @@ pub struct FunctionPair {
 pub struct LinePair {
     /// The base name of the file.
     pub file: String,
-    /// The line number, from 1, or 0 if unknown.
+    /// The line number, starting at 1, or 0 if unknown.
     pub number: u32,
-    /// Costs in the earlier profile, by its events.
+    /// The costs in the earlier profile, by its events.
     pub before: Option<Vec<u64>>,
-    /// Costs in the later profile, by the events of the earlier profile.
+    /// The costs in the later profile, by the events of the earlier profile.
     pub after: Option<Vec<u64>>,
 }
 
 type Key<'p> = (&'p str, &'p str);
 type Sums<'p> = HashMap<Key<'p>, Vec<u64>>;
 
-/// Joins the functions of two profiles, in no particular order.
+/// Matches the functions of two profiles. The result has no particular order.
 ///
-/// Functions with the same file and name are joined first. Next come functions whose file moved to another directory,
-/// then functions whose name occurs exactly once on both sides.
+/// Functions with the same file and name are matched first, then functions whose file moved to another directory, and
+/// then functions whose name occurs exactly once in each profile.
 pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
     let places = places(before, after);
     let mut old = sums(before, &identity(before));
@@ -80,7 +80,7 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
     joined
 }
 
-/// Joins source lines by the file's base name and the line number.
+/// Matches source lines by the base name of the file and the line number.
 pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<LinePair> {
     let by_line = |profile: &CostProfile, places: &[Option<usize>]| {
         let mut sums: HashMap<(String, u32), Vec<u64>> = HashMap::new();
@@ -112,7 +112,7 @@ pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<Line
     joined
 }
 
-/// Returns the index in the second profile of each event of the first profile.
+/// Returns, for each event of the first profile, its index in the second profile.
 fn places(first: &CostProfile, second: &CostProfile) -> Vec<Option<usize>> {
     first
         .events
@@ -140,7 +140,7 @@ fn sums<'p>(profile: &'p CostProfile, places: &[Option<usize>]) -> Sums<'p> {
     sums
 }
 
-/// Returns the functions whose key is unique.
+/// Returns the functions whose key at a stage of matching is unique.
 fn unique<'p>(sums: &Sums<'p>, stage: fn(Key<'p>) -> Key<'p>) -> HashMap<Key<'p>, Key<'p>> {
     let mut found: HashMap<Key, Option<Key>> = HashMap::new();
     for key in sums.keys() {

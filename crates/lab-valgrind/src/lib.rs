@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses the output files of Valgrind 3.15 and newer: Massif, Cachegrind, Callgrind and DHAT.
 //!
-//! Files are read line by line. Memory grows with the number of distinct items in a file, up to fixed limits, and not
-//! with the file's length.
+//! Files are read line by line. Memory use grows with the number of distinct items in a file, up to fixed limits, and
+//! not with the length of the file.
 
 mod cachegrind;
 mod callgrind;
@@ -29,10 +29,10 @@ pub use massif::{AllocationSite, Massif, Snapshot, TimeUnit, read as read_massif
 pub use names::{Frame, base_name, clean, has_symbol};
 pub use stacks::Stack;
 
-/// Options that set the simulated caches regardless of the host, so that results do not depend on it.
+/// Valgrind options that set the simulated caches, so that results do not depend on the host's caches.
 ///
 /// The values are size, ways and bytes per line of I1, D1 and the last level.
 pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=49152,12,64", "--LL=8388608,16,64"];
 
-/// Turns off the debugger pipes, which a killed Valgrind would leave on disk.
+/// The Valgrind option that disables the debugger's pipes, which would remain on disk if Valgrind were killed.
 pub const NO_DEBUGGER: &str = "--vgdb=no";

@@ -4,7 +4,7 @@
 use crate::ProfileError;
 use std::io::BufRead;
 
-/// The maximum length of a line in bytes. C++ and Rust names with their parameters are far shorter.
+/// The maximum length of a line in bytes. Even C++ and Rust names with parameters are far shorter.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// A reader of lines.
@@ -12,7 +12,7 @@ pub struct LineReader<R> {
     from: R,
     /// The number of the most recently read line, from 1.
     pub number: u64,
-    /// True if that line ended with a line feed.
+    /// True if that line ended with a line feed, so it is complete.
     pub ended: bool,
 }
 
@@ -26,7 +26,7 @@ impl<R: BufRead> LineReader<R> {
         }
     }
 
-    /// Reads the next line into `line`, without trailing white space. Returns false at the end of the file.
+    /// Reads the next line into `line`, without trailing whitespace. Returns false at the end of the file.
     ///
     /// Returns an error if reading fails or the line is too long.
     pub fn next(&mut self, line: &mut Vec<u8>) -> Result<bool, ProfileError> {
@@ -54,7 +54,7 @@ impl<R: BufRead> LineReader<R> {
         Ok(true)
     }
 
-    /// Creates an error about the current line.
+    /// Creates an error for the current line.
     pub fn wrong(&self, reason: impl Into<String>) -> ProfileError {
         ProfileError::Line {
             line: self.number,
@@ -63,7 +63,7 @@ impl<R: BufRead> LineReader<R> {
     }
 }
 
-/// Converts a line to text. Invalid UTF-8 is replaced.
+/// Converts a line to text. Invalid UTF-8 becomes replacement characters.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().into()
 }
@@ -77,10 +77,10 @@ pub fn number(word: &[u8]) -> Option<u64> {
     }
 }
 
-/// The maximum number of digits that always fit into 64 bits.
+/// The maximum number of decimal digits for which every number fits into 64 bits.
 const DIGITS: usize = 19;
 
-/// Splits off the decimal number at the start of a text, and returns the number and the rest.
+/// Splits off the decimal number at the start of a text. Returns the number and the rest.
 ///
 /// The number is `None` if there is no number or it is too large.
 #[inline]
@@ -104,13 +104,13 @@ pub fn leading_number(text: &[u8]) -> (Option<u64>, &[u8]) {
     ((length > 0).then_some(value), &text[length..])
 }
 
-/// Splits a line into words at blanks and tabs.
+/// Splits a line into words at spaces and tabs.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|c| matches!(c, b' ' | b'\t'))
         .filter(|word| !word.is_empty())
 }
 
-/// Parses the costs of a line into `into`, which is resized to `width`. Missing costs are 0 (Cachegrind's manual,
+/// Parses the costs of a line into `into`, which is resized to `width`. Missing costs are 0 (Valgrind's manual, section
 /// 5.10).
 ///
 /// Returns an error if there are too many costs or a cost is not a number.
@@ -127,9 +127,9 @@ pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'sta
             return Ok(());
         }
         let (value, after) = match rest {
-            // Fast path: most costs have one digit.
+            // Fast path: most costs have a single digit.
             [digit @ b'0'..=b'9', b' ', ..] => (Some(u64::from(digit - b'0')), &rest[1..]),
-            // Old files contain a dot instead of 0.
+            // Files of old versions contain a dot instead of 0.
             [b'.', after @ ..] => (Some(0), after),
             digits => leading_number(digits),
         };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses Massif's output files: the heap at up to a thousand moments, and at some of them the allocating locations.
+//! Parses Massif's output files: snapshots of the heap at up to a thousand moments, some with the allocating locations.
 
 use crate::ProfileError;
 use crate::error::foreign;
@@ -8,9 +8,9 @@ use crate::names::Frame;
 use std::io::BufRead;
 
 const TOOL: &str = "Massif";
-/// Massif writes at most a thousand snapshots (--max-snapshots).
+/// The maximum number of snapshots. Massif writes at most a thousand (--max-snapshots).
 const MAX_SNAPSHOTS: usize = 100_000;
-/// The maximum number of allocation sites stored for a snapshot.
+/// The maximum number of allocation sites that are stored for a snapshot.
 const MAX_SITES: usize = 100_000;
 
 /// A program's heap over time.
@@ -20,11 +20,11 @@ pub struct Massif {
     pub command: String,
     /// Massif's options, or `(none)`.
     pub description: String,
-    /// The unit of times.
+    /// The unit of the times.
     pub time_unit: TimeUnit,
     /// The snapshots, in order of time.
     pub snapshots: Vec<Snapshot>,
-    /// The locations that allocated the memory of Massif's peak snapshot, if the file lists them.
+    /// The locations that allocated the memory in Massif's peak snapshot, if the file lists them.
     pub sites: Vec<AllocationSite>,
 }
 
@@ -43,29 +43,29 @@ pub enum TimeUnit {
 /// The heap at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Time since the program's start.
+    /// The time since the program's start, in the file's unit.
     pub time: u64,
-    /// Bytes that the program requested.
+    /// The number of bytes that the program requested.
     pub heap: u64,
-    /// Bytes of overhead: administration and alignment.
+    /// The number of bytes of overhead, for the allocator's bookkeeping and for alignment.
     pub extra: u64,
-    /// Bytes of the stacks, or 0 if not recorded.
+    /// The number of bytes on the stacks, or 0 if not recorded.
     pub stacks: u64,
 }
 
 /// A location that allocated memory, or one of its callers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AllocationSite {
-    /// 1 for the location that allocated, and greater for its callers.
+    /// 1 for the location that allocated, and higher for its callers.
     pub depth: usize,
     /// The number of live bytes.
     pub bytes: u64,
-    /// The location. `None` stands for multiple locations below Massif's threshold.
+    /// The location. `None` stands for all locations below Massif's threshold.
     pub frame: Option<Frame>,
 }
 
 impl Snapshot {
-    /// Returns all bytes, like `total(B)` in `ms_print`.
+    /// Returns the total number of bytes, like `total(B)` in `ms_print`.
     pub fn total(&self) -> u64 {
         self.heap
             .saturating_add(self.extra)
@@ -83,9 +83,9 @@ impl Massif {
             .unwrap_or(0)
     }
 
-    /// Counts how often the heap falls by more than a fifth of its peak and then rises again by as much.
+    /// Counts how many times the heap falls by more than a fifth of its peak and then rises by as much again.
     ///
-    /// Also returns the smallest of these falls in bytes.
+    /// Also returns the smallest of these falls, in bytes.
     pub fn sawtooth(&self) -> (usize, u64) {
         let least = self.peak_bytes() / 5;
         let (mut high, mut low) = (0u64, 0u64);
@@ -116,9 +116,9 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
     let mut lines = LineReader::new(from);
     let mut massif = header(&mut lines)?;
     let mut current: Option<Snapshot> = None;
-    // A bit for each of the snapshot's five fields that was read.
+    // Each bit represents one of the snapshot's five fields that has been read.
     let (mut fields, mut is_kept, mut has_peak) = (0u8, false, false);
-    // The number of tree lines that have yet to follow.
+    // The number of tree lines that are still to come.
     let mut tree_lines_due = 0u64;
     let mut line = Vec::new();
     while lines.next(&mut line)? {
@@ -152,7 +152,7 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
             }
             (b"heap_tree", None, Some(_)) if lines.ended => {
                 fields |= 16;
-                // Use the tree of the peak, or the last detailed tree if no snapshot is marked as the peak.
+                // The tree of the peak is used or, if no snapshot is marked as the peak, the last detailed tree.
                 let is_peak = value == b"peak";
                 tree_lines_due = u64::from(value != b"empty");
                 is_kept = is_peak || (value == b"detailed" && !has_peak);
@@ -238,7 +238,8 @@ fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Massif, ProfileError>
     Ok(massif)
 }
 
-/// Parses ` n2: 512 0x10915E: main (a.c:3)` into the number of children and the site. Leading blanks give the depth.
+/// Parses a tree line such as ` n2: 512 0x10915E: main (a.c:3)` into the number of children and the site. The number of
+/// leading spaces gives the depth.
 ///
 /// Returns `None` for any other line.
 fn site(line: &[u8]) -> Option<(u64, AllocationSite)> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Function names as written in the source, without what the compiler added.
+//! Function names as written in the source, without the compiler's additions.
 
-/// Suffixes that compilers append to copies of a function, each followed by a number or nothing (GCC's
+/// Suffixes that compilers append to the names of a function's copies, followed by a number or nothing (GCC's
 /// `clone_function_name`, LLVM's ThinLTO).
 const SUFFIXES: [&str; 9] = [
     "constprop",
@@ -15,7 +15,7 @@ const SUFFIXES: [&str; 9] = [
     "unlikely",
 ];
 
-/// Functions that allocate on behalf of their callers. The allocation is attributed to the caller.
+/// Functions that allocate on behalf of their callers, to which the allocations are attributed.
 const ALLOCATORS: [&str; 23] = [
     "malloc",
     "calloc",
@@ -47,14 +47,14 @@ const ALLOCATORS: [&str; 23] = [
 pub struct Frame {
     /// The function, or `???` if unknown.
     pub function: String,
-    /// The source file, or the object if the source file is unknown. May be empty.
+    /// The source file, or the object if the source file is unknown; may be empty.
     pub file: String,
-    /// The line number, from 1, or 0 if unknown.
+    /// The line number, starting at 1, or 0 if unknown.
     pub line: u32,
 }
 
 impl Frame {
-    /// Parses a frame. Never fails: other text becomes the function's name.
+    /// Parses a frame. This never fails, because any other text becomes the function's name.
     pub fn parse(text: &str) -> Frame {
         let text = match text.split_once(": ") {
             Some((address, rest)) if address.starts_with("0x") => rest,
@@ -91,7 +91,7 @@ impl Frame {
                 .any(|name| self.function.starts_with(name))
     }
 
-    /// Formats the location, such as `sax-symbols.adb:99`, or as the function if the line is unknown.
+    /// Formats the location, such as `sax-symbols.adb:99`, or only the function if the line is unknown.
     pub fn place(&self) -> String {
         match self.line {
             0 => self.function.clone(),
@@ -100,10 +100,10 @@ impl Frame {
     }
 }
 
-/// Strips everything that a compiler or Callgrind appended to a function's name.
+/// Removes everything that the compiler or Callgrind appended to a function's name.
 ///
-/// These are suffixes such as `.constprop.0`, `.isra.3`, `.part.1`, `.cold` and `.lto_priv.0`, the number of a nested
-/// Ada subprogram, Rust's hash, the recursion depth, and the symbol version.
+/// This includes suffixes such as `.constprop.0`, `.isra.3`, `.part.1`, `.cold` and `.lto_priv.0`, the number of a
+/// nested Ada subprogram, the hash of a Rust function, the recursion depth, and the symbol version.
 pub fn clean(name: &str) -> &str {
     let mut name = name;
     loop {
@@ -145,7 +145,7 @@ fn without_suffix(name: &str) -> &str {
     }
 }
 
-/// Returns true if a function has a name rather than an address or question marks.
+/// Returns true if a name is a symbol rather than an address or question marks.
 pub fn has_symbol(name: &str) -> bool {
     let address = name.strip_prefix("0x");
     let is_address = address.is_some_and(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()));

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs by stack, for flame graphs. DHAT records whole stacks; for Callgrind, stacks are inferred from the calls.
+//! Costs by call stack, for flame graphs. DHAT records whole stacks; for Callgrind, stacks are inferred from the calls.
 
 use crate::costs::CostProfile;
 use crate::dhat::{AllocationPoint, Dhat};
 use crate::names::clean;
 use std::collections::HashMap;
 
-/// A stack, outermost function first, and its own cost.
+/// A call stack, outermost function first, and its self cost.
 pub type Stack = (Vec<String>, u64);
 
-/// Functions whose fraction of the total is smaller are omitted with everything that they call.
+/// The minimum fraction of the total cost. Functions below it are omitted together with everything that they call.
 const MIN_SHARE: f64 = 0.0005;
 
 /// The maximum depth of a stack.
 const MAX_DEPTH: usize = 60;
 
 impl Dhat {
-    /// Returns the stacks that allocated, with the sum of a value of their blocks. Stacks with the same function
-    /// names are merged.
+    /// Returns the stacks that allocated blocks, each with the sum of a value over the blocks. Stacks with the same
+    /// function names are merged.
     pub fn stacks(&self, figure: impl Fn(&AllocationPoint) -> u64) -> Vec<Stack> {
         let mut sums: HashMap<Vec<String>, u64> = HashMap::new();
         for point in &self.points {
@@ -35,7 +35,7 @@ impl Dhat {
     }
 }
 
-/// A function's own cost, the cost of the calls to it, and its own calls.
+/// A function's self cost, the cost of the calls to it, and the calls that it makes.
 #[derive(Default)]
 struct Node {
     self_cost: f64,
@@ -50,12 +50,11 @@ impl Node {
 }
 
 impl CostProfile {
-    /// Returns stacks by an event or a sum of events.
+    /// Returns the stacks with their costs for an event or a sum of events.
     ///
-    /// Callgrind records callers and callees but not whole stacks. The cost of a function's calls is therefore
-    /// divided among its callers in proportion to the cost of their calls (Graham, Kessler, McKusick, *gprof: a Call
-    /// Graph Execution Profiler*, 1982). A call to a function that is already on the stack does not start a new
-    /// stack.
+    /// Callgrind records callers and callees, but not whole stacks. The cost of a function's calls is therefore divided
+    /// among its callers in proportion to the cost of their calls (Graham, Kessler, McKusick, *gprof: a Call Graph
+    /// Execution Profiler*, 1982). A call to a function that is already on the stack does not extend the stack.
     pub fn stacks(&self, event: &str) -> Vec<Stack> {
         let mut graph = Graph::default();
         for function in self.functions() {
@@ -83,8 +82,8 @@ struct Graph<'p> {
 }
 
 impl<'p> Graph<'p> {
-    /// Returns the index of a function. Callgrind separates the levels of a recursion (`walk'2`). So does the graph,
-    /// because a cycle would be counted twice.
+    /// Returns the index of a function. Like Callgrind, the graph keeps the levels of a recursion separate (`walk'2`),
+    /// because the costs in a cycle would be counted twice.
     fn node(&mut self, name: &'p str) -> usize {
         *self.numbers.entry(name).or_insert_with(|| {
             self.names.push(name);
@@ -93,12 +92,12 @@ impl<'p> Graph<'p> {
         })
     }
 
-    /// Builds stacks, starting with the functions that cost more than the calls to them.
+    /// Builds the stacks. They start at functions that cost more than the calls to them explain.
     fn stacks(&self, total: f64) -> Vec<Stack> {
         let mut stacks = Vec::new();
         let beyond = |node: &Node| (node.inclusive() - node.called).max(0.0);
-        // If the costs in a file do not add up, calls can cost more than the total. This bounds the number of stacks
-        // in that case, too.
+        // If the costs in a file do not add up, calls can cost more than the total. The number of stacks stays bounded
+        // even then.
         let whole: f64 = self.nodes.iter().map(beyond).sum();
         let least = total.max(whole) * MIN_SHARE;
         for (root, node) in self.nodes.iter().enumerate() {
@@ -112,7 +111,7 @@ impl<'p> Graph<'p> {
         stacks
     }
 
-    /// Adds the stacks below a path. `part` is the fraction of the last function's cost that belongs to the path.
+    /// Adds the stacks that extend a path. `part` is the fraction of the last function's cost that belongs to the path.
     fn descend(&self, path: &mut Vec<usize>, part: f64, least: f64, stacks: &mut Vec<Stack>) {
         let Some(node) = path.last().map(|last| &self.nodes[*last]) else {
             return;
