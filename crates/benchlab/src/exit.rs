@@ -49,7 +49,7 @@ impl Exit {
         Exit::new(FAILED, message)
     }
 
-    /// Converts the outcome of gates on logs.
+    /// Converts the outcome of gates on logs to an exit.
     ///
     /// # Errors
     /// Returns the exit for a gate that failed or is inconclusive.

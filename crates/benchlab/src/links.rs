@@ -6,7 +6,8 @@ use lab_bench::netem_unavailable;
 use lab_model::{Host, LINK, Plan, Shape, Shaper, grouped};
 use lab_plan::{Experiment, Selection};
 
-/// Builds the plan without links that the kernel cannot shape here, and reports these links on standard error.
+/// Builds the plan without the links that this machine's kernel cannot shape, and reports these links on standard
+/// error.
 ///
 /// # Errors
 /// Returns an error if one of these links was requested with `--set`.

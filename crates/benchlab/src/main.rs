@@ -89,7 +89,7 @@ fn parse_arguments() -> Cli {
     })
 }
 
-/// Unsets variables that are set but empty, such as `VARIABLE=` in a script or a CI file: they count as not
+/// Unsets variables that are set but empty, such as `VARIABLE=` in a script or a CI file, so that they count as not
 /// set.
 fn unset_empty_variables() {
     for name in VARIABLES {

@@ -12,7 +12,7 @@ use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// 1 - the confidence level of all intervals.
+/// One minus the confidence level of all intervals.
 pub const ALPHA: f64 = 0.05;
 
 /// Returns the block numbers at which a run makes an interim analysis and may stop.
@@ -91,8 +91,8 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     })
 }
 
-/// The number of cores that a measurement needs: one for the subject, and one for its other processes and
-/// benchlab.
+/// The number of cores that a measurement needs: one for the subject, and one for benchlab and the subject's other
+/// processes.
 pub const CORES: usize = 2;
 
 /// Returns the host after reporting why it may be unfit for measuring on `cores` cores.

@@ -52,7 +52,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
         .ok_or("expected a time from 1ms to 720h".into())
 }
 
-/// Parses a stage such as `0:1000:5s`: from one rate to another in this time.
+/// Parses a stage such as `0:1000:5s`: a change from one rate to another within this time.
 pub fn stage(text: &str) -> Result<Stage, String> {
     let usage = "expected FROM:TO:TIME, such as 0:1000:5s";
     let words: Vec<&str> = text.split(':').collect();

@@ -29,9 +29,10 @@ pub const SCREEN: usize = 80;
 /// Indentation, in columns, of text whose lead is too long to share a line with it.
 const INDENT: usize = 8;
 
-/// Formats text after its lead, wrapped to the screen and indented below the first line's text.
+/// Formats a lead, such as a name, and the text that follows it.
 ///
-/// A lead that is wider than half of the screen gets its own line.
+/// The text is wrapped to the screen, and its further lines are indented to align with the first. A lead that is
+/// wider than half of the screen gets its own line.
 pub fn hanging_indent(lead: &str, text: &str) -> String {
     let width = lead.chars().count();
     let (indent, lead) = if width <= SCREEN / 2 {

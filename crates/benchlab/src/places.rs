@@ -97,8 +97,8 @@ fn on_one_disk(places: &[Place]) -> Vec<String> {
     phrases.collect()
 }
 
-/// Adds a fact to the host for each directory, and findings about directories that are not on a real disk or
-/// share one.
+/// Adds a fact to the host for each directory, and findings about directories that are not on a real disk or that
+/// share a disk.
 pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     for place in places {
         let folder = place.folder.display().to_string();
@@ -119,8 +119,9 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     host
 }
 
-/// Returns the subject whose settings the host has now; it is the baseline unless the user specifies another
-/// one.
+/// Returns the subject whose settings the host has now.
+///
+/// This subject is the baseline unless the user specifies another one.
 pub fn current_subject(
     experiment: &Experiment,
     args: &RunArgs,
@@ -199,7 +200,7 @@ pub fn print_permanent_settings(plan: &Plan, file: &Path) -> Result<(), Exit> {
 
 /// Returns lines that make a subject's settings permanent, each with the configuration file that it belongs to.
 ///
-/// Settings of a queue are for the subject's disk.
+/// Queue settings apply to the subject's disk.
 fn permanent_lines(
     subject: &Subject,
     disk: Option<&str>,

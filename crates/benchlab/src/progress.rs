@@ -17,7 +17,7 @@ pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// Minimum interval between the lines of two blocks, because blocks of commands take less than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 
-/// Creates a progress line, which is hidden if standard error is not a terminal.
+/// Creates a progress line, hidden if standard error is not a terminal.
 pub fn progress() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     let style = ProgressStyle::with_template("{spinner} {wide_msg}");
@@ -87,7 +87,7 @@ pub struct Follower<'a> {
     places: BTreeSet<&'a str>,
     /// The time and subject of the last line, if the output is not a terminal.
     last_line: Option<(Instant, String)>,
-    /// A short form of the current estimate; empty if it does not fit into a few words.
+    /// A short form of the current estimate; empty if the estimate does not fit into a few words.
     estimate: String,
 }
 
@@ -174,7 +174,9 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Reports the directory in which files are created; the first subject in a directory creates them.
+    /// Reports the directory in which a subject creates its files.
+    ///
+    /// The first subject in a directory creates the files for all.
     fn note_files(&mut self, subject: SubjectId) {
         let plan = self.plan;
         if let Some(place) = plan.subjects[subject].place.as_deref()

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 /// Builds subjects.
 ///
-/// Returns for each subject, in order, the SHA-256 of its sources, or the reason why it cannot run. The user
-/// provides servers for the services of the `external` kinds, so they need no local installation.
+/// Returns for each subject, in order, the SHA-256 of its sources, or the reason why it cannot run. Services of the
+/// `external` kinds run on the user's own servers and need no local installation.
 pub fn build_subjects(
     project: &Project,
     experiment: &Experiment,

@@ -115,6 +115,8 @@ fn begin(
     }
 }
 
+/// Converts an error to an exit.
+///
 /// Errors that the user must fix are errors of the command; all others are failures of the run.
 fn service_exit(error: ServiceError) -> Exit {
     match error {

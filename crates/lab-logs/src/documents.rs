@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads inputs that are not line by line: statement totals as CSV, and a monitor's JSON.
+//! Reads inputs that are read as a whole instead of line by line: statement totals as CSV, and a
+//! monitor's JSON.
 //!
 //! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
 //! events_statements_summary_by_digest*; `docs/log-formats.md`, *Monitor JSON*.
@@ -12,9 +13,9 @@ use lab_model::{Counts, LineCounts, LogFile, LogPage, PageKind};
 use serde::Deserialize;
 use std::io::Read;
 
-/// The maximum size of such a document, in bytes.
+/// The maximum size of a document, in bytes.
 const MOST: u64 = 64 << 20;
-/// The maximum total number of pages and of their queries.
+/// The maximum total number of pages and of queries within pages.
 const MAX_PAGES: usize = 100_000;
 /// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 4096;

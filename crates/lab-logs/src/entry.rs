@@ -33,7 +33,7 @@ pub struct Entry<'a> {
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
-    /// The line describes a request, alone or together with the next lines.
+    /// The line describes a request, alone or together with the lines that follow it.
     Entry,
     /// The line describes no request; it is a comment or a piece of an entry.
     Other,

@@ -60,7 +60,7 @@ pub enum LogsFinding {
     Headroom {
         /// The fraction of the capacity that the busiest minute uses.
         used: Interval,
-        /// The multiple of the current users that the server can handle.
+        /// How many times the current number of users the server can handle.
         times: Interval,
         /// True if the capacity is a lower bound, because the load run never exceeded the bound.
         is_lower_bound: bool,
@@ -89,7 +89,7 @@ pub enum LogsFinding {
         /// The number of other hours that stand out every week.
         more: usize,
     },
-    /// Single hours have more requests than usual.
+    /// Individual hours have more requests than usual.
     SingleSpikes {
         /// The number of hours.
         hours: usize,
@@ -111,17 +111,17 @@ pub enum LogsFinding {
     Assumed {
         /// The assumption.
         assumption: LogAssumption,
-        /// The log or logs that the assumption concerns, or `None` without a comparison.
+        /// The log or logs that the assumption concerns, or `None` if no logs are compared.
         log: Option<ComparedLog>,
     },
-    /// Lines cannot be parsed.
+    /// Some lines cannot be parsed.
     Malformed {
         /// The number of malformed lines.
         lines: u64,
         /// The total number of lines.
         of: u64,
     },
-    /// Lines are too long.
+    /// Some lines are too long and were skipped.
     TooLong {
         /// The number of lines that are too long.
         lines: u64,
@@ -154,7 +154,7 @@ pub enum LogsFinding {
         /// The number of requests.
         requests: u64,
     },
-    /// Request IDs have too many statements.
+    /// Some request IDs have too many statements to be joined.
     CrowdedIds {
         /// The number of IDs.
         ids: u64,

@@ -108,7 +108,7 @@ pub fn nagios(
     NagiosStatus { line, code }
 }
 
-/// Returns the status of a check that could not be made.
+/// Returns the status of a check that could not run.
 pub fn nagios_unknown(reason: &str) -> NagiosStatus {
     NagiosStatus {
         line: format!("LOGS UNKNOWN - {}\n", nagios_text(reason)),
@@ -116,7 +116,7 @@ pub fn nagios_unknown(reason: &str) -> NagiosStatus {
     }
 }
 
-/// Replaces what ends the text of a status: `|` begins the performance data.
+/// Replaces characters that would end the text of a status: `|` begins the performance data.
 fn nagios_text(text: &str) -> String {
     clean(text.trim_end()).replace(['|', '\n'], "/")
 }

@@ -43,7 +43,7 @@ struct JoinRecord {
     id: u64,
     /// The time in seconds since 1970.
     time_s: i64,
-    /// The duration of the request, or the total of the statements, in ns.
+    /// The duration of the request, or the total duration of the statements, in ns.
     ///
     /// For an ID that is left out, the field stores the bits of [`LeftOut`].
     ns: u64,
@@ -63,12 +63,12 @@ struct LeftOut {
     is_crowded: bool,
 }
 
-/// Requests and statements by their IDs.
+/// Joins requests and statements by their IDs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Join {
-    /// Only IDs whose hashes have at least this many leading zeros are stored.
+    /// Only IDs whose hashes have at least this many leading zero bits are stored.
     halvings: u32,
-    /// Records in order, with mergeable records merged.
+    /// Records in order, merged where possible.
     sorted: Vec<JoinRecord>,
     /// Records added since the last sort.
     #[serde(skip)]
@@ -96,7 +96,8 @@ pub struct Joined {
     pub outside: u64,
     /// The number of requests that share an ID; it is unknown which of them ran the statements.
     pub shared: u64,
-    /// The number of IDs of single requests with more statements than can be stored.
+    /// The number of IDs that belong to a single request and have more statements than can be
+    /// stored.
     pub crowded: u64,
 }
 
@@ -150,7 +151,7 @@ impl JoinRecord {
         self.page == NO_PAGE
     }
 
-    /// Returns the state of the ID if it is left out from this record on.
+    /// Returns the state of the record's ID, as if the ID were left out from this record on.
     fn as_left_out(&self) -> LeftOut {
         if self.is_left_out() {
             return LeftOut::of(self.ns);
@@ -209,7 +210,7 @@ impl JoinRecord {
     }
 }
 
-/// Merges mergeable records; `records` must be in order.
+/// Merges records that can be merged; `records` must be in order.
 fn combine(records: &mut Vec<JoinRecord>) {
     let (mut kept, mut begin) = (0, 0);
     while begin < records.len() {
@@ -299,7 +300,7 @@ impl Join {
         record.id.leading_zeros() >= self.halvings
     }
 
-    /// Reduces the stored IDs to those whose hashes have at least this many leading zeros.
+    /// Reduces the stored IDs to those whose hashes have at least this many leading zero bits.
     fn halve_to(&mut self, halvings: u32) {
         self.halvings = self.halvings.max(halvings.min(u64::BITS));
         let halvings = self.halvings;
@@ -479,7 +480,7 @@ pub fn certain_id(text: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// Returns the length of a request ID at the beginning of a text.
+/// Returns the length of a request ID at the beginning of `text`.
 fn id_length(text: &[u8]) -> Option<usize> {
     const FORMS: [&[usize]; 3] = [&[2, 32, 16, 2], &[8, 4, 4, 4, 12], &[32]];
     FORMS.iter().find_map(|groups| {
@@ -543,7 +544,7 @@ mod tests {
             (2, Some(8), 1, 5),
         ];
         assert_eq!(pairs(&mut join), expected);
-        // Reading the pairs changes nothing, and more records can follow.
+        // Reading the pairs changes nothing, and more records can be added.
         assert_eq!(pairs(&mut join), expected);
         join.add(&entry("5a", "/b", false), 4);
         assert_eq!(pairs(&mut join), expected[..2]);

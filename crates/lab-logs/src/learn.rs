@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The minimum number of values of a variable segment.
+/// The minimum number of different values of a variable segment.
 const FEWEST: usize = 50;
-/// The number of values from which a segment is always variable.
+/// A segment with at least this many different values is always variable.
 const MANY: usize = 500;
-/// The minimum fraction of values that occurred once.
+/// The minimum fraction of a segment's different values that occurred only once.
 ///
 /// The number of such values divided by the number of requests estimates the probability that the
 /// next request brings a new value (Good, *Biometrika* 40, 1953).

@@ -25,7 +25,7 @@ pub struct LogSource {
 pub struct LogSources {
     /// The logs, in the order in which they are read.
     pub all: Vec<LogSource>,
-    /// The reasons why files are skipped: they were named before.
+    /// A message for each file that is skipped because it was named before.
     pub skipped: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ pub struct LogsRead {
 }
 
 impl LogsRead {
-    /// Adds a reader's facts about its lines.
+    /// Adds the facts that a reader has found out about its log.
     pub fn add_reader(&mut self, reader: &LogReader) {
         self.merge(LogsRead {
             step_ns: reader.step_ns,

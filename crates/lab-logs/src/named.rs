@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// The maximum number of pages that a report lists individually.
 const MAX_KEPT: usize = 2_000;
 
-/// The name for all pages whose only responses were 404.
+/// The name for all pages that only ever returned 404.
 pub const NOT_FOUND: &str = "(no such page)";
 /// The name for pages beyond the limit.
 pub const OTHERS: &str = "(other pages)";
@@ -68,7 +68,7 @@ impl NamedPage<'_> {
     }
 }
 
-/// Returns the cost of a group: time in ns, then requests.
+/// Returns the cost of a group of pages: the time in ns, then the number of requests.
 fn cost(group: &[NamedPage]) -> (u64, u64) {
     group.iter().fold((0, 0), |(time, requests), named| {
         let (t, r) = named.page.cost();

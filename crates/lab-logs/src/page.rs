@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A page's counts, in total and in cells over time.
+//! The counts of a page, in total and in cells over time.
 
 use crate::registers;
 use crate::sketch::Sketch;
 use lab_model::{LogCell, LogPage, PageKind};
 use serde::{Deserialize, Serialize};
 
-/// The width of cells; longer logs have wider cells.
+/// The width of a page's cells; longer logs have wider cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellWidth(usize);
 
@@ -53,8 +53,9 @@ impl CellWidth {
     }
 }
 
-/// The maximum number of cells of a page; a page with more, such as with random times, drops its
-/// cells.
+/// The maximum number of cells of a page.
+///
+/// A page that exceeds it, for example because its times are random, drops its cells.
 const MAX_CELLS: usize = 4_000;
 
 /// The counts of one interval of time.

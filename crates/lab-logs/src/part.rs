@@ -14,7 +14,7 @@ const MOST: u64 = 4 << 30;
 /// A fast level that compresses well enough: the data is mostly names and small numbers.
 const LEVEL: i32 = 3;
 
-/// The counts of a tally, without the state that only its own counting needed.
+/// The counts of a tally, without the state that is only needed while counting.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TallyPart {
     pub(crate) pages: Vec<Page>,

@@ -2,7 +2,8 @@
 //! Finds the maximum number of requests in a second or a minute, for logs in nearly chronological
 //! order.
 
-/// The number of intervals counted concurrently; a later interval finishes an earlier one.
+/// The number of intervals that are counted concurrently; a later interval replaces an earlier one,
+/// which is then finished.
 const SLOTS: usize = 64;
 
 /// The highest count so far.
@@ -10,7 +11,7 @@ const SLOTS: usize = 64;
 pub struct CountPeak {
     /// The length of an interval, in seconds.
     length: i64,
-    /// The highest finished interval, followed by the open ones.
+    /// The finished interval with the highest count, followed by the open intervals.
     slots: [(i64, u64); SLOTS + 1],
 }
 

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 ///
 /// A longer query is cut for display, and a digest distinguishes it from others.
 const MAX_NAME: usize = 200;
-/// The number of bytes shown from the beginning of a longer query; the rest is its end.
+/// The number of bytes shown from the beginning of a longer query; the other bytes come from its
+/// end.
 const NAME_HEAD: usize = 110;
 /// The maximum number of different rows that are stored per VALUES.
 const MAX_ROWS: usize = 8;
@@ -127,7 +128,7 @@ fn begin_of_from(query: &str) -> Option<usize> {
     })
 }
 
-/// Returns the beginning of a text, with at most `length` bytes.
+/// Returns the beginning of `text`, at most `length` bytes.
 fn floor(text: &str, length: usize) -> &str {
     let end = (0..=length.min(text.len()))
         .rev()
@@ -135,7 +136,7 @@ fn floor(text: &str, length: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Returns how many bytes from the end of a text fit into `length` bytes.
+/// Returns how many bytes from the end of `text` fit into `length` bytes.
 fn floor_back(text: &str, length: usize) -> usize {
     let begin = text.len().saturating_sub(length);
     (begin..=text.len())
@@ -212,13 +213,14 @@ impl QueryWriter<'_> {
         }
     }
 
-    /// Writes a blank if the statement has a significant one here.
+    /// Writes a blank if the statement has a significant blank at this token.
     fn space(&mut self, at: usize) {
         let token = &self.tokens[at];
         let is_before_close = token.kind == TokenKind::Symbol
             && matches!(self.text[token.bytes.start], b')' | b',' | b';');
         let is_begin = matches!(self.folded.last(), None | Some(b' ' | b'('));
-        // A blank would turn the signs into a comment, where the original comment was removed.
+        // A blank would turn the minus signs into a comment if the original comment was removed
+        // here.
         let is_behind_signs = self.dialect == Dialect::Mysql && self.folded.ends_with(b"--");
         if token.is_spaced && !is_before_close && !is_begin && !is_behind_signs {
             self.folded.push(b' ');

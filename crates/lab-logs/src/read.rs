@@ -45,7 +45,7 @@ pub struct ServerLog {
     hints: Hints,
     /// The facts about the previous files.
     ended: LogsRead,
-    /// The number of lines in the previous files.
+    /// The total number of lines in the previous files.
     lines_before: u64,
     reader: Option<LogReader>,
     /// The reader of the previous file, until the format of the current file is known.
@@ -137,7 +137,7 @@ impl ServerLog {
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
         let is_next = is_same_log(&self.previous_name, &self.source.name);
-        // If the log continues under its own name, nothing is missing in between.
+        // If the file has the same name as the previous one, nothing is missing in between.
         let is_sure = self.previous_name == self.source.name;
         let reader = match find(begin, &self.hints) {
             Ok(LogFormat::Lines(reader)) => *reader,
@@ -201,7 +201,7 @@ impl ServerLog {
         self.keep_part(rest);
     }
 
-    /// Parses complete lines, and returns the bytes after them.
+    /// Parses complete lines, and returns the remaining bytes.
     fn read_complete_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = Avx2::new() {

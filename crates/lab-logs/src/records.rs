@@ -217,7 +217,7 @@ fn create(path: &Path, schema: &str) -> Result<SerializedFileWriter<File>, Parqu
     SerializedFileWriter::new(File::create(path)?, schema, Arc::new(properties.build()))
 }
 
-/// Writes the columns in the order of the schema.
+/// Writes the columns of the rows in the order of the schema.
 fn write_rows(
     mut group: SerializedRowGroupWriter<'_, File>,
     rows: &[RecordRow],
@@ -264,7 +264,7 @@ fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// The values of a column; none is missing.
+/// The values of a column, without gaps for missing values.
 enum ColumnValues {
     Int32(Vec<i32>),
     Int64(Vec<i64>),
@@ -325,7 +325,7 @@ fn put(
     column.close()
 }
 
-/// Returns the final name of each name that a row can have.
+/// Returns the final name of each page name that a row can contain.
 fn last_names(earlier: Vec<Renamed>, last: Vec<Renamed>) -> Vec<Renamed> {
     let last_names = last
         .iter()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Processes bytes a register at a time, and prefetches memory.
 //!
-//! For texts of only a few bytes, a call of memchr costs more than it saves.
+//! If there are only a few bytes, a call of memchr costs more than it saves.
 
 /// A word with 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -16,7 +16,7 @@ pub trait RegisterWidth: Copy {
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32;
 }
 
-/// The registers that every processor of the architecture has.
+/// The register width that every processor of the architecture supports.
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline;
 
@@ -79,7 +79,7 @@ pub fn fetch<T>(value: &T) {
     let _ = value;
 }
 
-/// Returns the index of the first of these bytes in a text. No needle may be 0.
+/// Returns the index of the first byte of `text` that is one of the needles. No needle may be 0.
 #[inline(always)]
 pub fn find<const N: usize>(
     width: impl RegisterWidth,
@@ -97,7 +97,7 @@ pub fn find<const N: usize>(
     find_in_short(needles, &text[offset..]).map(|index| offset + index)
 }
 
-/// Does the work of [`find`] for a text that is shorter than a comparison step.
+/// Implements [`find`] for text that is shorter than a comparison step.
 #[inline(never)]
 fn find_in_short<const N: usize>(needles: [u8; N], text: &[u8]) -> Option<usize> {
     if let Some(block) = text.first_chunk() {
@@ -111,7 +111,7 @@ fn find_in_short<const N: usize>(needles: [u8; N], text: &[u8]) -> Option<usize>
     (hits != 0).then(|| begin + hits.trailing_zeros() as usize)
 }
 
-/// Returns true if a digit follows this byte anywhere in a text. The byte must not be 0.
+/// Returns true if a digit follows this byte anywhere in `text`. The byte must not be 0.
 #[inline]
 pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
     let mut before = 0;
@@ -126,7 +126,9 @@ pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
     blocks.any(&mut has_pair) || has_pair(short_block(rest))
 }
 
-/// Returns the last bytes of a text as a block, and its offset; it overlaps the previous block.
+/// Returns the last bytes of `text` as a block, and the block's offset.
+///
+/// The block overlaps the previous one.
 #[inline]
 fn last_block(text: &[u8]) -> (u128, usize) {
     match text.last_chunk::<BLOCK>() {
@@ -182,7 +184,7 @@ fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     })
 }
 
-/// Returns a text that is shorter than a block, padded with zeros.
+/// Returns `text`, which must be shorter than a block, padded with zeros.
 #[inline]
 fn short_block(text: &[u8]) -> u128 {
     let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else {
@@ -193,7 +195,7 @@ fn short_block(text: &[u8]) -> u128 {
     u128::from(first) | u128::from(last) << (8 * (text.len() - 8))
 }
 
-/// Parses the digits at the beginning of a text; returns the number and its length.
+/// Parses the digits at the beginning of `text`; returns the number and its length.
 ///
 /// Returns `None` if there are no digits or too many.
 #[inline(always)]
@@ -224,7 +226,7 @@ fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
 #[inline]
 fn eight_digits(word: u64) -> (u64, usize) {
     let values = word ^ (EACH * u64::from(b'0'));
-    // Sets the highest bit of each byte above 9, and perhaps of bytes after it.
+    // Sets the highest bit of each byte above 9, and possibly of bytes after such a byte.
     let others = (values.wrapping_add(EACH * (0x7f - 9)) | values) & (EACH << 7);
     let n = others.trailing_zeros() / 8;
     // Leading zeros extend the digits to eight.
@@ -259,7 +261,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates texts from few different bytes, so that the needles occur.
+    /// Generates byte strings from few different bytes, so that the needles occur.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
             prop::sample::select(b"0123456789".to_vec()),

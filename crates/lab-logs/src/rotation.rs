@@ -74,7 +74,7 @@ fn is_separator(c: char) -> bool {
     matches!(c, '.' | '-' | '_')
 }
 
-/// Returns the length of a date with its time at the beginning of a text.
+/// Returns the length of a date with its time at the beginning of `text`.
 ///
 /// Examples are `2026-05-01`, `20260501`, `260501`, `1777629600`, `Mon`.
 fn date_length(text: &str) -> Option<usize> {

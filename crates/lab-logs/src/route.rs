@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Turns paths into routes: `/users/123` becomes `/users/{id}`.
 //!
-//! This module replaces segments by their form. [`crate::learn`] handles the segments that only the
-//! whole log reveals.
+//! This module recognizes variable segments by their form. [`crate::learn`] finds the variable
+//! segments that only the whole log reveals.
 
 use crate::registers::{self, Baseline};
 
-/// The maximum number of segments of a route; the rest is merged.
+/// The maximum number of segments of a route; the remaining segments are merged.
 const DEEPEST: usize = 12;
 /// The maximum length of a name, in bytes.
 pub const LONGEST: usize = 200;
@@ -29,8 +29,8 @@ pub fn path(target: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the segments of a path, with `0` for numeric segments, because all numbers have the same
-/// route.
+/// Returns the segments of a path, with `0` in place of each numeric segment, because paths that
+/// differ only in numbers have the same route.
 pub fn without_numbers(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let segments = path.split(|b| *b == b'/');
     segments.map(|segment| if is_number(segment) { b"0" } else { segment })
@@ -85,7 +85,7 @@ fn cut_after(begin: usize, name: &mut String) {
     }
 }
 
-/// Converts a text to printable characters.
+/// Converts bytes to printable characters.
 pub fn printable(text: &[u8]) -> String {
     let mut name = String::new();
     push_printable(text, &mut name);

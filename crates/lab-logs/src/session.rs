@@ -40,9 +40,9 @@ pub struct SessionOptions {
     pub parquet: Option<PathBuf>,
 }
 
-/// A callback for progress, with the name of the log and the total number of bytes read.
+/// A progress callback, called with the name of the log and the total number of bytes read.
 ///
-/// It returns false to stop.
+/// The callback returns false to stop.
 pub type Progress<'p> = &'p mut dyn FnMut(&str, u64) -> bool;
 
 /// The logs of one command, with their counts.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// The number of buckets per power of two, as a power of two.
 const BITS: u32 = 5;
-/// Values below this, in ns, have buckets of their own.
+/// Each value below this, in ns, has its own bucket.
 const SINGLE: u64 = 1 << BITS;
 /// The number of buckets.
 const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
@@ -107,7 +107,7 @@ impl Sketch {
         }
     }
 
-    /// Makes room for a bucket, and for a few buckets next to it.
+    /// Extends the range of stored buckets to a bucket, and to a few buckets next to it.
     fn reach(&mut self, bucket: u16) {
         if self.counts.is_empty() {
             self.first = bucket;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     proptest! {
-        /// Sums are exact up to 2^64 - 1, and never less than one of their terms.
+        /// A sum is exact up to 2^64 - 1 and is never less than any of its terms.
         #[test]
         fn huge_counts_add_up(counts in prop::collection::vec((0..3_u16, any::<u64>(), 0..64_u32), 0..40)) {
             let mut sketch = Sketch::default();

@@ -183,10 +183,10 @@ impl Lexer<'_> {
         rest.len()
     }
 
-    /// Appends a quoted text after a prefix of this length; quotes within it are doubled.
+    /// Appends a quoted string or name after a prefix of this length; quotes within it are doubled.
     ///
-    /// An unterminated text always counts as a literal, because the statement was cut and the text
-    /// may not be a name.
+    /// An unterminated one always counts as a literal, because the statement was cut and it may not
+    /// be a name.
     fn push_quoted(&mut self, prefix: usize, has_escapes: bool, kind: TokenKind) {
         let rest = &self.text[self.position + prefix..];
         let quote = rest[0];
@@ -205,7 +205,7 @@ impl Lexer<'_> {
         self.push(TokenKind::Literal, prefix + rest.len());
     }
 
-    /// Appends `$1`, or a text between two `$$` or `$tag$`.
+    /// Appends `$1`, or a string between two `$$` or `$tag$`.
     fn push_dollar(&mut self) {
         let rest = &self.text[self.position..];
         let number = digits(&rest[1..]);
@@ -363,10 +363,10 @@ fn exponent_length(text: &[u8]) -> usize {
     }
 }
 
-/// Returns the length of a number at the beginning of a text, whose first `run` bytes could be a
+/// Returns the length of a number at the beginning of `text`, whose first `run` bytes could be a
 /// word.
 ///
-/// Returns `None` if they are a name.
+/// Returns `None` if these bytes are a name.
 fn number_length(text: &[u8], run: usize, dialect: Dialect) -> Option<usize> {
     let word = &text[..run];
     let is_radix = |letters: &[u8], is_digit: fn(&u8) -> bool| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts entries and their times per page, in memory that does not grow with the log.
+//! Counts entries and their durations per page, in memory that does not grow with the log.
 
 use crate::agent;
 use crate::entry::Entry;
@@ -42,9 +42,9 @@ const CHECKED: u32 = 1 << 20;
 const MAX_CELLS: usize = 1_000_000;
 /// The maximum number of hours that are counted individually: 22 years.
 const MAX_HOURS: usize = 200_000;
-/// The initial and maximum size of the path cache, as powers of two.
+/// The initial and the maximum number of entries in the path cache, as powers of two.
 const CACHE: (u32, u32) = (12, 18);
-/// The size of the client cache.
+/// The number of entries in the client cache.
 const AGENTS: usize = 1 << 12;
 /// The maximum number of queries within pages in a report.
 const MAX_WITHIN: usize = 500;
@@ -61,11 +61,11 @@ struct CachedPath {
     /// The index of the page plus 1; 0 means that the entry is empty.
     page: u32,
     /// True if the path has variable segments other than numbers, so that many such paths may occur
-    /// once.
+    /// only once.
     varies: bool,
 }
 
-/// The hashes by which an entry's page is found.
+/// The hashes that identify the client and the path of an entry.
 #[derive(Clone, Copy, Default)]
 struct Keys {
     agent: u64,
@@ -104,7 +104,7 @@ pub struct Tally {
     logarithms: Vec<f64>,
     cache: Vec<CachedPath>,
     evicted: usize,
-    /// Clients by the hash of their agent. The page `u32::MAX` means a person.
+    /// Clients by the hash of their user agent. The page `u32::MAX` means a person.
     agents: Vec<CachedPath>,
     names: HashMap<String, u32, RandomState>,
     name: String,
@@ -134,7 +134,7 @@ pub struct Tally {
     is_full: bool,
     /// True once pages were merged because there were too many.
     has_learned: bool,
-    /// The new index of each page after that merge.
+    /// The new index of each page after the pages were merged.
     renumbered: Vec<u32>,
     merged: u64,
     /// The writer of individual entries.
@@ -281,7 +281,7 @@ impl Tally {
     /// The number of entries counted together, whose memory is prefetched together.
     pub(crate) const TOGETHER: usize = 16;
 
-    /// Returns true if counting entries together is not worth it.
+    /// Returns true if there are so few pages that counting entries together is not worth it.
     #[inline]
     pub(crate) fn has_few_pages(&self) -> bool {
         self.pages.len() <= FEW_PAGES
@@ -388,7 +388,7 @@ impl Tally {
         self.pages[index].add_all(&page);
     }
 
-    /// Adds an hour whose distribution is unknown.
+    /// Adds an hour of which only totals are known.
     pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
         self.advance_clock(start_s, true);
         let hour = self.hour_at(start_s.div_euclid(3600));
@@ -397,7 +397,7 @@ impl Tally {
         hour.total_ns = hour.total_ns.saturating_add(total_ns);
     }
 
-    /// Notes the time of an entry: the time span of the log, and clock jumps if entries are in
+    /// Updates the log's time span with an entry's time, and counts clock jumps if entries are in
     /// order.
     #[inline]
     fn advance_clock(&mut self, time: i64, is_in_order: bool) {
@@ -611,7 +611,7 @@ impl Tally {
         index
     }
 
-    /// Drops the hours and peaks, which are those of statements.
+    /// Drops the hours and peaks, which were counted from statements.
     #[cold]
     fn forget_hours(&mut self) {
         self.hours.clear();

@@ -80,7 +80,7 @@ pub fn clf(text: &[u8]) -> Option<i64> {
     )
 }
 
-/// A parser of times such as `10/Oct/2000:13:55:36 -0700` that caches the minute of the last time.
+/// A parser of times such as `10/Oct/2000:13:55:36 -0700` that caches the last time's minute.
 #[derive(Clone, Debug)]
 pub struct ClfTimes {
     last: [u8; 26],
@@ -230,8 +230,8 @@ pub struct Zone {
     pub is_given: bool,
     /// True if a time without an offset was interpreted as UTC, because no zone was given.
     pub was_assumed: bool,
-    /// True if a time occurred twice because the clock was set back; it is interpreted as the first
-    /// one.
+    /// True if a local time occurred twice because the clock was set back; the first occurrence is
+    /// assumed.
     pub was_ambiguous: bool,
     /// The last quarter of an hour that was looked up, and its offset.
     last: (i64, i32),
@@ -263,7 +263,8 @@ impl Zone {
         })
     }
 
-    /// Returns the offset of a local time, in seconds since 1970 as if it were UTC.
+    /// Returns the offset from UTC, in seconds, of a local time given in seconds since 1970 as if
+    /// it were UTC.
     ///
     /// If the clock was set back, the first of the two possible times is used.
     pub fn offset_of_local(&mut self, local_s: i64) -> i32 {
@@ -283,7 +284,7 @@ impl Zone {
         self.last.1
     }
 
-    /// Returns the offset at a time.
+    /// Returns the offset from UTC at a time, in seconds.
     pub fn offset_at(&mut self, time_s: i64) -> i32 {
         // Keys of local times are below 2^60.
         let key = time_s.div_euclid(900).wrapping_add(1_i64 << 60);

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time for which work may continue after the coordinator has exited, in ms. Then the process exits.
+/// How long work may continue after the coordinator has exited, in ms. After that time, the process exits.
 static GRACE_MS: AtomicU64 = AtomicU64::new(2_000);
 
 /// The interval between two heartbeats of an agent or its coordinator.
@@ -28,7 +28,7 @@ pub const BEAT: Duration = Duration::from_secs(1);
 /// Set once the coordinator has closed the connection or requests no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The coordinator's number of the current work, and of the last work that has to stop immediately.
+/// The number that the coordinator assigned to the current work, and that of the last work that must stop immediately.
 static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STOPPED: AtomicU64 = AtomicU64::new(0);
 
@@ -37,7 +37,7 @@ pub fn is_stopped() -> bool {
     OVER.load(SeqCst) || CURRENT.load(SeqCst) <= STOPPED.load(SeqCst)
 }
 
-/// Sets the time for which work may continue after the coordinator has exited.
+/// Sets how long work may continue after the coordinator has exited.
 pub fn end_within(time: Duration) {
     GRACE_MS.store(time.as_millis() as u64, SeqCst);
 }
@@ -132,10 +132,10 @@ impl Coordinator {
     }
 }
 
-/// Returns an identification of this machine.
+/// Returns an ID of this machine.
 ///
-/// It is a hash of the running kernel's boot_id (proc(5)), which containers on it share, like the cores. If there is
-/// none, it is a hash of machine-id(5), which must not be sent unhashed.
+/// The ID is a hash of the kernel's boot_id (proc(5)), which all containers on the machine share, as they share its
+/// cores. If there is no boot_id, the ID is a hash of machine-id(5), which must not be sent unhashed.
 pub fn machine_id() -> Option<String> {
     let paths = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     let mut ids = paths.iter().filter_map(|path| std::fs::read(path).ok());

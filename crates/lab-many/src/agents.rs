@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All agents of a run, as their coordinator sees them: started together, listened to, and ended together.
+//! All agents of a run, from the coordinator's side: starts them together, receives their messages, and ends them.
 
 use crate::clock::{ClockReading, Exchange, offset};
 use crate::launcher::Launcher;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// The time for agents to exit on their own.
 const END_TIME: Duration = Duration::from_secs(5);
 
-/// The waiting time after which a progress message is shown.
+/// How long to wait for agents before showing a progress message.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval between two checks of processes and streams.
@@ -36,7 +36,7 @@ pub struct AgentStart {
     pub launcher: Arc<dyn Launcher>,
     /// An agent that is silent for this time counts as lost.
     pub lost_after: Duration,
-    /// Called regularly. Returns true to stop.
+    /// Called regularly; returns true if the user wants to stop.
     pub stops: fn() -> bool,
     /// Called with the current obstacle if starting takes long.
     pub tells: fn(&str),
@@ -45,7 +45,7 @@ pub struct AgentStart {
 /// The reason why agents were not started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The user wants to stop.
+    /// The user stopped the program.
     #[error("stopped")]
     Stopped,
     /// One or more agents cannot be started, with the reasons.
@@ -53,11 +53,11 @@ pub enum StartError {
     Refused(String),
 }
 
-/// Agents that do a run's work. Dropping this ends them all.
+/// The agents of a run. Dropping this ends all of them.
 pub struct Agents {
     agents: Vec<StartedAgent>,
     events: Receiver<(AgentId, AgentEvent)>,
-    /// Events that arrived during a wait for something else.
+    /// Other events that arrived during a comparison of clocks.
     early: VecDeque<(AgentId, AgentEvent)>,
     launcher: Arc<dyn Launcher>,
     lost_after: Duration,
@@ -107,12 +107,13 @@ impl Agents {
         })
     }
 
-    /// Waits until each agent that is present has returned one result.
+    /// Waits until every agent that is not lost has returned one result.
     ///
     /// `take` accepts a result, or rejects it with a reason; `tell` receives the agents' lines.
     ///
     /// # Errors
-    /// `stops` returned true, an agent was lost or cannot do its work, or a result was rejected.
+    /// Returns an error if `stops` returned true, if an agent was lost or cannot do its work, or if a result was
+    /// rejected.
     pub fn answers(
         &mut self,
         stops: fn() -> bool,
@@ -188,7 +189,7 @@ impl Agents {
         }
     }
 
-    /// Forgets the agents' lines so far, which do not explain a later loss.
+    /// Discards the lines that the agents have written so far, because they do not explain a later loss.
     pub fn forget_lines(&self) {
         for agent in &self.agents {
             agent.link.forget_lines();
@@ -212,7 +213,7 @@ impl Agents {
         self.send(agent, ToAgent::Work(head));
     }
 
-    /// Makes all agents stop their work immediately, up to the work with this number.
+    /// Tells all agents to stop their work immediately, up to and including the work with this number.
     pub fn stop(&self, number: u64) {
         for agent in self.present() {
             self.send(agent, ToAgent::Stop { number });
@@ -278,10 +279,10 @@ impl Agents {
         AgentEvent::Lost(reason)
     }
 
-    /// Returns the offsets of the present agents' clocks from this machine's: the monotonic clock, and the time since
-    /// 1970.
+    /// Compares the agents' clocks with this machine's.
     ///
-    /// The entries of lost agents are `None`.
+    /// Returns the offsets of the monotonic clock and of the time since 1970 for each agent, or `None` for a lost
+    /// agent.
     pub fn compare_clocks(&mut self) -> Vec<Option<(ClockOffset, ClockOffset)>> {
         let mut exchanges: Vec<Vec<Exchange>> = vec![Vec::new(); self.agents.len()];
         for _ in 0..EXCHANGES {
@@ -386,7 +387,7 @@ fn refusals_text(refusals: &[(&str, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Ends candidates gracefully, waiting for a limited time.
+/// Asks candidates to exit, and waits for a limited time until they have.
 fn end(mut candidates: Vec<Candidate>) {
     candidates.iter_mut().for_each(Candidate::terminate);
     becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
@@ -416,7 +417,7 @@ struct Candidate {
 }
 
 enum CandidateState {
-    /// Started. Its program must have this SHA-256, if there is one.
+    /// Started, but not introduced yet. If there is a SHA-256, the agent's program must have it.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,
@@ -490,8 +491,9 @@ impl Candidate {
         self.link().is_none_or(|link| link.ended().is_some())
     }
 
-    /// Processes what has been received. `late` is the elapsed time if an agent that has not responded should be
-    /// given up.
+    /// Processes the messages received so far.
+    ///
+    /// If `late` is given, it is the elapsed time, and an agent that has not responded is given up.
     fn advance(&mut self, late: Option<Duration>) {
         let CandidateState::Waiting(link, sha256) = &mut self.state else {
             return;

@@ -5,7 +5,7 @@ use lab_model::ClockOffset;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// A reading of two clocks: since an arbitrary origin, and since 1970, in ns.
+/// The times of two clocks, in ns: since an arbitrary origin, and since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReading {
     /// CLOCK_MONOTONIC.
@@ -15,7 +15,7 @@ pub struct ClockReading {
 }
 
 impl ClockReading {
-    /// The current readings.
+    /// Reads both clocks.
     pub fn now() -> ClockReading {
         ClockReading {
             monotonic_ns: nanoseconds(ClockId::CLOCK_MONOTONIC),

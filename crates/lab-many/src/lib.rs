@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! benchlab on multiple machines. A coordinator starts agents, which run the same program, assigns work, collects the
-//! results, and ends the agents.
+//! benchlab on multiple machines.
+//!
+//! A coordinator starts agents, which run the same program, assigns work, collects the results, and ends the agents.
 //!
 //! A [`launcher::Launcher`] starts the command whose standard input and output connect to an agent, so no port is
 //! opened. [`Agents`] is the coordinator's side and [`agent`] the agent's side of the connection; [`wire`] and
-//! [`message`] are between them. Each kind of work is a module that contains both sides.
+//! [`message`] define the messages between them. Each kind of work is a module that contains both sides.
 
 pub mod agent;
 mod agents;

@@ -49,7 +49,7 @@ pub struct AgentLink {
     child: Child,
     out: Sender<Outgoing>,
     hello: Receiver<Result<Hello, String>>,
-    /// Events are reported after a value was sent on this channel.
+    /// A value sent on this channel starts the reporting of events.
     accepted: Sender<()>,
     shared: Arc<LinkState>,
 }
@@ -70,7 +70,7 @@ struct LinkState {
     began: Instant,
     /// The time of the agent's last message, in ns since `began`.
     last_heard_ns: AtomicU64,
-    /// The time of sending of each pending clock request, by its number.
+    /// The time at which each pending clock request was sent, by the request's number.
     questions: Mutex<HashMap<u64, ClockReading>>,
     lines: Mutex<ErrorLines>,
 }
@@ -135,8 +135,9 @@ impl AgentLink {
         Ok(link)
     }
 
-    /// Returns the introduction of the agent, once it has arrived. If the process has exited or is not an agent, the
-    /// error is its output.
+    /// Returns the agent's introduction once it has arrived.
+    ///
+    /// Returns an error with the reason if the process has exited or is not an agent.
     pub fn hello(&mut self) -> Option<Result<Hello, String>> {
         let outcome = match self.hello.try_recv() {
             Ok(outcome) => outcome,
@@ -185,7 +186,7 @@ impl AgentLink {
         self.shared.lines().last.back().cloned()
     }
 
-    /// Forgets the lines so far, which do not explain a later loss.
+    /// Discards the lines so far, because they do not explain a later loss.
     pub fn forget_lines(&self) {
         self.shared.lines().last.clear();
     }
@@ -206,7 +207,7 @@ impl AgentLink {
         let _ = self.child.wait();
     }
 
-    /// Returns the reason why an agent exited without announcing it. `output` is its output that was not a message.
+    /// Returns the reason why an agent exited unexpectedly. `output` is the part of its output that was not a message.
     pub fn exit_reason(&mut self, output: &str) -> String {
         // The streams end a moment before the process.
         let deadline = Instant::now() + Duration::from_millis(500);
@@ -230,7 +231,7 @@ impl AgentLink {
         }
     }
 
-    /// Queues data to be written. If the agent has exited, its reader reports that.
+    /// Queues data to be written. If the agent has exited, the thread that reads its output reports that.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);
     }

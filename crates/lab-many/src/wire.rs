@@ -48,7 +48,7 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
     Ok(Some((serde_json::from_slice(&head)?, body)))
 }
 
-/// Reads this many bytes. Memory is allocated as bytes arrive, and not for the announced length.
+/// Reads `length` bytes. Memory is allocated as bytes arrive, rather than for the announced length.
 fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(length as u64).read_to_end(&mut bytes)?;
@@ -59,8 +59,9 @@ fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads up to the magic bytes, skipping at most this many other bytes. If the magic bytes do not arrive, the error
-/// contains the received bytes.
+/// Reads up to and including the magic bytes, after at most `max_before` other bytes.
+///
+/// If the magic bytes do not arrive, the error contains the received bytes.
 pub fn read_magic(input: &mut impl Read, max_before: usize) -> Result<(), String> {
     let mut received = Vec::new();
     let mut byte = [0];

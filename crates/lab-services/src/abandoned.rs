@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 /// The data directory within a daemon's directory.
 pub(crate) const DATA: &str = "data";
-/// The link to the directory of the sockets if it is elsewhere.
+/// The name of the link to a socket directory outside of the daemon's directory.
 pub(crate) const SOCKETS: &str = "sockets";
-/// The prefix of socket directories that are elsewhere.
+/// The name prefix of socket directories outside of the daemon's directory.
 pub(crate) const SHORT: &str = "benchlab-s";
 
 const MAX_ROUNDS: usize = 5;
@@ -26,8 +26,7 @@ const TIMEOUT: Duration = Duration::from_secs(6);
 
 /// Ends daemons that a killed benchlab left in its scratch directory, and removes their data.
 ///
-/// Only daemons of these kinds of software are affected. The caller must make sure that benchlab is no longer
-/// running.
+/// Affects only daemons of `kinds`. The caller must make sure that benchlab is no longer running.
 pub fn clear_of(kinds: &[&Software], folder: &Path) {
     let Ok(folder) = folder.canonicalize() else {
         return;
@@ -40,7 +39,7 @@ pub fn clear_of(kinds: &[&Software], folder: &Path) {
     }
 }
 
-/// Returns the software of a daemon's directory, which is named like `postgresql-0`.
+/// Returns the software that a daemon's directory belongs to, by its name such as `postgresql-0`.
 fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> {
     let name = path.file_name()?.to_str()?;
     let (name, number) = name.rsplit_once('-')?;
@@ -49,8 +48,9 @@ fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> 
     (is_folder && number.parse::<u32>().is_ok()).then_some(software)
 }
 
-/// Clears the directory of one daemon. Repeats this, because an installer that is still running may start another
-/// process.
+/// Ends the processes in one daemon's directory and removes the directory.
+///
+/// Repeats this, because an installer that is still running may start another process.
 pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     for _ in 0..MAX_ROUNDS {
         end(software, folder, software.ending);
@@ -68,7 +68,7 @@ pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     }
 }
 
-/// A server process, with a file descriptor so that its process ID cannot be reused.
+/// A server process, with a file descriptor so that signals cannot reach another process with the same ID.
 struct AbandonedProcess {
     process: OwnedFd,
     pid: i32,

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// The superuser of private servers.
 pub(crate) const LAB: &str = "lab";
-/// The role and database that subjects connect to.
+/// The name of both the role and the database that subjects use.
 pub(crate) const SUBJECTS: &str = "benchlab";
 
 /// The syntax of the addresses of a kind of server.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counters of a server's work, read over benchlab's own connection, whose statements are excluded.
+//! Counters of a server's work, read over benchlab's own connection. The statements of this connection are excluded.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 /// all users on an external MariaDB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Statements by their first word in lower case (`select`, `insert`, `begin`, `commit`, …), for all ways of
-    /// sending them.
+    /// The number of statements by their first word in lower case (`select`, `insert`, `begin`, `commit`, …), for all
+    /// ways of sending them.
     ///
-    /// `start transaction` counts as `begin`, and `end` as `commit`. For MariaDB, `other` counts statements without
-    /// an entry of their own, and `admin` counts pings and connection resets.
+    /// `start transaction` counts as `begin`, and `end` as `commit`. For MariaDB, `other` counts statements without an
+    /// entry of their own, and `admin` counts pings and connection resets.
     pub statements: BTreeMap<String, u64>,
-    /// Rows that statements returned, inserted, updated or deleted.
+    /// The number of rows that statements returned, inserted, updated or deleted.
     pub rows: u64,
-    /// Table rows that were read for this purpose (the sum of `Handler_read_…`); MariaDB only.
+    /// The number of table rows that these statements read (the sum of `Handler_read_…`); MariaDB only.
     pub rows_read: Option<u64>,
-    /// Accessed blocks of tables and indexes; PostgreSQL only.
+    /// The number of accesses to blocks of tables and indexes; PostgreSQL only.
     pub blocks: Option<u64>,
     /// Executions of statements prepared on the server; MariaDB only.
     pub prepared_executions: Option<u64>,

@@ -41,7 +41,7 @@ pub trait Daemon: Send {
     /// Returns true if the daemon responds. Called repeatedly until it does.
     fn ready(&mut self, folder: &Folder) -> bool;
 
-    /// Creates the objects that its users need. Called once, when the daemon responds.
+    /// Creates the objects that users of the daemon need. Called once, when the daemon responds.
     fn provision(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }

@@ -18,9 +18,10 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct DatabaseKind {
     /// The software of the database.
     pub software: Software,
-    /// The syntax of its addresses.
+    /// The syntax of the server's addresses.
     pub(crate) form: Form,
-    /// Returns `target=` for subjects with a schema, or `None` if the server does not support the transport.
+    /// Returns the `target=` argument for subjects that use a schema, or `None` if the server does not support the
+    /// transport.
     pub(crate) target: fn(&ServiceAddress, Transport, &str) -> Option<String>,
     /// Describes a server to be started, with new passwords.
     pub(crate) private: fn() -> io::Result<Box<dyn Database>>,
@@ -59,7 +60,7 @@ pub trait Database: Daemon {
     /// Quotes a name as an identifier.
     fn quoted(&self, name: &str) -> String;
 
-    /// Does the work on a newly filled table that its first readers would otherwise have to do.
+    /// Runs the maintenance of a newly filled table that would otherwise slow down its first readers.
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError>;
 
     /// Sets the lock timeout of benchlab's statements.

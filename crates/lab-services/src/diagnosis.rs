@@ -20,7 +20,7 @@ const NO_ROOM: [&str; 5] = [
 const LAST_LOG_LINES: usize = 10;
 
 impl Folder {
-    /// Returns the reason why a program of the server exited, given its settings.
+    /// Returns the reason why a program of the server exited, given the server's settings.
     pub(crate) fn exit_error(
         &self,
         settings: &[(String, String)],

@@ -40,7 +40,7 @@ pub enum ServiceError {
         /// The last lines of its log.
         log: LogTail,
     },
-    /// Every port that had been free was in use when the server opened it.
+    /// Each port that was tried had been free, but was in use when the server opened it.
     #[error("{software} found no free port on 127.0.0.1, tried: {tried:?}")]
     Port {
         /// The daemon's software.
@@ -126,7 +126,7 @@ pub enum ServiceError {
         /// The server's message.
         message: String,
     },
-    /// The server is another product, or too old.
+    /// The server is another product, or its version is too old.
     #[error("the server at {place} is {version}: benchlab needs {}", software.needed())]
     Version {
         /// The required software.

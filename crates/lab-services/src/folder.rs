@@ -153,7 +153,7 @@ impl Folder {
             .open(self.log_file());
     }
 
-    /// Returns the free bytes of its file system.
+    /// Returns the number of free bytes in the directory's filesystem.
     pub fn free_bytes(&self) -> u64 {
         let free = nix::sys::statvfs::statvfs(&self.path);
         free.map(|s| s.blocks_available() * s.fragment_size())

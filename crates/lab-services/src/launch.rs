@@ -51,7 +51,7 @@ impl Launch {
         }
     }
 
-    /// Waits briefly. Returns an error if the user stops benchlab or the time is over.
+    /// Waits briefly. Returns an error if the user stops benchlab or the deadline has passed.
     pub fn wait(&self, deadline: Instant) -> Result<(), ServiceError> {
         if (self.request.interrupted)() {
             return Err(ServiceError::Interrupted);
@@ -67,7 +67,7 @@ impl Launch {
         Ok(())
     }
 
-    /// Returns the reason for the exit.
+    /// Returns an error that says why a program of the daemon exited.
     pub fn exit_error(&self, status: WaitStatus) -> ServiceError {
         self.folder.exit_error(&self.request.settings, status)
     }

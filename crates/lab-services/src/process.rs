@@ -25,7 +25,7 @@ pub(crate) struct DaemonProcess {
 }
 
 impl DaemonProcess {
-    /// Starts the process. When the calling thread exits, the kernel sends the signal.
+    /// Starts a process. When the calling thread exits, the kernel sends the signal `death` to the process.
     pub fn start(mut command: Command, death: Signal) -> io::Result<DaemonProcess> {
         let lab_pid = std::process::id() as i32;
         // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the change of the

@@ -17,7 +17,7 @@ pub struct Processes {
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
     /// The thread or process that serves benchlab's own connection, whose CPU time is excluded.
     pub(crate) lab_connection: Option<LabConnection>,
-    /// The usage of all processes until the last reading, if `/proc` counts exited processes.
+    /// The CPU usage of all processes up to the last reading, if `/proc` counts exited processes.
     pub(crate) counted: RefCell<TreeCpu>,
 }
 
@@ -25,7 +25,7 @@ pub struct Processes {
 pub(crate) trait EndedProcesses: Send + Sync {
     /// Returns the CPU time of exited processes plus the result of `living` for the others, in ns.
     ///
-    /// Both are read at one point in time, so that no process exits in between.
+    /// Both are read such that no process exits in between.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64>;
 
     /// Returns the number of accepted connections of exited and living processes.
@@ -42,7 +42,7 @@ pub enum LabConnection {
 }
 
 impl Processes {
-    /// Returns the processes of a main process, whose exited children are counted in ticks.
+    /// Returns the processes of a daemon by its main process. The CPU time of exited children is counted in ticks.
     pub fn of(main: Pid) -> Processes {
         Processes {
             main,
@@ -108,7 +108,7 @@ impl Processes {
         procfs::shared_bytes(&self.pids())
     }
 
-    /// Pins all threads to some cores. New threads inherit this.
+    /// Pins all threads to some cores. New threads inherit the pinning.
     pub fn pin(&self, cores: &[usize]) {
         let mut set = CpuSet::new();
         if cores.iter().any(|&core| set.set(core).is_err()) {

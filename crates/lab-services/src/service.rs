@@ -90,14 +90,15 @@ impl Service {
         self.database.kind()
     }
 
-    /// Returns the subjects' `target=` with the password, as described in experiments/sql/README.md.
+    /// Returns the `target=` argument of subjects with the password, as described in experiments/sql/README.md.
     ///
     /// Returns `None` if the server does not support this transport.
     pub fn target(&self, transport: Transport, schema: &str) -> Option<String> {
         (self.kind().target)(self.database.address(), transport, schema)
     }
 
-    /// Returns the `target=` of subjects that connect with TCP over a proxy on a port of the loopback interface.
+    /// Returns the `target=` argument of subjects that connect over TCP through a proxy on a port of the loopback
+    /// interface.
     pub fn target_over(&self, port: u16, schema: &str) -> Option<String> {
         let mut address = self.database.address().clone();
         address.host = Some(Ipv4Addr::LOCALHOST.to_string());

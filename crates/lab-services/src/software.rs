@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The software of a kind of daemon: one constant each, in the file that starts the daemon.
+/// The software of one kind of daemon. Each is a constant in the file that starts the daemon.
 pub struct Software {
     /// The name in experiments, options and URLs, such as `postgresql`.
     pub name: &'static str,
@@ -36,9 +36,9 @@ pub struct Software {
     pub installer_ending: Signal,
     /// Returns true if a line of the log reports a failure or a rejected setting.
     pub complains: fn(&str) -> bool,
-    /// True if the programs also log advice, which is removed from a log with complaints.
+    /// True if the programs also log advice. If the log contains complaints, only these are shown.
     pub advises: bool,
-    /// Words in the log that show that a component is missing, and the name of the software with that component.
+    /// Words in the log that indicate a missing component, and the name of the software that contains the component.
     pub incomplete: Option<(&'static str, &'static str)>,
     /// Releases resources that a killed daemon held outside of its directory, given its data directory.
     pub release: fn(&Path),
@@ -160,7 +160,7 @@ impl fmt::Debug for Software {
 pub(crate) struct Installed {
     /// The daemon itself.
     pub program: PathBuf,
-    /// The program that creates its data directory, where it needs one.
+    /// The program that creates the daemon's data directory, if the daemon needs one.
     pub installer: Option<PathBuf>,
     version: (u32, u32),
 }
@@ -181,7 +181,7 @@ fn banner(program: &Path) -> Option<String> {
     Some(text.lines().next()?.trim().to_owned())
 }
 
-/// Parses the major and minor version at the beginning of a text.
+/// Parses the major and minor version at the beginning of `number`.
 pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
     let mut parts = number.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     let major = parts.next()?.ok()?;

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 pub struct PageAddress {
     /// The address that the server listens on.
     pub socket: SocketAddr,
-    /// Permits its holder to delete runs.
+    /// The token, which permits its holder to delete runs.
     pub token: String,
 }
 

@@ -66,8 +66,9 @@ impl PageGuard {
         }
     }
 
-    /// Returns the token if the cookies contain it, because the user opened the URL that the server
-    /// printed.
+    /// Returns the token if the request's cookies contain it.
+    ///
+    /// The cookie is set when the user opens the URL that the server printed.
     pub fn token_of(&self, headers: &HeaderMap) -> Option<&str> {
         let name = self.cookie_name();
         let cookies = headers.get_all(header::COOKIE).iter();
@@ -79,7 +80,7 @@ impl PageGuard {
         has_token.then_some(&*self.token)
     }
 
-    /// Compares a text with the token in constant time.
+    /// Compares text with the token in constant time.
     pub fn is_token(&self, text: &str) -> bool {
         let (expected, actual) = (self.token.as_bytes(), text.as_bytes());
         let differing = expected
@@ -89,8 +90,10 @@ impl PageGuard {
         expected.len() == actual.len() && differing == 0
     }
 
-    /// Contains the port, because browsers send a host's cookies to all of its ports (RFC 6265,
-    /// 8.5).
+    /// Returns the name of the token's cookie.
+    ///
+    /// The name contains the port, because browsers send a host's cookies to all of the host's
+    /// ports (RFC 6265, 8.5).
     fn cookie_name(&self) -> String {
         format!("benchlab_{}", self.socket.port())
     }
@@ -100,10 +103,10 @@ impl PageGuard {
         format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict")
     }
 
-    /// Returns true if a host is an address, `localhost` or a configured name.
+    /// Returns true if a host is an IP address, `localhost` or a configured name.
     ///
-    /// Any port is allowed, such as that of a tunnel. A site that points its own name here (DNS
-    /// rebinding) is rejected.
+    /// Any port is allowed, such as that of a tunnel. A site that points its own name at this
+    /// server (DNS rebinding) is rejected.
     fn is_known_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, port),
@@ -148,7 +151,8 @@ impl PageGuard {
     }
 }
 
-/// Returns true if a form was sent by one of these pages, according to both headers.
+/// Returns true if a form was sent by one of these pages, according to `Origin` and
+/// `Sec-Fetch-Site`.
 ///
 /// Clients that are not browsers send neither header, but still need the token.
 fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {

@@ -2,7 +2,7 @@
 //! Serves local web pages for a directory of runs.
 //!
 //! The server renders every page, and pages load nothing from other sites. Pages work without their
-//! script, which only adds results that are loaded later and live updates of a run.
+//! script, which only loads some results later and shows live updates of a run.
 
 mod address;
 mod app;
@@ -37,7 +37,7 @@ pub struct Options {
     pub address: IpAddr,
     /// The port; 0 means any free port.
     pub port: u16,
-    /// True if any free port will do when that port is taken.
+    /// True to use any free port if that port is in use.
     pub or_any_port: bool,
     /// Accepted host names in addition to `localhost`.
     pub names: Vec<String>,

@@ -32,8 +32,9 @@ pub struct RunLibrary {
 /// Values computed from runs, by the runs' names.
 type Cache<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
 
-/// Length and modification time of a run file and of its SQLite log: equal while the file is
-/// unchanged.
+/// The length and modification time of a run file and of its SQLite write-ahead log.
+///
+/// They stay the same while the run is unchanged.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 /// A run in the directory.
@@ -114,7 +115,7 @@ impl RunLibrary {
 
     /// Returns the file of a run.
     ///
-    /// The run must be listed, so no name leads out of the directory.
+    /// Only listed runs are accepted, so no name can lead out of the directory.
     pub fn path(&self, name: &str) -> Result<PathBuf, Problem> {
         let listed = self.names().into_iter().find(|listed| listed == name);
         let listed =

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use lab_store::StoreError;
 use maud::html;
 
-/// The reason why there is no page.
+/// The reason why a page cannot be shown.
 #[derive(Debug)]
 pub struct Problem {
     status: StatusCode,

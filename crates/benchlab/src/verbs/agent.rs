@@ -9,7 +9,7 @@ use lab_many::agent::Start;
 use lab_many::experiment::HostRequirements;
 use std::process::ExitCode;
 
-/// Runs its coordinator's orders until the connection closes.
+/// Executes the coordinator's orders until the connection closes.
 pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
     let start = Start {
         hash: args.hash,

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 /// Shows the differences between the runs in two files and exports them.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read or the runs cannot be compared; then nothing is written. Also
-/// returns an error if a gate fails or is inconclusive.
+/// Returns an error, and writes nothing, if a file cannot be read or the runs cannot be compared. Also returns an
+/// error if a gate fails or is inconclusive.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];

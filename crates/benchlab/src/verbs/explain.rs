@@ -75,7 +75,7 @@ pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     show(&document, &explain_path(path))
 }
 
-/// Returns the path `NAME-explain.lab`. This file is never written, but the page is named after it.
+/// Returns the path `NAME-explain.lab`. This file is never written; it only determines the name of the page.
 fn explain_path(path: &Path) -> PathBuf {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}-explain.lab"))
@@ -192,7 +192,7 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
     Ok((experiment, plan))
 }
 
-/// Returns the default selection, that of a quick run: the first and last value of each sweep.
+/// Returns the default selection, which is that of a quick run: the first and last value of each sweep.
 fn default_selection(seed: u64) -> Selection {
     Selection {
         absent: Vec::new(),
@@ -237,7 +237,7 @@ fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     Ok((plan.experiment.clone(), selection))
 }
 
-/// Installs strace and Valgrind if requested. Without them less is counted, which the report mentions.
+/// Installs strace and Valgrind if requested. Without these tools, fewer costs are counted, and the report says so.
 fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     if !install_missing {
         return Ok(());

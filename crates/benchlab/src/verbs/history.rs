@@ -131,7 +131,7 @@ fn named_runs((name, files): (&String, &Vec<File>)) -> NamedRuns {
     }
 }
 
-/// Returns an error that lists the known names, which come from files and may contain control characters.
+/// Returns an error that lists the known names. The names come from files and may contain control characters.
 fn unknown<N: AsRef<str>>(name: &str, place: &str, known: impl Iterator<Item = N>) -> Exit {
     let known: Vec<String> = known.map(|name| clean(name.as_ref())).collect();
     if known.is_empty() {

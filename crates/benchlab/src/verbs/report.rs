@@ -49,7 +49,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a report to `--output`, or to standard output.
+/// Writes a report to the file of `--output`, or to standard output.
 fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<(), Exit> {
     match output {
         Some(path) => write(rendered, path),
@@ -104,7 +104,7 @@ pub fn table(section: &Section) -> Result<(), Exit> {
     to_stdout(terminal_section(section, terminal(Color::Auto)).as_bytes())
 }
 
-/// Loads and analyzes a run once, and passes its report to `make`.
+/// Loads and analyzes a run once, and passes the run's report to `make`.
 pub fn with_report<T>(
     path: &Path,
     others: &[lab_model::Run],

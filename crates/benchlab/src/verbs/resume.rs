@@ -25,7 +25,7 @@ use std::process::ExitCode;
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;
-    // The blocks keep the file open, so they are dropped.
+    // Drop the blocks, because they keep the file open.
     drop(earlier.blocks);
     let file = args.file.display();
     let Content::Measured(content) = earlier.content else {
@@ -55,7 +55,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
         if earlier.ending == Some(Ending::Budget) {
-            // Continuing after a result was shown turns that result into an interim analysis, for which the
+            // Once a result was shown, continuing the run turns that result into an interim analysis, for which the
             // intervals are widened.
             writer.look(earlier_blocks)?;
         }

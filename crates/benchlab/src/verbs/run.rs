@@ -31,20 +31,20 @@ use std::time::Duration;
 /// comparisons simultaneously.
 const QUICK_BLOCKS: u32 = 12;
 
-/// The number of blocks if not all blocks fit into the default time.
+/// The number of blocks of a run whose default time is too short for all blocks.
 ///
-/// Intervals of up to five blocks assume a normal distribution, and are narrower than those of six to ten
-/// blocks.
+/// Intervals of up to five blocks assume a normal distribution, and are narrower than those of six to ten blocks.
 const FEW_BLOCKS: u32 = 5;
 
-/// A quick run looks for differences of 20 % and a longer run for differences of 4 %: twice the margin.
+/// The equivalence margins of a quick run and of a longer run, which look for differences of twice the margin: 20 %
+/// and 4 %.
 const QUICK_MARGIN: f64 = 0.1;
 const MARGIN: f64 = 0.02;
 
 /// The maximum warm-up of a block for one subject and point, in ns.
 const MAX_WARM_UP_NS: u64 = 500_000_000;
 
-/// The maximum default time of a run, unless an option specifies it.
+/// The maximum time of a run if no option specifies the time.
 const MAX_USUAL: Duration = Duration::from_secs(600);
 
 /// The time of a quick run, including about ten seconds for the pilot.
@@ -258,7 +258,7 @@ fn measure_rest(
     )
 }
 
-/// Returns the number of points that `--quick` left out.
+/// Returns the number of points that `--quick` leaves out.
 fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<usize, Exit> {
     let usual = Selection {
         extent: Extent::Usual,
@@ -307,7 +307,7 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
     })
 }
 
-/// Returns the time budget of the run in ns; `None` means as long as its blocks take.
+/// Returns the time budget of the run in ns; `None` means that the run takes as long as its blocks.
 ///
 /// The budget comes from `--budget`, or else is the default for this number of targets.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {

@@ -85,7 +85,8 @@ impl CommonPage<'_> {
 
     /// Returns the reason why it is unknown whether the page is slower.
     ///
-    /// Returns `None` if the page takes too small a fraction of the time to matter.
+    /// Returns `None` if that is known, or if the page takes too small a fraction of the time to
+    /// matter.
     fn why_open(&self) -> Option<UnknownChange> {
         if self.shares[0].max(self.shares[1]) < MIN_SHARE || self.is_slower() {
             return None;
@@ -170,7 +171,8 @@ mod tests {
         }
     }
 
-    /// Judges one page with this fraction of the time by its interval.
+    /// Returns whether a page with this fraction of the time is slower, and whether that is
+    /// unknown.
     fn judged(share: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
         let one = page("/a", 1);
         let common = CommonPage {

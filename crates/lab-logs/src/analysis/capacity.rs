@@ -23,7 +23,7 @@ pub struct Headroom {
     pub peaks: [f64; 2],
     /// The rate of the busiest minute as a fraction of the capacity.
     pub used: Interval,
-    /// The multiple of the current users that the server can handle.
+    /// How many times the current number of users the server can handle.
     pub times: Interval,
 }
 

@@ -19,9 +19,9 @@ use std::ops::Range;
 pub const FEWEST: usize = 10;
 /// The minimum number of days on each side of a change.
 const LEAST: usize = 3;
-/// The cost of a change point, × ln(days), in units of the noise's variance.
+/// The cost of a change point: this factor times ln(days) times the variance of the noise.
 const PENALTY: f64 = 8.0;
-/// The minimum scale of the noise of the logarithms.
+/// The minimum noise scale of the daily logarithms.
 const MIN_NOISE: f64 = 0.002;
 /// The maximum number of days compared on each side of a release.
 const AROUND: i64 = 28;
@@ -48,7 +48,7 @@ pub struct ChangedPage<'w> {
 pub struct Trend<'w> {
     /// The page.
     pub page: &'w LogPage,
-    /// Durations of a week as a multiple of those of the previous week.
+    /// Durations in a week as a multiple of those in the previous week.
     pub per_week: Interval,
 }
 
@@ -70,7 +70,7 @@ pub struct Released<'w> {
 pub struct Changes<'w> {
     /// The number of pages with enough days.
     pub tested: usize,
-    /// The number of days of the page with the most days.
+    /// The maximum number of days that any page has.
     pub days: usize,
     /// Change points, largest change first.
     pub points: Vec<ChangedPage<'w>>,
@@ -165,7 +165,7 @@ fn release_at(analysis: &LogAnalysis, at_s: i64) -> Option<String> {
         .map(|(_, name)| name.clone())
 }
 
-/// Estimates the scale of the noise between days.
+/// Estimates the scale of the day-to-day noise.
 fn noise(values: &[f64]) -> f64 {
     order::scatter_of_steps(values).max(MIN_NOISE)
 }
@@ -289,7 +289,7 @@ impl<'w> Released<'w> {
 }
 
 impl ChangedPage<'_> {
-    /// Returns true if the interval shows a change that is large enough to matter.
+    /// Returns true if the interval shows a change, and the change is large enough to matter.
     pub fn is_certain(&self) -> bool {
         is_change(&self.ratio)
     }

@@ -13,10 +13,10 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     text: String,
-    /// The text up to the relation.
+    /// The part of the condition before the operator, such as `p99(/search)`.
     name: String,
     figure: GateFigure,
-    /// `None` means all pages together.
+    /// The page; `None` means all pages together.
     page: Option<String>,
     relation: Relation,
     bound: f64,
@@ -46,7 +46,7 @@ pub enum GateFigure {
 pub struct GateAnswer {
     /// The gate's text as the user wrote it.
     pub gate: String,
-    /// Its beginning, up to the relation: `p99(/search)`.
+    /// The part of the condition before the operator, such as `p99(/search)`.
     pub name: String,
     /// The metric.
     pub figure: GateFigure,
@@ -55,7 +55,7 @@ pub struct GateAnswer {
     pub value: Result<f64, GateProblem>,
     /// True if the value is beyond the bound.
     pub is_crossed: bool,
-    /// The relation that crosses the bound.
+    /// The operator between the metric and the bound.
     pub relation: Relation,
     /// The bound.
     pub bound: f64,
@@ -195,7 +195,7 @@ impl Gate {
             self.figure,
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max
         );
-        // The relations that the bound itself decides are certain at the bound, too.
+        // With `>=` or `<`, a value equal to the bound also decides the gate.
         let is_certain_at_bound = matches!(self.relation, Relation::AtLeast | Relation::Below);
         let is_beyond = value > self.bound || (value == self.bound && is_certain_at_bound);
         let is_decided = is_duration && is_beyond;
@@ -217,7 +217,8 @@ impl Gate {
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => {
                 AssumptionKind::Durations
             }
-            // Within one log, a wrong unit scales both times alike and cancels out.
+            // Within one log, a wrong unit scales the page's time and the total time alike, so it
+            // cancels out.
             GateFigure::Share if analysis.sources.len() < 2 => return None,
             GateFigure::Share => AssumptionKind::Durations,
             GateFigure::Rate => AssumptionKind::Times,

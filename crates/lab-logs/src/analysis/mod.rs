@@ -46,7 +46,7 @@ pub fn span(analysis: &LogAnalysis) -> Option<(i64, i64)> {
 /// Each item contains the day, counted since 1970 in the log's time, and the logarithm of the
 /// geometric mean in ns.
 pub fn daily(analysis: &LogAnalysis, page: &LogPage) -> Vec<(i64, f64)> {
-    /// The minimum number of requests of a day; fewer say little about it.
+    /// The minimum number of requests per day; fewer say little about the day.
     const ENOUGH: u64 = 20;
     if analysis.cell_s > DAY {
         return Vec::new();

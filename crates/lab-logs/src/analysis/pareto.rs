@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ranks the pages that take most of the time.
 //!
-//! A ranking contains each page's fraction of the total, the smallest set of pages that makes up 80
-//! % with its interval, and the time that an optimization of each page would save.
+//! A ranking contains each page's fraction of the total, the smallest set of pages that reaches 80
+//! % of the total with the interval of its size, and the time that an optimization of each page
+//! would save.
 
 use super::{ALPHA, DAY};
 use lab_model::{Interval, LogAnalysis, LogPage, PageKind};
@@ -41,7 +42,7 @@ pub struct PageRanking<'w> {
     /// The size of the smallest set that reaches [`MOST`] of the total: the first pages of
     /// [`PageRanking::pages`].
     pub smallest: usize,
-    /// The interval of that size; `None` means that there are too few blocks of time.
+    /// The interval of the set's size; `None` means that there are too few blocks of time.
     pub interval: Option<Interval>,
     /// The length of the bootstrap's blocks in seconds, and the number of blocks.
     pub blocks: (i64, usize),
@@ -149,7 +150,7 @@ fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
         if n == 0 {
             return means[page];
         }
-        // The index of the excluded page itself.
+        // The index of the excluded page's mean.
         let at = sorted.partition_point(|m| *m < means[page]);
         let other = |i: usize| sorted[if i < at { i } else { i + 1 }];
         (other((n - 1) / 2) + other(n / 2)) / 2.0
@@ -162,7 +163,7 @@ struct Matrix {
     blocks: usize,
     /// One row per page.
     amounts: Vec<Vec<f64>>,
-    /// The sum of the pages after the first [`MAX_SEPARATE`].
+    /// The summed rows of all pages after the first [`MAX_SEPARATE`].
     rest: Vec<f64>,
 }
 
@@ -173,7 +174,7 @@ impl Matrix {
             let cells = pages.iter().flat_map(|p| &p.cells);
             cells.map(|c| c.start_s.div_euclid(length)).collect()
         };
-        // Try days before weeks, because days are what repeats.
+        // Try days first and weeks last, because traffic repeats daily.
         let order = [lengths[1], lengths[2], lengths[3], lengths[0]];
         let fits = order
             .into_iter()

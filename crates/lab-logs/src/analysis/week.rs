@@ -27,7 +27,7 @@ pub const SLOTS: (usize, usize) = (7, 24);
 /// An hour of the week, summed over all weeks.
 #[derive(Clone, Debug, Default)]
 pub struct Slot {
-    /// The number of such hours in the log.
+    /// How many times the log contains this hour of the week.
     pub hours: usize,
     /// The requests in these hours.
     pub requests: u64,
@@ -148,7 +148,6 @@ pub fn spikes(analysis: &LogAnalysis) -> Spikes {
     spikes
 }
 
-/// An hour with its start and its requests.
 struct TestedHour {
     start_s: i64,
     local_s: i64,
@@ -191,10 +190,10 @@ fn without_gaps(hours: &[LogHour]) -> Vec<TestedHour> {
     hours_tested
 }
 
-/// The logarithms of the requests by weekday and hour, and their scatter.
+/// The logarithms of the hourly requests by weekday and hour of the day, and their scatter.
 struct Week {
     values: Vec<Vec<Vec<f64>>>,
-    /// The variance between weeks, of logarithms.
+    /// The variance of the logarithms between weeks.
     between_weeks: f64,
 }
 

@@ -41,14 +41,14 @@ fn reader(words: impl Into<String>, step_ns: Option<u64>, kind: FormatKind) -> L
     }
 }
 
-/// Creates a reader for the format that the user configured.
+/// Creates a reader for the format that the user specified.
 pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<LogReader, String> {
     if let "combined" | "common" = format {
         let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
         return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
     }
-    // A text that is not a log_line_prefix can still be a LogFormat for a log with a line that
-    // looks like PostgreSQL's.
+    // Text that is not a valid log_line_prefix may still be a LogFormat, and a line of that format
+    // may look like one of PostgreSQL's.
     let prefixed = prefixed_postgresql(format, begin, hints);
     if let Some(Ok(reader)) = prefixed {
         return Ok(reader);

@@ -22,9 +22,9 @@ pub struct Duration {
     pub key: Vec<u8>,
     /// The index of the field among those that begin with the key, from 0.
     pub place: usize,
-    /// The unit, in ns.
+    /// The number of nanoseconds per unit of the logged duration.
     pub scale: u64,
-    /// The resolution, in ns.
+    /// The resolution of the logged duration, in ns.
     pub step: u64,
     /// The possible units, in ns.
     ///
@@ -55,7 +55,7 @@ impl Combined {
         }
     }
 
-    /// Returns assumptions about the lines so far.
+    /// Returns the assumptions made about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let Some(duration) = &self.duration else {
             return Vec::new();
@@ -77,7 +77,8 @@ impl Combined {
         self.entry(&CombinedFields::of(line, Baseline)?)
     }
 
-    /// Parses the first line of a text, and returns its entry and its length with the line end.
+    /// Parses the first line of `text`, and returns its entry and its length including the line
+    /// end.
     ///
     /// The search for the line end starts after the fields. Returns `None` if the line is malformed
     /// or incomplete.
@@ -162,7 +163,6 @@ fn split_request_line(request: &[u8]) -> (&[u8], &[u8]) {
     (method, target)
 }
 
-/// The fields of a line.
 struct CombinedFields<'a> {
     time: &'a [u8; 26],
     request: &'a [u8],
@@ -174,7 +174,7 @@ struct CombinedFields<'a> {
 }
 
 impl<'a> CombinedFields<'a> {
-    /// Splits a line, or the first line of a text; only `rest` may reach beyond the line.
+    /// Splits a line, or the first line of `text`; only `rest` may reach beyond the line.
     // Without inlining, the result is returned through memory, where wide reads stall on narrow
     // writes, which costs several ns.
     #[inline(always)]
@@ -227,7 +227,7 @@ impl<'a> CombinedFields<'a> {
     }
 }
 
-/// Finds the time after another bracket, such as that of an IPv6 address.
+/// Finds a time that follows an earlier bracket, such as that of an IPv6 address.
 ///
 /// Returns the time and the text after it.
 #[cold]
@@ -257,7 +257,7 @@ fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     }
 }
 
-/// Does the work of [`closing_quote`] if the first `"` has a `\` before it.
+/// Implements [`closing_quote`] for text whose first `"` has a `\` before it.
 #[cold]
 fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     let mut quote = first;
@@ -270,7 +270,8 @@ fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     None
 }
 
-/// Splits a text that follows an opening quote into the text before and after its closing quote.
+/// Splits `text`, which follows an opening quote, into the parts before and after its closing
+/// quote.
 pub fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = closing_quote(text, Baseline)?;
     Some((&text[..end], &text[end + 1..]))
@@ -362,7 +363,7 @@ fn value_of(value: &[u8], scale: u64) -> Option<u64> {
     }
 }
 
-/// Splits a text into fields separated by blanks, and removes their quotes.
+/// Splits `rest` into fields separated by blanks, and removes the fields' quotes.
 pub fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         while let [b' ' | b'\t', after @ ..] = rest {
@@ -467,7 +468,7 @@ fn decimals(value: &[u8]) -> usize {
 
 /// Returns true if the field's value passes the test in at least 90 % of the lines.
 ///
-/// `place` counts the fields after those of the format.
+/// `place` is the index of the field after those of the format.
 fn most_values(
     lines: &[CombinedFields],
     place: usize,
@@ -523,7 +524,7 @@ fn bare_unit(
 ) -> (u64, Vec<u64>) {
     let share = |count: usize| count as f64 / values.len() as f64;
     if decimals > 0 {
-        // In a program that writes ms, no request takes less than 20 µs.
+        // No request takes less than 20 µs, so a program that logs such values does not write ms.
         let short = values.iter().filter(|v| v.number < MIN_DECIMAL_MS).count();
         if share(short) >= MIN_SHORT_SHARE {
             return (1_000_000_000, vec![1_000_000_000]);

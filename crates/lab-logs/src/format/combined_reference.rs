@@ -58,7 +58,7 @@ fn agent(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     quotation(rest.strip_prefix(b" \"")?)
 }
 
-/// Splits a text at its closing quote.
+/// Splits `text` at its closing quote.
 fn quotation(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut is_escaped = false;
     let end = text.iter().position(|b| {

@@ -13,7 +13,7 @@ use crate::time::{Zone, iso, number, scaled};
 /// A parser of load balancer lines.
 #[derive(Clone, Debug, Default)]
 pub struct LoadBalancer {
-    /// The time zone for the hours of the day.
+    /// The time zone that determines the hour of the day of a request.
     pub zone: Zone,
 }
 

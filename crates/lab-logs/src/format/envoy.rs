@@ -12,7 +12,7 @@ use crate::time::{Zone, iso, number};
 /// A parser of Envoy lines.
 #[derive(Clone, Debug, Default)]
 pub struct Envoy {
-    /// The time zone for the hours of the day.
+    /// The time zone that determines the hour of the day of a request.
     pub zone: Zone,
 }
 

@@ -208,7 +208,7 @@ const NAMES: [(Role, &[&str]); 10] = [
     ),
 ];
 
-/// Objects whose fields do not describe the request, although their names may match.
+/// Objects whose fields do not describe the request, although the fields' names may match.
 const OTHERS: [&str; 32] = [
     "headers",
     "respheaders",
@@ -274,16 +274,16 @@ const SUFFIXES: [(&str, u64); 21] = [
 pub struct Producer {
     /// The name in reports.
     pub name: &'static str,
-    /// Fields that only this producer writes: one of each group must be present.
+    /// Groups of fields that only this producer writes: one field of each group must be present.
     ///
-    /// Each is a whole path in the form that [`plain`] returns.
+    /// Each field is a full path in the form that [`plain`] returns.
     marks: &'static [&'static [&'static str]],
-    /// The unit, in ns.
+    /// The unit of the producer's durations, in ns.
     pub unit: u64,
     /// True if the producer's durations always have a fraction, false if they never do; `None`
     /// allows both.
     pub has_fraction: Option<bool>,
-    /// The field of the durations, as the last word in the form that [`plain`] returns; empty means
+    /// The last word of the duration field's path, in the form that [`plain`] returns; empty means
     /// any.
     ///
     /// The field matters because applications add durations of their own.
@@ -475,7 +475,7 @@ pub const PRODUCERS: [Producer; 20] = [
 ];
 
 impl Producer {
-    /// Returns true if the marks include one of each group of the producer.
+    /// Returns true if the marks include one field of each of the producer's groups.
     pub fn is_marked(index: usize, marks: &Marks) -> bool {
         PRODUCERS[index].marks.len() == marks.0[index].count_ones() as usize
     }

@@ -377,7 +377,7 @@ mod tests {
         const FRONT: &str = r#"{"cs-method":"GET","cs-uri-stem":"/a","sc-status":"200","time-taken":"VALUE","date":"2026-05-01","time":"10:00:SECOND"}"#;
         for (line, values, ns, is_assumed) in [
             (RAILS, &["0.75", "0.5"][..], 750_000, false),
-            // The application's own duration field has a unit of its own.
+            // The application's own duration field has its own unit.
             (PINO, &["0.35", "0.5"], 350_000_000, true),
             (AZURE, &["0.012", "0.25"], 12_000_000, false),
             (AZURE, &["120", "45"], 120_000_000, true),
@@ -409,7 +409,7 @@ mod tests {
                 r#"{"log":{"file":{"path":"/var/log/a.log"}},"url":{"original":"/a"},"http":{"request":{"method":"GET"}}}"#,
                 "GET /a",
             ),
-            // A text that is not a request line does not replace the path.
+            // Text that is not a request line does not replace the path.
             (r#"{"path":"/a","method":"GET","request":"a/b"}"#, "GET /a"),
             (
                 r#"{"path":"/a","method":"GET","request":"GET it"}"#,

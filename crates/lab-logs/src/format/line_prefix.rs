@@ -9,7 +9,7 @@ use memchr::memmem;
 
 /// The maximum length of a head, in bytes.
 const MAX_HEAD: usize = 2048;
-/// The maximum number of attempts at a prefix whose fields can end at multiple positions.
+/// The maximum number of attempts to match a prefix whose fields can end at multiple positions.
 const MAX_ATTEMPTS: usize = 2000;
 
 /// The severity of a message.
@@ -246,7 +246,7 @@ fn found_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
     (HeadTime::None, b"", prefix)
 }
 
-/// Parses a time such as `2026-05-01 10:00:00.123 CEST` at the beginning of a text.
+/// Parses a time such as `2026-05-01 10:00:00.123 CEST` at the beginning of `text`.
 ///
 /// Returns the time and its length.
 pub fn local_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
@@ -404,7 +404,7 @@ struct Fields<'l> {
     application: &'l [u8],
 }
 
-/// Matches pieces with the beginning of a text, and returns the text after them.
+/// Matches pieces with the beginning of `text`, and returns the rest of the text.
 ///
 /// A field of variable length is as short as the rest allows.
 fn match_pieces<'l>(

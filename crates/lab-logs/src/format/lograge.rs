@@ -137,19 +137,20 @@ fn is_routed(line: &[u8]) -> bool {
     has(b" method=") && has(b" path=\"") && has(b" host=") && has(b" dyno=") && has(b" service=")
 }
 
-/// Returns the offset of a key that is not inside a word.
+/// Returns the offset of a key that does not begin in the middle of a word.
 fn field_at(line: &[u8], key: &[u8]) -> Option<usize> {
     find_iter(line, key).find(|at| *at == 0 || matches!(line[at - 1], b' ' | b']' | b':'))
 }
 
-/// Returns the value after a key at the beginning of a text, up to the next blank, and the rest.
+/// Returns the value after a key at the beginning of `text`, up to the next blank, and the rest.
 fn value<'l>(text: &'l [u8], key: &[u8]) -> Option<(&'l [u8], &'l [u8])> {
     let text = text.strip_prefix(key)?;
     let end = memchr::memchr(b' ', text).unwrap_or(text.len());
     Some((&text[..end], text.get(end + 1..).unwrap_or_default()))
 }
 
-/// Skips an error message, which can contain any text, by finding the last numeric fields after it.
+/// Skips an error message, which can contain any characters, by finding the last numeric fields
+/// after it.
 fn behind_error(text: &[u8]) -> &[u8] {
     if !text.starts_with(b"error='") {
         return text;

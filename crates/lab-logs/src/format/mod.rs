@@ -98,7 +98,7 @@ enum FormatKind {
 pub enum WholeLog {
     /// Statements with their totals, as CSV: `pg_stat_statements`, or MariaDB's performance schema.
     Statements,
-    /// The JSON of a monitor inside an application.
+    /// JSON statistics from a monitor embedded in an application.
     Monitor,
 }
 
@@ -271,7 +271,7 @@ impl LogReader {
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let entry = match &mut self.kind {
-            // Handled separately, so that its entries stay in registers.
+            // Handled separately, so that its entries stay in CPU registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
@@ -288,9 +288,10 @@ impl LogReader {
         give_entry(entry, line, sink)
     }
 
-    /// Parses the first line of a text, and returns its entry and its length with the line end.
+    /// Parses the first line of `text`, and returns its entry and its length including the line
+    /// end.
     ///
-    /// Returns `None` if the line must be read by itself.
+    /// Returns `None` if the line must be parsed on its own.
     #[inline(always)]
     pub(crate) fn line_ahead<'a>(
         &mut self,
@@ -303,9 +304,9 @@ impl LogReader {
         }
     }
 
-    /// Continues the log of another reader, if `begin` contains the first lines of its next file.
+    /// Continues the log of `previous` if `begin` contains the first lines of that log's next file.
     ///
-    /// Returns the reader for these lines, and the previous reader if it has no more lines. If
+    /// Returns the reader for these lines, and also `previous` if it does not read them. If
     /// `is_sure` is true, the file is known to be the next one; otherwise, it must begin when the
     /// previous file ends.
     pub(crate) fn continue_log(

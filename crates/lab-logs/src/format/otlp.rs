@@ -64,7 +64,7 @@ const SQL_WORDS: [&str; 12] = [
 /// A parser of span batches.
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
-    /// The time zone for the hours of the day.
+    /// The time zone that determines the hour of the day of a request.
     pub zone: Zone,
 }
 
@@ -154,8 +154,8 @@ impl Otlp {
         let has_failed =
             integer(&span.status["code"]) == Some(2) || span.status["code"] == "STATUS_CODE_ERROR";
         let time_s = (start / 1_000_000_000) as i64;
-        // A trace can span multiple services, and each query belongs to the request of its own
-        // service.
+        // A trace can span multiple services, and each query belongs to a request of the query's
+        // own service.
         let id = format!("{} {service}", span.trace_id.to_ascii_lowercase());
         let entry = Entry {
             time_s: Some(time_s),

@@ -2,8 +2,8 @@
 //! Parses lines by a format in the server's configuration syntax: Apache's and Tomcat's `%h … %D`,
 //! nginx's `$remote_addr …`.
 //!
-//! A field extends to the literal text after it. If the field may contain that text, too, later
-//! occurrences are tried until all fields have valid values.
+//! A field extends to the literal text that follows it. If the field's value may contain that text,
+//! too, later occurrences are tried until all fields have valid values.
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; nginx,
 //! ngx_http_log_module and the alphabetical index of variables.
@@ -22,9 +22,9 @@ const MAX_TRIES: usize = 4_000;
 /// The kind of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PatternField {
-    /// Any text, including blanks if it is not quoted.
+    /// Any string, including blanks if it is not quoted.
     Text,
-    /// A text without blanks.
+    /// A string without blanks.
     Word,
     /// A number that is irrelevant to the request.
     Number,
@@ -49,11 +49,11 @@ enum PatternField {
     /// The ID that a request and its statements share.
     Id,
     Duration {
-        /// The unit, in ns.
+        /// The number of nanoseconds per unit of the logged duration.
         scale: u64,
-        /// The resolution, in ns.
+        /// The resolution of the logged duration, in ns.
         step: u64,
-        /// True if the unit is Apache's, and other servers use another one.
+        /// True if the unit is Apache's, and other servers write this field in another unit.
         is_assumed: bool,
     },
     /// Bytes that Apache received, or the name of a thread of Tomcat or Undertow.
@@ -353,9 +353,9 @@ impl Pattern {
 struct Search<'s> {
     pieces: &'s [PatternPiece],
     line: &'s [u8],
-    /// True if quotation marks within a text are written as `\"`.
+    /// True if quotation marks within a quoted string are written as `\"`.
     has_escapes: bool,
-    /// True if unquoted texts can contain blanks.
+    /// True if unquoted strings can contain blanks.
     has_blanks: bool,
     /// The number of remaining attempts.
     tries: usize,
@@ -408,7 +408,7 @@ impl Search<'_> {
         false
     }
 
-    /// Finds the values from a piece on that has a self-delimiting form.
+    /// Finds the values from a piece on, if the values of that piece are self-delimiting.
     fn find_of_length(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let Some(end) = piece.field.length(rest) else {
@@ -418,7 +418,7 @@ impl Search<'_> {
         if is_end(end) && self.go_on(index, begin, end) {
             return true;
         }
-        // The fraction of the second is in a field of its own.
+        // The fraction of the second is in a separate field.
         let whole = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         if matches!(piece.field, PatternField::Epoch(_)) && whole < end && is_end(whole) {
             return self.go_on(index, begin, whole);
@@ -438,7 +438,7 @@ impl Search<'_> {
 }
 
 impl PatternField {
-    /// Returns true if the field's values have a self-delimiting form.
+    /// Returns true if the field's values are self-delimiting.
     fn has_length(&self) -> bool {
         !matches!(
             self,
@@ -464,7 +464,7 @@ impl PatternField {
         )
     }
 
-    /// Returns the length of the field's value at the beginning of a text.
+    /// Returns the length of the field's value at the beginning of `text`.
     ///
     /// Returns `None` if there is no value or the field can have any form.
     fn length(&self, text: &[u8]) -> Option<usize> {
@@ -642,7 +642,7 @@ impl JavaMarks {
     }
 }
 
-/// Parses a `%` field at the beginning of a text; returns the field and its length.
+/// Parses a `%` field at the beginning of `text`; returns the field and its length.
 fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String> {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -742,7 +742,7 @@ fn without_moment(format: &str) -> &str {
         .unwrap_or(format)
 }
 
-/// Parses a `$` variable at the beginning of a text; returns the field and its length.
+/// Parses a `$` variable at the beginning of `text`; returns the field and its length.
 fn nginx(text: &str) -> Result<(PatternField, usize), String> {
     let braced = text.as_bytes().get(1) == Some(&b'{');
     let start = if braced { 2 } else { 1 };

@@ -66,7 +66,7 @@ struct OpenMessage {
     application: Vec<u8>,
     tag: Option<LineTag>,
     text: Vec<u8>,
-    /// The sequence number among the messages that began in pieces.
+    /// The position in the order in which messages began that arrived in pieces.
     number: u64,
 }
 
@@ -77,7 +77,7 @@ struct TextMessages {
     open: OpenMessage,
     /// The open message of each process; syslog may interleave their pieces.
     parts: HashMap<Vec<u8>, OpenMessage>,
-    /// The total size of their texts, in bytes.
+    /// The total size of the open messages' text, in bytes.
     part_bytes: usize,
     /// The number of messages that began in pieces.
     begun: u64,
@@ -255,7 +255,7 @@ impl PostgresqlLog {
         self.zones.assumptions()
     }
 
-    /// Returns how zones were interpreted, and settings that make the server log more.
+    /// Returns advice on how zones were interpreted, and on settings that make the server log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let readings = self.zones.readings().into_iter();
         readings.chain(self.sessions.advice()).collect()
@@ -979,7 +979,7 @@ mod tests {
         );
     }
 
-    /// Builds a CSV record with this number of fields.
+    /// Builds a CSV record with `fields` fields.
     fn csv(severity: &str, message: &str, statement: &str, fields: usize) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut all = vec![String::new(); fields];

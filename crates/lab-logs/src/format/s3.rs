@@ -16,7 +16,7 @@ const MS: u64 = 1_000_000;
 /// A parser of S3 records.
 #[derive(Clone, Debug, Default)]
 pub struct S3 {
-    /// The time zone for the hours of the day.
+    /// The time zone that determines the hour of the day of a request.
     pub zone: Zone,
     /// The number of S3's own operations, such as lifecycle expirations.
     others: u64,
@@ -37,7 +37,9 @@ impl S3 {
         S3 { zone, others: 0 }
     }
 
-    /// Parses a line and passes its entry to `sink`. A record without a request is not a client's.
+    /// Parses a line and passes its entry to `sink`.
+    ///
+    /// A record without a request does not come from a client.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.is_empty() {
             return LineKind::Other;
@@ -136,7 +138,7 @@ fn response(text: &[u8]) -> Option<Response<'_>> {
     })
 }
 
-/// Splits a text at the first blank.
+/// Splits `text` at the first blank.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr::memchr(b' ', text)?;
     Some((&text[..end], &text[end + 1..]))

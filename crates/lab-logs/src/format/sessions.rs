@@ -23,8 +23,9 @@ use std::hash::BuildHasher;
 const MAX_SESSIONS: usize = 50_000;
 /// The maximum size of the statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
-/// How much a plan's duration may exceed the statement's, which is rounded to three decimals, in
-/// ns.
+/// How much a plan's duration may exceed the statement's duration, in ns.
+///
+/// The log rounds the latter to three decimals of a millisecond.
 const ROUNDING_NS: u64 = 1_000;
 /// How much a duration may exceed the time between two messages, in seconds.
 ///
@@ -48,7 +49,7 @@ pub struct Message<'m> {
     pub text: &'m [u8],
 }
 
-/// A statement whose duration is still unknown, or known only from its plan.
+/// A statement whose duration is unknown, or known only from the statement's plan.
 #[derive(Clone, Debug, Default)]
 struct Statement {
     time_s: Option<i64>,
@@ -79,7 +80,7 @@ struct Session {
     open: Option<Statement>,
     /// A statement whose plan was written; the message with its duration may follow.
     explained: Option<Statement>,
-    /// The hash and the duration in ns of a statement whose plan may follow.
+    /// The hash and the duration in ns of a completed statement whose plan may follow.
     executed: Option<(u64, u64)>,
     /// An error whose statement may follow.
     error: Option<StatementError>,
@@ -415,7 +416,7 @@ impl Sessions {
 
     /// Continues the log in another file, which may be from another server.
     ///
-    /// A statement from before this time only gets a duration from the new file if that duration is
+    /// A statement from before `last_s` gets a duration from the new file only if that duration is
     /// not longer than the time between the two messages.
     pub fn begin_file(&mut self, last_s: Option<i64>) {
         self.file_before_s = last_s;

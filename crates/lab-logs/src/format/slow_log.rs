@@ -19,7 +19,7 @@ const MAX_STATEMENT: usize = 16 << 20;
 const MAX_LOOKED_AT: usize = 64 << 10;
 /// Time zone offsets are multiples of this many seconds.
 const OFFSET_STEP: i64 = 900;
-/// How much later than the end of its statement a log line can be written, in seconds.
+/// How long after the end of its statement a log line may be written, in seconds.
 const WRITTEN_LATER: i64 = 5;
 /// How far statements can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
@@ -121,7 +121,7 @@ impl SlowLog {
                 && self.event.is_open
                 && !self.is_within_statement(header)
         });
-        // Lines after a complete statement are the end of a statement from a missing file.
+        // Lines after a complete statement belong to a statement that began in a missing file.
         let is_complete = !is_sure && self.event.text.trim_ascii_end().ends_with(b";");
         if is_next || is_complete {
             next.time = self.time;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Interprets lines with named fields, such as JSON and `key=value`.
 //!
-//! It finds the fields that describe the request, and the unit of its duration.
+//! Finds the fields that describe the request, and the unit of the request's duration.
 
 use super::combined::method_and_target;
 use super::field_names::{
@@ -376,7 +376,7 @@ impl Structured {
         })
     }
 
-    /// Returns the time of the line's request, and its clock's offset.
+    /// Returns the time of the line's request, and the clock's offset from UTC in seconds.
     fn time(&mut self) -> (Option<i64>, i32) {
         let line = &self.line;
         let of_parts = || {
@@ -465,7 +465,8 @@ impl Structured {
         found.map(|(_, producer)| producer)
     }
 
-    /// Returns true if the durations have a fraction, or have none, as the producer writes them.
+    /// Returns true if the producer would write the durations as they are, with or without a
+    /// fraction.
     fn has_its_fraction(&self, producer: &Producer) -> bool {
         producer
             .has_fraction
@@ -486,7 +487,7 @@ impl Structured {
 
     /// Returns the producer whose fields occur in the sample and whose unit is likely.
     ///
-    /// Seconds are below 1 far more often than any finer unit.
+    /// Durations in seconds are below 1 far more often than durations in any finer unit.
     fn preferred_producer(&self, likely: &[u64]) -> Option<&'static Producer> {
         let has_seconds = self.evidence.is_mostly_below_one() && likely.contains(&1_000_000_000);
         let fits = |(index, producer): &(usize, &Producer)| {

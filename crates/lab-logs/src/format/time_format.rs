@@ -38,9 +38,9 @@ enum TimePart {
     Offset,
     /// A word, such as CEST or UTC.
     ZoneName,
-    /// A redundant word.
+    /// A word that adds no information.
     Word,
-    /// A redundant number.
+    /// A number that adds no information.
     Number,
 }
 
@@ -119,7 +119,7 @@ impl TimeFormat {
         Ok(TimeFormat(parts))
     }
 
-    /// Parses the beginning of a text, and returns the number of bytes used.
+    /// Parses the beginning of `text`, and returns the number of bytes used.
     ///
     /// Returns `None` if the text does not match the format.
     pub fn read(&self, text: &[u8], time: &mut TimeParts) -> Option<usize> {
@@ -206,7 +206,7 @@ fn java_part(letter: char, run: usize) -> Option<TimePart> {
 }
 
 impl TimePart {
-    /// Parses this component at the beginning of a text, and returns its length.
+    /// Parses this component at the beginning of `text`, and returns its length.
     ///
     /// Returns `None` if the text does not match.
     fn read(&self, text: &[u8], time: &mut TimeParts) -> Option<usize> {

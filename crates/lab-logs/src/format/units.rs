@@ -116,7 +116,8 @@ impl UnitEvidence {
         !is_too_fine && !is_long && !is_short && self.concurrency(scale) <= MAX_CONCURRENCY
     }
 
-    /// Returns the average number of concurrent requests if a unit has `scale` ns.
+    /// Returns the average number of concurrent requests if the unit of the durations is `scale`
+    /// ns.
     fn concurrency(&self, scale: f64) -> f64 {
         let times = || self.durations.iter().filter_map(|(_, time)| *time);
         let (first, last) = times().fold((f64::MAX, f64::MIN), |(a, b), t| (a.min(t), b.max(t)));
@@ -197,7 +198,8 @@ impl UnitCheck {
     }
 }
 
-/// Returns the assumption of a unit, with the field of the durations and the other possible units.
+/// Returns the assumption about a unit, with the field of the durations and the other possible
+/// units.
 pub fn assumed_unit(place: &str, unit_ns: u64, possible: &[u64]) -> LogAssumption {
     let others = possible.iter().copied().filter(|other| *other != unit_ns);
     LogAssumption::Unit {
@@ -207,7 +209,7 @@ pub fn assumed_unit(place: &str, unit_ns: u64, possible: &[u64]) -> LogAssumptio
     }
 }
 
-/// Returns the assumption of a unit that the values of the whole log contradict.
+/// Returns the assumption about a unit that the values of the whole log contradict.
 pub fn doubted_unit(place: &str, unit_ns: u64) -> LogAssumption {
     LogAssumption::DoubtfulUnit {
         place: place.into(),

@@ -29,14 +29,14 @@ enum W3cField {
     Bytes,
     Agent,
     Duration,
-    /// A duration in ms, according to its name.
+    /// A duration in ms, according to the field's name.
     DurationMs,
 }
 
 /// A parser of W3C lines.
 #[derive(Clone, Debug, Default)]
 pub struct W3c {
-    /// The time zone for the hours of the day, and for local times.
+    /// The time zone for local times, and for the hour of the day of a request.
     pub zone: Zone,
     /// The unit of durations that the user gave, in ns.
     unit: Option<u64>,
@@ -46,7 +46,7 @@ pub struct W3c {
     possible: Vec<u64>,
     check: UnitCheck,
     has_assumed: bool,
-    /// Midnight and the last time of the day, for logs whose lines have no date.
+    /// Midnight and the last time of the current day, for logs whose lines have no date.
     day: Option<(i64, i64)>,
     has_derived_days: bool,
     lacks_days: bool,

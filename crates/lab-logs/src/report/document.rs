@@ -142,7 +142,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
 }
 
 impl Capacity {
-    /// Compares the peak of a log with a run of `benchlab load`; `file` is the name of its file.
+    /// Compares the peak of a log with a run of `benchlab load`, whose file is called `file`.
     ///
     /// Returns an error that says which data is missing.
     pub fn new(

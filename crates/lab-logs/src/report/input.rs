@@ -100,10 +100,10 @@ pub(super) const SHARE: Metric = Metric::new(
 pub(super) const MEAN: Metric = Metric::new("mean", "mean", Unit::Nanoseconds, Direction::Less);
 pub(super) const P95: Metric = Metric::new("p95", "p95", Unit::Nanoseconds, Direction::Less);
 
-/// Returns a metric of a page; `None` if it is unknown.
+/// Returns the value of a page's metric; `None` if it is unknown.
 pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -> Option<Quantity> {
     let exact = |value: f64| Some(Quantity::exact(value, metric.unit.clone()));
-    // The middle of a bucket, with the bounds of the bucket.
+    // Use the middle of the bucket, and the bounds of the bucket as the interval.
     let quantile = |part: f64| {
         let value = page.times.quantile(part)? as f64;
         let (low, high) = (value * (1.0 - error), value * (1.0 + error));

@@ -18,7 +18,7 @@ const BARS: usize = 12;
 const ROWS: usize = 40;
 /// The maximum number of names in a sentence.
 const NAMED: usize = 3;
-/// The minimum fraction of the time that is worth a sentence.
+/// The minimum fraction of the time whose saving is worth a sentence.
 const MIN_SAVING: f64 = 0.01;
 
 /// Returns whether the ranking contains pages or queries.
@@ -27,7 +27,7 @@ fn ranked_kind(ranking: &PageRanking) -> PageKind {
     first.map_or(PageKind::Page, |ranked| ranked.page.kind)
 }
 
-/// Charts each page on top of the previous ones.
+/// Charts the cumulative fraction of the pages, each page stacked on the previous ones.
 pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     let (kind, measure) = (ranked_kind(ranking), measure(ranking.by));
     let mut before = 0.0;
@@ -233,7 +233,7 @@ pub fn others(analysis: &LogAnalysis) -> Section {
     section
 }
 
-/// Explains how the set and its interval are computed; empty without an interval.
+/// Explains how the smallest set and its interval are computed; empty without an interval.
 pub fn interval_method(ranking: &PageRanking) -> String {
     let (length_s, stretches) = ranking.blocks;
     ranking.interval.map_or(String::new(), |_| {

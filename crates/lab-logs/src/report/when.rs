@@ -36,7 +36,7 @@ pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// Returns the busiest minute, in the log's time of that minute.
+/// Returns the finding on the busiest minute, with the offset of the log's clock at that time.
 pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
     let (start_s, requests) = report.analysis.peak_minute?;
     let hours = &report.analysis.hours;

@@ -44,7 +44,7 @@ fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     }
 }
 
-/// Measures, starting with the first piece of work, which includes the run's pilots.
+/// Executes tasks until there are no more. The first task contains the results of the run's pilots.
 fn measure(
     plan: &Plan,
     bench: Bench,
@@ -99,7 +99,7 @@ fn on_these_cores(plan: &Plan) -> Plan {
 /// A host that measures blocks.
 struct BlockHost<'a> {
     plan: &'a Plan,
-    /// The file for the records of a piece of work.
+    /// The file for the records of the current task.
     file: &'a Path,
     executor: LocalExecutor<'a>,
     prepared: bool,
@@ -109,7 +109,7 @@ struct BlockHost<'a> {
 }
 
 impl BlockHost<'_> {
-    /// Does a piece of work and sends its records.
+    /// Executes a task and sends its records.
     fn carry_out(&mut self, task: &Task) -> Result<(), String> {
         let writer = RunWriter::create(self.file, VERSION, unix_seconds());
         let writer = writer.and_then(|writer| writer.plan(self.plan).map(|()| writer));

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The time to listen before each check whether to stop.
+/// How long to wait for messages before checking whether to stop.
 const LISTEN: Duration = Duration::from_millis(50);
 
 /// Distributes the blocks of a run to hosts. Each block is measured by one host.
@@ -64,7 +64,7 @@ impl<'a> BlockAgents<'a> {
         }
     }
 
-    /// Assigns a piece of work to an agent. The first one includes pilots and settings, which the agent stores.
+    /// Assigns a task to an agent. An agent's first task includes pilot results and settings, which the agent stores.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
         let knowledge = if self.informed.insert(agent) {
             RunKnowledge::of(&run.run, &self.peaks)
@@ -81,7 +81,7 @@ impl<'a> BlockAgents<'a> {
 
     /// Assigns the next missing block to each idle host.
     ///
-    /// The peaks of servers are found by a single host, because fractions of them are offered on all hosts.
+    /// A single host finds the peaks of servers, because all hosts then offer loads at fractions of these peaks.
     fn hand_out(&mut self, run: &RunContext) {
         let at_once = if finds_peaks(self.plan, &run.run) {
             1
@@ -101,7 +101,7 @@ impl<'a> BlockAgents<'a> {
         }
     }
 
-    /// Waits until an agent has finished a piece of work or was lost.
+    /// Waits until an agent has finished a task or was lost.
     fn wait(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         loop {
             if (self.stops)() {
@@ -278,7 +278,7 @@ impl Executor for BlockAgents<'_> {
         self.agents.present().len().max(1) as u32
     }
 
-    /// The metrics arrive with the blocks of the hosts.
+    /// Returns no metrics, because they arrive with the hosts' blocks.
     fn metrics(&self) -> Vec<Metric> {
         Vec::new()
     }

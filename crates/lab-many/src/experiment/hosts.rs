@@ -10,7 +10,7 @@ use lab_model::{Agent, AgentId, ClockOffset, Host};
 pub struct HostsStart {
     /// The launcher of the agents, and the maximum time for which they may be silent.
     pub starting: AgentStart,
-    /// Requirements on each host.
+    /// The requirements that each host must meet.
     pub wanted: HostRequirements,
     /// The number of agents of earlier sessions in the run file.
     pub earlier: usize,
@@ -25,9 +25,9 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Starts an agent on each host and prepares the host. `tell` receives their lines.
+    /// Starts an agent on each host and prepares the host. `tell` receives the lines that the agents write.
     ///
-    /// If an agent cannot be started or does not meet the requirements, ends all agents and returns an error.
+    /// If an agent cannot be started or its host does not meet the requirements, ends all agents and returns an error.
     pub fn start(start: HostsStart, tell: &mut dyn FnMut(&str)) -> Result<Hosts, StartError> {
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
@@ -77,7 +77,7 @@ fn describe(agents: &Agents, clocks: &[Option<(ClockOffset, ClockOffset)>]) -> V
     (0..agents.len()).map(describe).collect()
 }
 
-/// Returns an identification of each agent's machine, which is the machine's name if there is nothing better.
+/// Returns the ID of each agent's machine, or the machine's name if it has no ID.
 fn machines(agents: &Agents) -> Vec<&str> {
     let machine = |agent| {
         let hello = agents.hello(agent);
@@ -86,8 +86,9 @@ fn machines(agents: &Agents) -> Vec<&str> {
     (0..agents.len()).map(machine).collect()
 }
 
-/// Returns the section of the machine's cores for each agent: its index, and the number of sections. Agents on one
-/// machine share the cores.
+/// Divides the cores of each machine among its agents.
+///
+/// Returns each agent's section of the cores: its index, and the number of sections on the machine.
 fn parts(machines: &[&str]) -> Vec<(usize, usize)> {
     let part = |(agent, machine): (usize, &&str)| {
         let count = |all: &[&str]| all.iter().filter(|other| *other == machine).count();

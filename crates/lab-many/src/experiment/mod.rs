@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks of an experiment that multiple hosts measure with benchlab's block driver. Each block is measured by one
-//! host.
+//! Distributes the blocks of an experiment to multiple hosts, which measure them with benchlab's block driver.
 //!
-//! The result of a piece of work is a run file, whose records the coordinator adds to the run's own file.
+//! Each block is measured by one host.
+//!
+//! The result of a task is a run file, whose records the coordinator adds to the run's own file.
 
 pub mod agent;
 mod blocks;

@@ -7,7 +7,7 @@ use lab_stats::load::peaks::Peaks;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Requirements on a host.
+/// The requirements that a host must meet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostRequirements {
     /// The plan.
@@ -20,7 +20,7 @@ pub struct HostRequirements {
     pub failures: Vec<Failure>,
     /// The directory for databases; `None` means in memory.
     pub scratch: Option<PathBuf>,
-    /// True if a host that is unsuitable for measuring is rejected.
+    /// True to reject a host that is unfit for measuring.
     pub strict: bool,
 }
 
@@ -54,13 +54,13 @@ pub enum ExperimentOrder {
     Task(Task),
 }
 
-/// A piece of work for a prepared host.
+/// A task for a prepared host: a block, or the preparation before the first block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     /// The state of the run so far.
     #[serde(rename = "known")]
     pub knowledge: RunKnowledge,
-    /// The number of the block and of its earlier attempts, or `None` for the preparation before the first block.
+    /// The block's number and the number of its earlier attempts, or `None` for the preparation before the first block.
     pub block: Option<(u32, u32)>,
 }
 
@@ -104,7 +104,7 @@ pub enum ExperimentReport {
     Ready(Host),
     /// A step was completed.
     Step(Step),
-    /// The work is done; its run file is the body.
+    /// The task is done; the body is its run file.
     Done {
         /// The expected results of batches on this host.
         outcomes: Vec<Outcome>,

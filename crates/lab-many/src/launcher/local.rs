@@ -12,7 +12,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// Creates a launcher for this many agents.
+    /// Creates a launcher for `agents` agents.
     pub fn new(agents: usize) -> Local {
         Local {
             places: places("local", agents),

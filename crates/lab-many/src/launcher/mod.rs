@@ -104,12 +104,12 @@ fn number(text: &str) -> Result<usize, String> {
     ))
 }
 
-/// Generates names for this many locations.
+/// Generates a name for each of `agents` locations.
 fn places(kind: &str, agents: usize) -> Vec<String> {
     (1..=agents).map(|n| format!("{kind} {n}")).collect()
 }
 
-/// Returns the client that an environment variable specifies, with its arguments, or the default one.
+/// Returns the client command from an environment variable, with its arguments, or the default client.
 fn client(variable: &str, default: &str) -> Command {
     let words = std::env::var(variable).unwrap_or_default();
     let mut words = words.split_whitespace();
@@ -146,7 +146,8 @@ fn receive_and_run(bytes: usize) -> String {
     script(&format!("head -c {bytes}"))
 }
 
-/// Returns the same script, which exits if the program does not arrive within this many seconds.
+/// Returns the script of [`receive_and_run`] with a timeout: the script exits if the program does not arrive within
+/// `seconds`.
 fn receive_within(seconds: u32, bytes: usize) -> String {
     script(&format!("timeout {seconds} head -c {bytes}"))
 }
@@ -207,7 +208,7 @@ mod tests {
         }
     }
 
-    /// The connection breaks: half a program cannot run, and nobody reads the shell's message.
+    /// If the connection breaks, half a program cannot run, and nobody reads the shell's message.
     #[test]
     fn half_a_program_is_not_left_behind() {
         let folder = tempfile::tempdir().unwrap();

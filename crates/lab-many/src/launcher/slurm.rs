@@ -22,7 +22,7 @@ pub struct Slurm {
 }
 
 impl Slurm {
-    /// Creates a launcher for this many agents, each on a separate node.
+    /// Creates a launcher for `agents` agents, each on a separate node.
     pub fn new(agents: usize) -> Slurm {
         Slurm {
             places: places("slurm", agents),

@@ -6,7 +6,7 @@ use crate::program::LabProgram;
 use std::io;
 use std::process::Command;
 
-/// The environment variable with the command to call in place of `ssh`, such as `ssh -F lab.conf`.
+/// The environment variable with the command to use instead of `ssh`, such as `ssh -F lab.conf`.
 const WORDS: &str = "BENCHLAB_SSH";
 
 /// Starts agents on other machines.
@@ -67,7 +67,7 @@ impl Launcher for Ssh {
         ])
     }
 
-    /// An agent exits when the connection ends, unless it is frozen.
+    /// Kills a frozen agent; any other agent exits when the connection ends.
     fn kill(&self, place: usize, pid: i32) -> Option<Command> {
         Some(self.command(place, &format!("kill -9 {pid}")))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's side of a load: the engine of `lab-load`, which starts at the coordinator's time.
+//! The agent's side of a load: runs the engine of `lab-load`, starting at the time that the coordinator sets.
 
 use super::{LoadOrder, LoadReport, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// The maximum sleep before the agent checks if the load was stopped.
+/// The maximum time to sleep between two checks whether the load was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The servers that an agent loads, and the generators that are connected to them.
+/// The servers that an agent loads, and an engine for each server with open connections.
 pub struct LoadAgent {
     inspect: fn(usize) -> Host,
     /// `None` until the coordinator sends the load.
@@ -22,7 +22,6 @@ pub struct LoadAgent {
     engines: HashMap<SubjectId, Engine>,
 }
 
-/// A load that the coordinator requests.
 struct RequestedLoad {
     number: u64,
     begin_ns: i64,
@@ -31,7 +30,9 @@ struct RequestedLoad {
 }
 
 impl LoadAgent {
-    /// Creates an agent. `inspect` describes its host.
+    /// Creates an agent.
+    ///
+    /// `inspect` describes the host, given the number of cores that the load needs.
     pub fn new(inspect: fn(usize) -> Host) -> LoadAgent {
         LoadAgent {
             inspect,
@@ -40,7 +41,9 @@ impl LoadAgent {
         }
     }
 
-    /// Executes an order. Returns a message for the user as an error if that fails.
+    /// Executes an order.
+    ///
+    /// Returns an error with a message for the user if the order fails.
     pub fn carry_out(&mut self, order: LoadOrder, coordinator: &Coordinator) -> Result<(), String> {
         match order {
             LoadOrder::Find {
@@ -58,7 +61,7 @@ impl LoadAgent {
                 coordinator.say(&LoadReport::Found { host, first }, &[])
             }
             LoadOrder::Open { server, share } => {
-                // Earlier connections are closed first, because a server may limit their number.
+                // Close the earlier connections first, because a server may limit the number of connections.
                 self.engines.remove(&server);
                 let servers = self
                     .servers
@@ -117,7 +120,7 @@ impl LoadAgent {
     }
 }
 
-/// Waits until a time of CLOCK_MONOTONIC, in ns, or until the work is stopped.
+/// Sleeps until CLOCK_MONOTONIC reaches `begin_ns`, or until the work is stopped.
 fn wait_until(begin_ns: i64) {
     loop {
         let left_ns = begin_ns - ClockReading::now().monotonic_ns;
@@ -146,7 +149,7 @@ fn send_slice(
     coordinator.say(&report, &body)
 }
 
-/// Returns the kinds of errors that occurred, with a description of the first of each.
+/// Returns the kinds of errors that occurred, each with the description of its first error if there is one.
 fn errors(record: &SliceRecord) -> Vec<(ErrorKind, Option<String>)> {
     let kinds = ErrorKind::ALL.into_iter();
     let occurred = kinds.filter(|kind| record.errors[*kind as usize] > 0);

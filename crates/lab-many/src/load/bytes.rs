@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Distributions as bytes, in the form of run files, so that the coordinator keeps what agents report unchanged.
+//! Encodes distributions in the format of run files, so that the coordinator stores exactly what agents report.
 
 use lab_model::Slice;
 use lab_store::histogram;
 
-/// Moves the distributions of a slice into bytes: each after its length, as four bytes in big-endian order.
+/// Moves a slice's distributions into bytes.
+///
+/// Each distribution follows its length in bytes, a 32-bit big-endian number.
 ///
 /// # Errors
-/// A time is too long for a histogram, in words.
+/// Returns an error if a time is too long for a histogram.
 pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     for times in [&mut slice.response, &mut slice.service, &mut slice.lag] {
@@ -19,10 +21,10 @@ pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Puts the distributions back into a slice.
+/// Restores a slice's distributions from the bytes that [`take`] returned.
 ///
 /// # Errors
-/// The bytes are not of this form, in words.
+/// Returns an error if the bytes are malformed.
 pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
     for times in [&mut slice.response, &mut slice.service, &mut slice.lag] {
@@ -49,7 +51,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Values as a histogram has them, the highest of their buckets.
+    /// Generates times that encoding preserves: each is the highest value of its histogram bucket.
     fn times() -> impl Strategy<Value = SliceTimes> {
         let pairs = prop::collection::btree_map(0..=Counts::MAX_NS, 1..1_000_000_u64, 0..40);
         pairs.prop_map(|pairs: BTreeMap<u64, u64>| {

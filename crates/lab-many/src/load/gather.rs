@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Combines what agents report of their slices, slice by slice.
+//! Combines the slices that multiple agents report into slices of the whole load.
 
 use lab_bench::Piece;
 use lab_model::{AgentId, AgentSlice, Arrivals, ErrorKind, Slice};
 use std::collections::VecDeque;
 
-/// A load whose slices come from several agents.
+/// A load that multiple agents generate, with the slices that they have reported.
 pub struct Gather {
     parts: Vec<GeneratorPart>,
     slice_ns: u64,
     length_ns: u64,
-    /// Slices that are combined.
+    /// The number of slices that have been combined.
     done: u64,
 }
 
@@ -18,7 +18,7 @@ struct GeneratorPart {
     agent: AgentId,
     arrivals: Arrivals,
     state: GeneratorState,
-    /// Slices that are reported and not combined yet.
+    /// Reported slices that have not been combined yet.
     waiting: VecDeque<ReportedSlice>,
 }
 
@@ -36,7 +36,7 @@ enum GeneratorState {
 }
 
 impl Gather {
-    /// For a load of that length, in which each of these agents has arrivals of its own.
+    /// Creates a load of `length_ns` in which each agent has its own arrivals.
     pub fn new(shares: Vec<(AgentId, Arrivals)>, length_ns: u64, slice_ns: u64) -> Gather {
         let part = |(agent, arrivals)| GeneratorPart {
             agent,
@@ -70,7 +70,7 @@ impl Gather {
         }
     }
 
-    /// Called when an agent has reported all its slices.
+    /// Records that an agent has reported all of its slices.
     pub fn end(&mut self, agent: AgentId) {
         if let Some(part) = self
             .part(agent)
@@ -80,14 +80,14 @@ impl Gather {
         }
     }
 
-    /// Called when an agent will report nothing more.
+    /// Records that an agent was lost and will report no more slices.
     pub fn lose(&mut self, agent: AgentId) {
         if let Some(part) = self.part(agent) {
             part.state = GeneratorState::Lost;
         }
     }
 
-    /// True if nothing more will be reported, and all slices are combined.
+    /// Returns true if no agent will report more slices, and all reported slices have been combined.
     pub fn is_over(&self) -> bool {
         let is_over = |p: &GeneratorPart| p.state != GeneratorState::Going && p.waiting.is_empty();
         self.parts.iter().all(is_over)
@@ -97,7 +97,7 @@ impl Gather {
         self.parts.iter_mut().find(|part| part.agent == agent)
     }
 
-    /// The requests of an agent that are due in the next combined slice.
+    /// Returns the number of an agent's requests that are due in the next combined slice.
     fn due(&self, part: &GeneratorPart) -> u64 {
         let due_until = |slices: u64| {
             let until_ns = (slices * self.slice_ns).min(self.length_ns);
@@ -107,7 +107,7 @@ impl Gather {
     }
 }
 
-/// The next slice of all agents together, once all agents that still can have reported it.
+/// Yields the next combined slice once every agent that is still running has reported its part.
 impl Iterator for Gather {
     type Item = Piece;
 
@@ -219,7 +219,7 @@ mod tests {
         assert!(gather.is_over() && gather.next().is_none());
     }
 
-    /// Requests that were due and not sent add up, fractions included.
+    /// The requests that a lost agent does not send add up to those that were due, including fractions.
     #[test]
     fn the_share_of_an_agent_that_is_lost_is_not_sent() {
         let mut gather = two_agents(5);
@@ -231,7 +231,8 @@ mod tests {
         gather.end(0);
         let slices: Vec<Slice> = gather.by_ref().filter_map(|p| p.slice).collect();
         let not_sent: Vec<u64> = slices.iter().map(|s| s.not_sent()).collect();
-        // Due are 10.5 a second: 10.5, 21, 31.5, 42, 52.5 of which the first were sent.
+        // After each second, 10.5, 21, 31.5, 42 and 52.5 requests are due in total. Those of the first second were
+        // sent.
         assert_eq!(not_sent, [0, 10, 11, 10, 11]);
         assert_eq!(slices[0].served, 20);
         assert_eq!(slices[4].served, 10);
@@ -247,7 +248,7 @@ mod tests {
         assert!(gather.is_over() && gather.next().is_none());
     }
 
-    /// A load that was stopped has as many slices as its longest part.
+    /// A stopped load has as many slices as the agent that reported the most.
     #[test]
     fn agents_may_stop_in_different_slices() {
         let mut gather = two_agents(5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's side of a load: a generator that consists of agents.
+//! The coordinator's side of a load: a load generator that consists of agents.
 
 use super::gather::Gather;
 use super::{LoadOrder, LoadReport, bytes};
@@ -15,10 +15,10 @@ use lab_model::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The time between the announcement of a load to the agents and its start, in ns, without network latency.
+/// The time between announcing a load to the agents and its start, in ns, in addition to network latency.
 const LEAD_NS: i64 = 50_000_000;
 
-/// The maximum wait for a message before the coordinator checks if it was interrupted.
+/// How long to wait for a message before checking whether the user interrupted the program.
 const LISTEN: Duration = Duration::from_millis(100);
 
 /// The agents that generate the load of a run.
@@ -26,26 +26,26 @@ pub struct LoadAgents<'a> {
     plan: &'a Plan,
     load: &'a LoadSpec,
     shared: Arc<Mutex<LoadState>>,
-    /// The agents as the run file stores them.
+    /// The agents' entries in the run file.
     described: Vec<Agent>,
     /// For each agent, the errors of its first request to each server.
     first: Vec<Vec<FirstAnswer>>,
 }
 
-/// The errors of one request, in words.
+/// The errors of one request: the kind of each, and its description if there is one.
 pub type FirstAnswer = Vec<(ErrorKind, Option<String>)>;
 
 /// The parameters for starting the agents of a load.
 pub struct LoadStart<'a> {
-    /// The plan, with a load.
+    /// A plan that contains a load.
     pub plan: &'a Plan,
-    /// The plan's load, without names of files on this machine.
+    /// The plan's load, without the names of files on this machine.
     pub load: LoadSpec,
-    /// The launcher of the agents, and the silence after which one is lost.
+    /// The launcher of the agents, and how long an agent may be silent before it counts as lost.
     pub starting: AgentStart,
-    /// The requests to each subject of the plan, with secrets.
+    /// The requests to each of the plan's subjects, including secrets.
     pub requests: Vec<Vec<Request>>,
-    /// The number of agents of earlier sessions in the run file.
+    /// The number of agents that earlier sessions stored in the run file.
     pub earlier: usize,
     /// True if the loss of an agent ends the load.
     pub strict: bool,
@@ -56,16 +56,17 @@ struct LoadState {
     loads: u64,
     earlier: usize,
     strict: bool,
-    /// Notes for the user that no slice has reported yet.
+    /// Notes for the user that have not been reported yet.
     notes: Vec<String>,
     lost: Vec<(AgentId, String)>,
 }
 
 impl<'a> LoadAgents<'a> {
-    /// Starts the agents, each of which sends one request to every server.
+    /// Starts the agents, and makes each of them send one request to every server.
     ///
     /// # Errors
-    /// There are fewer connections than agents, an agent cannot be started, or an agent does not find a server.
+    /// Returns an error if a point has fewer connections than there are agents, if an agent cannot be started, or if an
+    /// agent cannot find or reach a server.
     pub fn start(start: LoadStart<'a>) -> Result<LoadAgents<'a>, StartError> {
         let (plan, load) = (start.plan, start.plan.load().expect("a plan with a load"));
         let places = start.starting.launcher.places().len();
@@ -83,7 +84,7 @@ impl<'a> LoadAgents<'a> {
         let orders = (0..agents.len()).map(|agent| LoadOrder::Find {
             load: Box::new(start.load.clone()),
             requests: start.requests.clone(),
-            // With different seeds, agents do not send the same requests at the same time.
+            // Different seeds prevent agents from sending the same requests at the same time.
             seed: plan.seed.wrapping_add(agent as u64),
         });
         let orders: Vec<LoadOrder> = orders.collect();
@@ -134,7 +135,7 @@ impl<'a> LoadAgents<'a> {
         names.zip(self.first.iter().map(Vec::as_slice))
     }
 
-    /// Returns the number of agents that were lost, and the number of all agents.
+    /// Returns the number of lost agents and the total number of agents.
     pub fn lost(&self) -> (usize, usize) {
         let shared = lock(&self.shared);
         let count = shared.agents.len();
@@ -257,8 +258,9 @@ impl AgentsGenerator {
         number
     }
 
-    /// Returns the delay of an agent's start, in ns. Where requests are due at equal distances, those of the agents
-    /// alternate.
+    /// Returns the delay of an agent's start, in ns.
+    ///
+    /// If requests are due at equal intervals, the delays make the agents' requests alternate.
     fn after_ns(&self, agent: AgentId) -> i64 {
         match &self.total_arrivals {
             Arrivals::Open {
@@ -287,10 +289,10 @@ impl Drop for AgentsGenerator {
 }
 
 impl LoadState {
-    /// Waits for a report of each connected agent.
+    /// Waits until each connected agent has sent a report.
     ///
     /// # Errors
-    /// An agent failed, or an agent was lost before the first load or with `--strict`.
+    /// Returns an error if an agent failed, or if an agent was lost before the first load or with `--strict`.
     fn answers(&mut self) -> Result<Vec<(AgentId, LoadReport)>, StartError> {
         let refusal = |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
         let mut pending = self.agents.present();
@@ -325,7 +327,7 @@ impl LoadState {
         Ok(answers)
     }
 
-    /// Returns the fault that ends the load: lost agents, or otherwise `message`.
+    /// Returns the fault that ends the load: the loss of agents, or else a failure with `message`.
     fn fault(&self, message: String) -> LoadFault {
         let (total, present) = (self.agents.len(), self.agents.present().len());
         let reason = if message.is_empty() {
@@ -353,7 +355,7 @@ impl LoadState {
         StartError::Refused(format!("{name}: the agent sent an unexpected message"))
     }
 
-    /// Handles an event during a load. An error ends the load.
+    /// Handles an event during a load. Returns an error with the reason if the load must end.
     fn handle_event(
         &mut self,
         agent: AgentId,
@@ -409,12 +411,12 @@ impl LoadState {
         self.lost.push((agent, reason.to_owned()));
     }
 
-    /// True if there is something to report before the next slice.
+    /// Returns true if there are notes or lost agents to report before the next slice.
     fn has_news(&self) -> bool {
         !self.notes.is_empty() || !self.lost.is_empty()
     }
 
-    /// Adds notes and lost agents to a report, and replaces the indexes of agents by those in the run file.
+    /// Adds notes and lost agents to a report, and replaces its agent indexes with those of the run file.
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load that several agents put on together, as one generator: the rate and the connections are divided, all begin at
-//! the same moment, and their results are added up.
+//! Load that multiple agents generate together, as one load generator.
+//!
+//! The agents divide the rate and the connections and start at the same time. Their results are added up.
 
 pub mod agent;
 pub mod bytes;

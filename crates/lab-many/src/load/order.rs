@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// An order for an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LoadOrder {
-    /// Look the servers up, and send one request to each.
+    /// Find the servers, and send one request to each.
     Find {
         /// The load, without names of files on the coordinator's machine.
         load: Box<LoadSpec>,
-        /// The requests to each subject of the plan, with secrets.
+        /// The requests to each of the plan's subjects, including secrets.
         requests: Vec<Vec<Request>>,
-        /// The seed of the order of the requests.
+        /// The seed for the order of the requests.
         seed: u64,
     },
     /// Open the connections to a server.
@@ -30,7 +30,7 @@ pub enum LoadOrder {
         number: u64,
         /// The server.
         server: SubjectId,
-        /// The start in ns of the agent's CLOCK_MONOTONIC.
+        /// The start time on the agent's CLOCK_MONOTONIC, in ns.
         begin_ns: i64,
         /// The duration in ns.
         length_ns: u64,
@@ -51,7 +51,7 @@ pub enum LoadReport {
     Found {
         /// The agent's host.
         host: Host,
-        /// For each server, the errors of the first request.
+        /// For each server, the errors of the agent's first request to it.
         first: Vec<Vec<(ErrorKind, Option<String>)>>,
     },
     /// The connections are open. Failed connections are retried later.
@@ -60,7 +60,7 @@ pub enum LoadReport {
     Slice {
         /// The load's number.
         number: u64,
-        /// The delay of the start of the load, in ns.
+        /// How late the agent started the load, in ns.
         late_ns: u64,
         /// The slice without its distributions.
         slice: Box<Slice>,

@@ -25,9 +25,10 @@ impl LogsAgents {
         })
     }
 
-    /// Makes all agents read, and combines their counts in the order of the locations.
+    /// Makes all agents read their logs, and combines the counts in the order of the locations.
     ///
-    /// Returns the logs that were read and those that could not be. Returns an error if an agent was lost or failed.
+    /// Returns the logs that were read and those that could not be read. Returns an error if an agent was lost or
+    /// failed.
     pub fn read(
         mut self,
         order: &LogsOrder,

@@ -9,11 +9,10 @@ use std::fs;
 /// The state of a listening socket in /proc/net/tcp.
 const LISTEN: &str = "0A";
 
-/// Returns the processes that listen on a TCP port. If a process and its descendants listen, returns only the
-/// process.
+/// Returns the processes that listen on a TCP port.
 ///
-/// Returns an error if this user can see no such process.
-/// none.
+/// If a process and its descendants listen, returns only the process. Returns an error if no process listens on the
+/// port, or if this user may not see the processes that do.
 pub fn on(port: u16) -> Result<Vec<Pid>, String> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let tables = tables.map(|path| fs::read_to_string(path).unwrap_or_default());
@@ -49,7 +48,7 @@ pub fn on(port: u16) -> Result<Vec<Pid>, String> {
     }
 }
 
-/// Returns the sockets of a table that listen on a port, in the format of links to open files.
+/// Returns a table's sockets that listen on a port, in the format of the link targets in /proc/PID/fd.
 fn sockets(table: &str, port: u16) -> Vec<String> {
     let suffix = format!(":{port:04X}");
     let lines = table.lines().skip(1);

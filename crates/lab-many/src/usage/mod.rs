@@ -13,10 +13,10 @@ use crate::work::AgentWork;
 use lab_bench::{ServerWatch, Usage};
 use std::time::{Duration, Instant};
 
-/// The timeout for a response, after which the slice continues without the usage.
+/// How long to wait for a response. After that, the slice continues without the usage.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time to listen before each check of the timeout.
+/// How long to wait for messages before checking the timeout.
 const LISTEN: Duration = Duration::from_millis(20);
 
 /// A server's processes, monitored by an agent on the same machine.
@@ -44,7 +44,7 @@ impl RemoteWatch {
         }
     }
 
-    /// Returns an identification of the server's machine, if there is one.
+    /// Returns the ID of the server's machine, if it has one.
     pub fn machine_id(&self) -> Option<&str> {
         self.agents.hello(0).machine_id.as_deref()
     }

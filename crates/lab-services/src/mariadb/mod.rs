@@ -118,7 +118,7 @@ struct Mariadb {
     subjects: ServiceAddress,
     connection: Option<Conn>,
     status: Status,
-    /// The number of statements sent so far, without those of the login.
+    /// The number of statements sent so far, excluding those of the login.
     sent: u64,
     /// The owner of schemas, if it is not benchlab's user.
     owner: Option<&'static str>,
@@ -181,7 +181,7 @@ impl Daemon for Mariadb {
         ]);
         command.args(["--skip-name-resolve", "--force"]);
         command.arg(option("datadir", folder.data()));
-        // The installer deletes files of others in the shared temporary directory.
+        // Otherwise, the installer would delete other programs' files in the shared temporary directory.
         command.arg(option("tmpdir", &folder.path));
         Ok(command)
     }
@@ -516,7 +516,7 @@ fn log_in(address: &ServiceAddress) -> Result<Conn, ConnectionRefusal> {
     })
 }
 
-/// Returns the server's message, or the client's error with its sources.
+/// Returns the server's message, or the client's error with its causes.
 fn message_of(error: mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(e) => format!("{} ({})", e.message, e.code),

@@ -8,7 +8,7 @@ use mysql::{Conn, Error};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-/// The time for which a closed connection is still counted as open after its last command.
+/// How long a closed connection still counts as open after its last command.
 const ENDING: Duration = Duration::from_millis(100);
 
 /// The variables that count statements, and the corresponding first words.
@@ -55,12 +55,12 @@ const OTHERS: [&str; 9] = [
 pub(crate) struct Status {
     /// The values of benchlab's own session.
     session: StatusValues,
-    /// The number of statements that benchlab had sent when the values were read.
+    /// The number of statements that benchlab had sent at the last reading.
     session_read_at: u64,
     /// Rows that earlier readings returned. The session does not count them, but the server does from the next reading
     /// on.
     rows_read: u64,
-    /// Statements without an entry of their own, at the last reading.
+    /// The number of statements without an entry of their own, at the last reading.
     other: u64,
 }
 

@@ -117,7 +117,7 @@ struct Postgresql {
     lab: ServiceAddress,
     /// The address for subjects.
     subjects: ServiceAddress,
-    /// The tally of a private server.
+    /// The counters of a private server's exited processes and accepted connections; `None` for an external server.
     tally: Option<Arc<SharedTally>>,
     client: Option<Client>,
     statements: Option<Statements>,
@@ -158,7 +158,7 @@ impl Postgresql {
         self.client = Some(client);
         let version = first_value(self.query("SELECT version()")?);
         check_version(&self.lab, &version, "")?;
-        // Only superusers may do this. As another user, benchlab's queries are excluded by their marker.
+        // Only superusers may do this. For other users, the marker in benchlab's queries excludes these queries.
         let _ = self.run("SET pg_stat_statements.track = 'none'");
         Ok(())
     }
@@ -191,13 +191,14 @@ impl Daemon for Postgresql {
         &POSTGRESQL.software
     }
 
-    /// Uses UTF-8, comparison by bytes, and passwords for all users.
+    /// Returns the installer's command, which selects UTF-8, comparison by bytes, and passwords for all users.
     fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
         let mut command = folder.command(installer)?;
         command.arg("--pgdata").arg(folder.data());
         command.args(["--username", LAB, "--auth", "scram-sha-256", "--pwfile"]);
         command.arg(folder.write(PASSWORD, &self.lab.password)?);
-        // After a failure, benchlab removes the remains itself, because it needs them to find the shared memory.
+        // After a failure, benchlab removes the data directory itself, because it needs the directory to find the
+        // shared memory.
         command.args([
             "--no-locale",
             "--encoding",
@@ -409,7 +410,7 @@ impl Database for Postgresql {
                 self.lab.database
             )));
         }
-        // The server hides texts from users without permission. Times are in ms.
+        // The server hides statement texts from users without permission. Times are in ms.
         let totals = format!(
             "{} SELECT query, calls, 0, round(total_exec_time * 1e6)::bigint, \
              round(max_exec_time * 1e6)::bigint FROM {home}.pg_stat_statements \
@@ -569,7 +570,7 @@ fn log_in(address: &ServiceAddress, database: &str) -> Result<Client, Connection
     })
 }
 
-/// Returns the server's message, or the client's error with its sources.
+/// Returns the server's message, or the client's error with its causes.
 fn message_of(error: &postgres::Error) -> String {
     let message = error.as_db_error().map(|e| match e.hint() {
         Some(hint) => format!("{}: {} ({hint})", e.severity(), e.message()),

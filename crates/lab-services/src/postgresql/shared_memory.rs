@@ -24,7 +24,7 @@ struct SegmentHeader {
 
 const MAGIC: i32 = 679_834_894;
 
-/// Removes the segments of the server of a data directory, whose processes must all have exited.
+/// Removes the shared memory segments of a data directory's server. All processes of the server must have exited.
 pub(crate) fn remove(data: &Path) {
     let Ok(data) = fs::metadata(data) else {
         return;
@@ -74,8 +74,8 @@ fn header(id: i32) -> Option<SegmentHeader> {
 
 /// Removes the segment that lists others, and the listed segments of the same user.
 ///
-/// The length of an entry depends on the version, so all numbers are tried. The IDs are random, so no other segment
-/// is removed by chance.
+/// The length of an entry depends on the version, so every number in the list is treated as an ID. The IDs are random,
+/// so no other segment is removed by chance.
 fn remove_listed(control: u32, data: &Metadata) {
     let path = |number: u32| PathBuf::from(format!("/dev/shm/PostgreSQL.{number}"));
     let list = fs::read(path(control)).unwrap_or_default();

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Marks benchlab's own queries, which a user who is not a superuser cannot exclude from the statistics.
 pub(super) const MARK: &str = "/* benchlab */";
 
-/// The number of entries above which they are cleared after a reading.
+/// The maximum number of entries. If there are more, they are cleared after a reading.
 ///
 /// The server takes about 10 µs to return an entry, and the entries are read after every batch.
 const MAX_ENTRIES: usize = 250;
@@ -23,11 +23,11 @@ pub(crate) struct Statements {
     user: u32,
     /// True if plans are counted.
     plans: bool,
-    /// The first word of each known text, or `None` for benchlab's own texts.
+    /// The first word of each known statement text, or `None` for benchlab's own statements.
     words: HashMap<i64, Option<String>>,
     /// The statement that clears the entries, or `None` if the user may not clear them.
     clear: Option<String>,
-    /// The counts of cleared entries.
+    /// The total counts of all cleared entries.
     cleared: Counters,
 }
 
@@ -63,7 +63,7 @@ impl Statements {
             .get(0);
         let sessions = if sessions { "sessions" } else { "NULL::bigint" };
         Ok(Statements {
-            // Without texts, the server does not have to read a file.
+            // Without the texts, the server does not have to read a file.
             entries: client.prepare(&format!(
                 "{MARK} SELECT queryid, calls, rows, plans, \
                  shared_blks_hit + shared_blks_read FROM {home}.pg_stat_statements(false) \
@@ -92,7 +92,7 @@ impl Statements {
         client: &mut Client,
         processes: Option<&Processes>,
     ) -> Result<Counters, Error> {
-        // The number of processes is read first, so the statements of a process that has exited by then are all
+        // Read the number of processes first, so that the statements of a process that has exited by then are all
         // counted.
         let open = processes.map(|processes| processes.children().len() as u64);
         let mut counters = self.executed(client, MAX_ENTRIES)?;
@@ -145,14 +145,14 @@ impl Statements {
         Ok(counters)
     }
 
-    /// Returns the number of connections that were opened and closed again, and the number of open ones.
+    /// Returns the number of connections that were opened and closed again, and the number of those still open.
     fn sessions(&self, client: &mut Client) -> Result<(Option<u64>, u64), Error> {
         let row = client.query_one(&self.sessions, &[])?;
         let (closed, open): (Option<i64>, i32) = (row.get(0), row.get(1));
         Ok((closed.map(|n| n as u64), open as u64))
     }
 
-    /// Reads the texts of new entries.
+    /// Reads the statement texts of new entries.
     fn learn(&mut self, client: &mut Client, ids: impl Iterator<Item = i64>) -> Result<(), Error> {
         let new: Vec<i64> = ids.filter(|id| !self.words.contains_key(id)).collect();
         if new.is_empty() {

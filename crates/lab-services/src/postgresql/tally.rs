@@ -95,7 +95,7 @@ impl SharedTally {
 }
 
 impl EndedProcesses for SharedTally {
-    /// A server that died during a write leaves the sequence odd; the last reading is then used.
+    /// Uses the last reading if the server died during a write, which leaves the sequence number odd.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64> {
         let page = self.page();
         for _ in 0..MAX_READINGS {

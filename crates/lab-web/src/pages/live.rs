@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The interval between two reads of the file.
 const EVERY: Duration = Duration::from_secs(1);
-/// An analysis may use at most 1/20 of a core, so that it hardly disturbs the measurement.
+/// Analyses may use at most 1/20 of a core, so that they hardly disturb the measurement.
 const SHARE: u32 = 20;
 
 /// Renders the page of a run in progress: its answer so far, below a line with its progress.
@@ -45,7 +45,7 @@ struct PageFollower {
     app: App,
     run: String,
     state: FollowState,
-    /// The number of blocks in the last report that was sent; `None` if none was sent.
+    /// The number of blocks in the last report that was sent; `None` if no report was sent.
     shown: Option<u32>,
     /// The earliest time of the next report.
     next_report: Instant,

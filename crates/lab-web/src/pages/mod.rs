@@ -15,8 +15,9 @@ use lab_document::clean;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Renders a page with its title, its actions, and its content in `header`, `nav`, `main` and
-/// `footer`.
+/// Renders a page with its title and actions.
+///
+/// `content` consists of `header`, `nav`, `main` and `footer`.
 pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
     let page = html! {
         (DOCTYPE)
@@ -53,7 +54,7 @@ pub fn run_path(run: &str, below: &str) -> String {
     format!("/runs/{}{below}", encoded(run))
 }
 
-/// Encodes a text as a segment of a path or as a value in a query.
+/// Percent-encodes text for use as a URL path segment or a query value.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }

@@ -14,7 +14,7 @@ use axum::response::Html;
 use lab_document::format::html::body;
 use maud::{Markup, PreEscaped, html};
 
-/// The maximum number of runs of the same experiment that are offered for a comparison.
+/// The maximum number of other runs of the same experiment to offer for a comparison.
 const OFFERED: usize = 100;
 
 /// Serves the report.

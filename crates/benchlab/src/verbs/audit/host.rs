@@ -47,7 +47,7 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
     finish(cli, &args.auditing, &audit, began)
 }
 
-/// Adds the rate of new connections of the latest load among the runs to the machine.
+/// Finds the latest load among the runs, and adds that load's rate of new connections to the machine.
 fn with_load(cli: &Cli, args: &HostArgs, mut machine: AuditedMachine) -> AuditedMachine {
     let folder = runs_folder(cli, args.auditing.runs.as_deref());
     let runs = folder.map_or(Vec::new(), |folder| run_files(&folder));

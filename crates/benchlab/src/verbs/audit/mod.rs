@@ -93,7 +93,7 @@ fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
     Ok(writer.finish(None, None)?)
 }
 
-/// Returns the exit code according to `--fail-on` after printing the findings that caused it.
+/// Prints the findings that count as failures for `--fail-on`, and returns the exit code.
 fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
     let Some(least) = args.fail_on.map(|on| on.state()) else {
         return ExitCode::SUCCESS;

@@ -44,7 +44,7 @@ fn described_values(class: &Class) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Returns the number of a class's values and the first three specific to the class.
+/// Returns how many values a class has, and the first three values that are specific to the class.
 fn summary(class: &Class) -> String {
     let names = class.values.iter().map(|(name, _)| *name).take(3);
     let names = Vec::from_iter(names).join(", ");
@@ -52,7 +52,7 @@ fn summary(class: &Class) -> String {
     wording::class_summary(&count, &names)
 }
 
-/// Formats a column of names next to a column of texts.
+/// Formats two columns: names, and descriptions next to them.
 fn table(rows: &[(&str, String)]) -> String {
     let width = widest(rows.iter().map(|(name, _)| *name));
     let row = |(name, text): &(&str, String)| hanging_indent(&format!("{name:<width$}  "), text);

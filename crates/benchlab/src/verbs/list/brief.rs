@@ -25,7 +25,7 @@ pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
     selections(experiment)
 }
 
-/// Formats a text after its lead on one line, truncated with ` …` if it is longer.
+/// Formats a lead and the text that follows it on one line, truncated with ` …` if the line is too long.
 fn line(lead: &str, text: &str) -> String {
     let wrapped = hanging_indent(lead, text);
     let Some((first, _)) = wrapped.split_once('\n') else {
@@ -67,7 +67,7 @@ fn values(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Prints the subjects by language, with the targets of subjects that are not on all targets.
+/// Prints the subjects by language. A subject that does not run on all targets is shown with its targets.
 fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     let targets: Vec<&str> = experiment.targets.iter().map(|t| t.kind.title()).collect();
     match targets.as_slice() {
@@ -96,7 +96,7 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Returns a subject's name with its role, and its targets if it is not on all targets.
+/// Returns a subject's name with its role, and with its targets if it does not run on all targets.
 fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> String {
     let all = experiment.subjects.iter();
     let same = all.filter(|s| s.model.name == subject.model.name);

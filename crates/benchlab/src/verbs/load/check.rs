@@ -8,7 +8,7 @@ use lab_model::{ErrorKind, Plan};
 
 /// Sends one request to each server.
 ///
-/// An unexpected response is reported, but the load starts anyway: each such response will count as an error.
+/// An unexpected response is reported, but the load starts anyway, and counts each such response as an error.
 ///
 /// # Errors
 /// Returns an error if a server does not respond.
@@ -26,7 +26,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Reports the first responses that agents received, like [`check`].
+/// Reports the responses to the agents' first requests, like [`check`].
 pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
     for (agent, answers) in agents.first_answers() {
         for (subject, errors) in plan.subjects.iter().zip(answers) {

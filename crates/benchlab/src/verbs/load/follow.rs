@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shows the progress of a load: a view that is redrawn on a terminal, otherwise lines.
+//! Shows the progress of a load: a view that is redrawn on a terminal, lines otherwise.
 //!
-//! There is a line per second of load, and at least one every ten seconds while benchlab waits.
+//! A line is printed for each second of load, and at least every ten seconds while benchlab waits.
 
 use super::view::{LoadStatus, LoadView};
 use super::words::{SubjectAtPoint, Sum, label, rate, time};

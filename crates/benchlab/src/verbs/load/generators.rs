@@ -24,7 +24,8 @@ impl<'a> LoadGenerators<'a> {
     /// Starts the generators, and sends one request to each server.
     ///
     /// # Errors
-    /// An agent cannot be started, loading a server is not allowed, or a server does not respond.
+    /// Returns an error if an agent cannot be started, if loading a server is not allowed, or if a server does not
+    /// respond.
     pub fn start(session: &'a LoadSession) -> Result<LoadGenerators<'a>, Exit> {
         let (plan, load) = (&session.plan, session.load());
         let Some(launcher) = session.agents()? else {
@@ -68,7 +69,7 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Reports the unfit machines of the load, each once. With `strict`, an unfit machine is an error.
+    /// Reports each unfit machine of the load once. With `strict`, an unfit machine is an error.
     pub fn report_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
         let agents = match self {
             LoadGenerators::Local(_) => Vec::new(),
@@ -108,7 +109,7 @@ impl<'a> LoadGenerators<'a> {
 /// facts of the host.
 ///
 /// # Errors
-/// The agent on that machine cannot be started, or does not find a process.
+/// Returns an error if the agent on that machine cannot be started or does not find a process.
 pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>, Exit> {
     let own_id = machine_id().map(|id| (Host::MACHINE_ID.to_owned(), id));
     host.facts.extend(own_id);
@@ -146,7 +147,7 @@ pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>
     Ok(watches)
 }
 
-/// Warns before a load with a connection per request that may run out of ports, and says what helps.
+/// Warns if a load that opens a connection per request may run out of ports, and says what helps.
 fn report_port_shortage(plan: &Plan, loopback: bool) {
     let load = plan.load().expect("a plan with a load");
     if load.keep_alive {

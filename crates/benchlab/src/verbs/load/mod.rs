@@ -209,7 +209,7 @@ fn measure(
     }
 }
 
-/// Writes the log of histograms.
+/// Writes the HdrHistogram log of `--hlog`.
 fn write_log(report: &Report, hlog: Option<&Path>) -> Result<(), Exit> {
     let Some(file) = hlog else { return Ok(()) };
     let failed = |reason: String| Exit::failed(format!("--hlog {}: {reason}", file.display()));

@@ -27,7 +27,8 @@ pub struct RequestedLoad {
 /// Reads the options of a load.
 ///
 /// # Errors
-/// A URL, weight, header, file or expected response is invalid, or `--family 4,6` is given for more than one server.
+/// Returns an error if a URL, weight, header, file or expected response is invalid, or if `--family 4,6` is given
+/// for more than one server.
 pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit> {
     let families = families(args);
     let groups = server_urls(args)?;
@@ -41,7 +42,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
     let body = body(args)?;
     let (mut origins, mut requests) = (Vec::new(), Vec::new());
     let mut requests_file = None;
-    // Each address family is a server of its own.
+    // Each address family counts as a separate server.
     let copies = families.len().max(1);
     for group in &groups {
         let (origin, mut list) = request_list(args, group, body.as_deref())?;
@@ -171,7 +172,7 @@ pub fn read_body(file: &Path) -> Result<Vec<u8>, Exit> {
 /// Returns the absolute path of a file, so that `resume` finds it from any directory.
 ///
 /// # Errors
-/// The path is not UTF-8, which JSON in the run file requires.
+/// Returns an error if the path is not UTF-8, which JSON in the run file requires.
 fn stored_path(file: &Path) -> Result<PathBuf, Exit> {
     let path = std::path::absolute(file).map_err(Exit::wrong)?;
     match path.to_str() {
@@ -183,7 +184,7 @@ fn stored_path(file: &Path) -> Result<PathBuf, Exit> {
     }
 }
 
-/// Replaces equal process IDs by one, which is for all servers.
+/// Replaces equal process IDs with a single one, which then applies to all servers.
 fn one_for_all(pids: &[i32]) -> Vec<i32> {
     match pids {
         [first, others @ ..] if others.iter().all(|pid| pid == first) => vec![*first],

@@ -13,12 +13,12 @@ pub struct ServerUrls {
     pub weights: Vec<u32>,
 }
 
-/// Returns the address families of `--family`. They are empty without the option.
+/// Returns the address families of `--family`; empty without the option.
 pub fn families(args: &LoadArgs) -> &[IpFamily] {
     args.family.as_ref().map_or(&[], |families| &families.0)
 }
 
-/// Groups URLs by scheme, host and port. With `--in-turns` or a file of requests, each URL is a server.
+/// Groups URLs by scheme, host, and port. With `--in-turns` or a request file, each URL counts as its own server.
 pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
     let (urls, weights) = (&args.urls, &args.weights);
     let each_is_a_server = args.in_turns || args.requests.is_some();
@@ -35,7 +35,7 @@ pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
         )));
     }
     if urls.is_empty() {
-        // The file of requests contains whole URLs.
+        // The request file contains full URLs.
         return Ok(vec![ServerUrls::default()]);
     }
     let mut origins = Vec::new();

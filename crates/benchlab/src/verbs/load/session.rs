@@ -27,7 +27,7 @@ pub struct LoadSession<'a> {
 pub enum SessionFile {
     /// A new file in this directory.
     New(PathBuf),
-    /// A file that is resumed. `agents` is the number of agents of earlier sessions in it.
+    /// An existing file to continue. `agents` is the number of agents that earlier sessions stored in it.
     Resumed { file: PathBuf, agents: usize },
 }
 
@@ -53,7 +53,7 @@ impl LoadSession<'_> {
         }
     }
 
-    /// Returns the number of agents of earlier sessions in the run file.
+    /// Returns the number of agents that earlier sessions stored in the run file.
     pub fn earlier_agents(&self) -> usize {
         match self.file {
             SessionFile::New(_) => 0,

@@ -22,7 +22,7 @@ const HEIGHT: usize = 7 + ROWS + 1;
 /// The width of the heat map's labels, in columns.
 const LABEL: usize = 10;
 
-/// The load time of the last slices that are shown together, in ns.
+/// How much load time the latest slices that are shown together cover, in ns.
 const LAST_NS: u64 = 1_000_000_000;
 
 /// Shades by the fraction of a column's requests, in descending order: minimum fraction, character, color (of
@@ -74,7 +74,7 @@ impl<'a> LoadStatus<'a> {
         }
     }
 
-    /// Adds a slice, number `done` of `of`.
+    /// Adds slice number `done` of `of`.
     pub fn add(&mut self, slice: &Slice, done: u32, of: u32) {
         let current = (slice.subject, slice.point);
         if std::mem::replace(&mut self.current, current) != current {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats values of a load in progress, which have no intervals and therefore only few digits.
+//! Formats values of a load in progress. These values have no intervals and therefore only few digits.
 
 use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::BTreeMap;
 
-/// Sums over slices.
+/// The sums of values over multiple slices.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub wall_ns: u64,

@@ -114,7 +114,7 @@ impl LogsCommand<'_> {
 
     /// Returns the value, or `None` after reporting that a file could not be written.
     ///
-    /// A failed write, for example on a full disk, does not prevent the other writes.
+    /// A failed write, for example on a full disk, does not prevent other files from being written.
     fn ok_or_report<T>(&mut self, outcome: Result<T, Exit>) -> Option<T> {
         if let Err(e) = &outcome {
             report(&e.message);
@@ -125,9 +125,9 @@ impl LogsCommand<'_> {
         outcome.ok()
     }
 
-    /// Returns a run without its host, which the screens of `--follow` do not show.
+    /// Returns a run without a host, which the screens of `--follow` do not show.
     ///
-    /// Reading a log measures nothing, so nothing can disturb it.
+    /// Reading a log measures nothing, so a disturbed host does not matter.
     fn run(&self) -> Run {
         Run {
             name: "logs".into(),

@@ -52,7 +52,7 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     names.map(name).collect()
 }
 
-/// Returns the result of `--fail-if` after printing conditions that hold or are inconclusive.
+/// Prints the conditions of `--fail-if` that hold or are inconclusive, and returns the result.
 fn judge(args: &ProfileArgs, profiles: &[Profile]) -> GateResult {
     let judged = args.fail_if.iter().map(|condition| {
         let result = condition.judge(&profiles[0], profiles.get(1));

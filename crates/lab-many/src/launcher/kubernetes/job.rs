@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The time for which a container waits for the program, in s. The coordinator may exit before a client is attached.
+/// How long a container waits for the program, in s. The coordinator may exit before a client is attached.
 const TIMEOUT_S: u32 = 300;
 
 /// The delay before pods are listed again.
@@ -39,7 +39,7 @@ pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
         Ok(pod) => format!("kubectl: {}", name.attach(&pod, &container).exec()),
         Err(message) => message,
     };
-    // The client's standard error is the user's only hint that something is left.
+    // If the Job cannot be deleted, only the client's standard error tells the user.
     let _ = name.delete().status();
     message
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// The environment variable with the command to call in place of `kubectl`, such as `kubectl --context lab
-/// --namespace perf`.
+/// The environment variable with the command to use instead of `kubectl`, such as
+/// `kubectl --context lab --namespace perf`.
 const WORDS: &str = "BENCHLAB_KUBECTL";
 
 fn command() -> Command {
@@ -34,8 +34,9 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     }
 }
 
-/// Returns the client's message without its log, or the log if there is nothing else. A line of the log begins with a
-/// letter and the date.
+/// Returns the client's message without log lines, or the log lines if there is nothing else.
+///
+/// A log line begins with a letter and the date.
 fn message(stderr: &str) -> String {
     let is_logged = |line: &&str| {
         let mut start = line.chars();

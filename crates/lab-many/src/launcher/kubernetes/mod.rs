@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents in a Kubernetes cluster, started with `kubectl`, which has the user's configuration, contexts and logins.
+//! Agents in a Kubernetes cluster, started with `kubectl`, which uses the user's configuration, contexts and logins.
+//!
 //! Each agent is the container of a Job.
 //!
-//! [`job`] is a process of this program for each agent: it creates the Job, waits for its pod and becomes `kubectl
-//! attach`. A container's standard input is open from its start and ends with the attached client (`stdinOnce`). A
-//! process started by `kubectl exec` would outlive the client, and `kubectl logs` is unidirectional.
+//! [`job`] is a process of this program for each agent: it creates the Job, waits for its pod and becomes
+//! `kubectl attach`. A container's standard input is open from its start and ends with the attached client
+//! (`stdinOnce`). A process started by `kubectl exec` would outlive the client, and `kubectl logs` is unidirectional.
 
 pub mod job;
 mod kubectl;
@@ -29,7 +30,7 @@ pub struct Kubernetes {
 }
 
 impl Kubernetes {
-    /// Creates a launcher for this many agents, with a manifest or the default one.
+    /// Creates a launcher for `agents` agents, with a manifest or the default one.
     pub fn new(agents: usize, manifest: Option<PathBuf>) -> Kubernetes {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |elapsed| elapsed.as_secs());
