@@ -92,7 +92,8 @@ def refuse(word):
 
 
 def encodable(document):
-    """Python accepts an unpaired surrogate, which RFC 8259, section 8.2, warns about."""
+    """Raises an error if a document contains an unpaired surrogate. Python accepts these, but RFC
+    8259, section 8.2, warns about them."""
     if isinstance(document, str):
         document.encode()
     elif isinstance(document, tuple | list):

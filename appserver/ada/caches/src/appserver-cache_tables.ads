@@ -1,13 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A hash table that one task changes at a time while any number of others read it. Nodes that
---  other tasks may still see are not freed but handed to the task that changes the table. The table
---  also links its entries in the order in which they were put.
+--  A hash table that one task changes at a time while any number of others read it. A node that
+--  other tasks may still see is not freed, but returned to the task that changes the table. The
+--  table also links its entries in the order in which they were put.
 --
---  A change has two steps. A search calls Hash and "=" while other tasks may change the table. The
---  change itself runs under the caller's lock: it calls no code of the application, does not use
---  the heap, and checks that the result of the search still holds.
+--  A change has two steps. The first step, a search, calls Hash and "=" while other tasks may
+--  change the table. The second step runs under the caller's lock: it calls no application code,
+--  does not use the heap, and checks that the result of the search is still valid.
 
 pragma Ada_2022;
 
@@ -41,7 +41,8 @@ package Appserver.Cache_Tables is
    type Side is mod 2;
    type Next_Nodes is array (Side) of Node_Access with Atomic_Components;
    pragma Suppress_Initialization (Next_Nodes);
-   --  Each component is written before it is read: initial values would be needless atomic stores
+   --  Components have no initial values, which would cost atomic stores: each component is written
+   --  before it is read
 
    type User_Count is mod 2 ** 32 with Size => 32, Atomic;
 
@@ -112,7 +113,7 @@ package Appserver.Cache_Tables is
    procedure Move (From, To : in out Garbage);
 
    procedure Move_Some (From, To : in out Garbage; Nodes : Natural);
-   --  Moves at most this many nodes, and all arrays
+   --  Moves all arrays, and at most the given number of nodes
 
    function Is_Empty (Self : Garbage) return Boolean;
 
@@ -155,8 +156,8 @@ package Appserver.Cache_Tables is
    -- Changes --
    -------------
 
-   --  Only one task at a time may call these subprograms. They call no code of the application, do
-   --  not use the heap, and raise no exceptions.
+   --  Only one task at a time may call these subprograms. They call no application code, do not use
+   --  the heap, and raise no exceptions.
 
    procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean);
    --  Sets Found.Node to null if the node has been removed since the search. If Is_Current is
@@ -178,16 +179,17 @@ package Appserver.Cache_Tables is
       Larger      : in out Buckets_Access;
       Removed     : in out Garbage)
      with Pre => Has_Buckets (Self) or else Larger /= null, Post => Node = null;
-   --  Links Node. It replaces Found.Node, or the oldest node if the table is full. Put takes Larger
-   --  if the table benefits from it. If May_Replace is True, Larger replaces the table's arrays,
-   --  which are moved to Removed; pass False from then on until no reader uses the old arrays. If
-   --  May_Replace is False, Larger is added to the table's arrays.
+   --  Links Node. It replaces Found.Node, or the oldest node if the table is full. If the table
+   --  benefits from Larger, Put takes ownership of it and sets Larger to null. If May_Replace is
+   --  True, Larger replaces the table's arrays, which are moved to Removed; pass False from then on
+   --  until no reader uses the old arrays. If May_Replace is False, Larger is added to the table's
+   --  arrays.
 
    procedure Remove (Self : in out Table; Found : Search; Removed : in out Garbage);
 
    procedure Remove_Expired (Self : in out Table; Removed : in out Garbage);
-   --  Removes expired nodes from the oldest on. Nodes expire roughly in the order in which they
-   --  were put.
+   --  Removes expired nodes, starting with the oldest. Nodes expire roughly in the order in which
+   --  they were put.
 
    procedure Clear (Self : in out Table; Removed : in out Garbage);
 

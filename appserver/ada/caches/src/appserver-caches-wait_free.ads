@@ -26,7 +26,7 @@ package Appserver.Caches.Wait_Free is
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean);
-   --  An abort during the call leaks nothing
+   --  An abort of the task during the call leaks no memory
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
@@ -50,7 +50,7 @@ private
       Unlinked : Tables.Garbage;
       --  Nodes removed from the table since Unseen was last filled
       Unseen   : Tables.Garbage;
-      --  Nodes that readers which enter in the epoch Since or later do not see
+      --  Nodes that are invisible to readers that enter in epoch Since or later
       Unused   : Tables.Garbage;
       --  Nodes that no reader sees, so they can be freed
       Since    : Reader_Slots.Stamp := 0;

@@ -53,8 +53,9 @@ package Appserver.Caches is
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited private;
-   --  Has at most Capacity entries. When the cache is full, a new entry replaces the oldest one. An
-   --  entry expires Time_To_Live milliseconds after it was put, and is then no longer found.
+   --  A map of at most Capacity entries. When the cache is full, a new entry replaces the oldest
+   --  one. An entry expires Time_To_Live milliseconds after it was put, and is then no longer
+   --  found.
    --
    --  Any number of tasks may call the subprograms concurrently. Each call takes effect atomically
    --  at some moment between its start and its end. Concurrent puts do not lose entries.
@@ -120,8 +121,8 @@ package Appserver.Caches is
    --  a Load that this task calls.
    --  @return the element
    --  @exception Load_Timeout another task did not load the element within Timeout
-   --  @exception Program_Error Load requests the key that it is loading, directly, or in a cycle of
-   --  other keys, caches and tasks that wait for each other
+   --  @exception Program_Error Load requests the key that it is loading, directly or through other
+   --  keys, caches and tasks that wait for each other in a cycle
 
 private
 
@@ -220,7 +221,7 @@ private
       Hash    : Ada.Containers.Hash_Type;
       Load    : Load_References.Reference;
       Loads   : Boolean := False;
-      --  True while it is in the list
+      --  True while the participant is in the list
       Outcome : Load_Outcome := Abandoned;
       Next    : Participant_Access := null;
    end record;
@@ -303,10 +304,10 @@ private
       Capacity    : Positive;
       Removed     : in out Tables.Garbage;
       May_Replace : Boolean := True);
-   --  Changes the table if possible. Otherwise Change.Step is the step that the caller must do
-   --  first. Only one task at a time may call this procedure. It calls no code of the application
-   --  and does not use the heap. May_Replace must be False if a reader may still use buckets that
-   --  were replaced earlier.
+   --  Changes the table if possible. Otherwise Change.Step is the step that the caller must perform
+   --  first. Only one task at a time may call this procedure. It calls no application code and does
+   --  not use the heap. May_Replace must be False if a reader may still use buckets that were
+   --  replaced earlier.
 
    procedure Perform
      (Change   : in out Caches.Change'Class;

@@ -17,16 +17,16 @@ private package Appserver.Reader_Slots is
    function New_Table_Stamp return Stamp;
 
    procedure Begin_Epoch (Current : in out Stamp);
-   --  Must be called by only one writer at a time, after it has unlinked nodes
+   --  Starts a new epoch. Only one writer at a time may call this procedure, after unlinking nodes.
 
    type Slot is limited private;
    type Slot_Access is access Slot;
 
    function Enter (Table : Stamp) return Slot_Access;
    procedure Leave (Slot : Slot_Access) with Inline_Always;
-   --  Begin and end a read by the calling thread. Reads may be nested. Pass Leave the result of its
-   --  Enter, which is null for a nested read. Both take a fixed number of steps, except for a
-   --  thread's first Enter.
+   --  Begin and end a read by the calling thread. Reads may be nested. Pass the result of Enter,
+   --  which is null for a nested read, to the matching Leave. Both take a fixed number of steps,
+   --  except for a thread's first Enter.
 
    function Quick_Slot return Slot_Access with Inline_Always;
    procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) with Inline_Always;

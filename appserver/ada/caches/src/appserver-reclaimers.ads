@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A background task that frees memory which could not be freed immediately. So this memory is
---  freed even if no later call of the cache does so.
+--  A background task that frees memory which could not be freed immediately. The task ensures that
+--  the memory is freed even if the cache is never called again.
 
 pragma Ada_2022;
 
@@ -17,8 +17,8 @@ private package Appserver.Reclaimers is
    --  until Is_Done is True
 
    procedure Request (Self : in out Owner'Class) with Inline;
-   --  Asks the background task to call Reclaim. If a request is already pending, this only reads a
-   --  variable.
+   --  Asks the background task to call Reclaim. If a request is already pending, the call only
+   --  reads a variable.
 
    procedure Withdraw (Self : in out Owner'Class);
    --  Removes Self from the background task's list. The task does not use Self after this call. The
@@ -27,8 +27,8 @@ private package Appserver.Reclaimers is
    --  Waits while the task is in Self's Reclaim. The wait has no timeout: the freed objects may
    --  have types declared in the scope that is being left, and Ada requires that all objects of a
    --  type are finalized before that. Reclaim does not hold a lock for long and does not wait for
-   --  readers, so the wait lasts as long as the finalization of the elements that Reclaim frees.
-   --  Otherwise, Self itself would have to finalize the same elements.
+   --  readers, so the wait lasts only as long as the finalization of the elements that Reclaim
+   --  frees. Without the task, Self would have to finalize the same elements.
 
 private
 

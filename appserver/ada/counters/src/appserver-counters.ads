@@ -7,10 +7,10 @@
 --     Appserver.Counters.Striped  one word per stripe: for many writers and few readers
 --     Appserver.Counters.Locked   a protected object
 --
---  A call on an object of one of these types is not dispatching, and is inlined with -gnatn2.
+--  Calls on objects of these types do not dispatch, and are inlined with -gnatn2.
 --
---  The range is that of Integer_64. Sums wrap around, modulo 2**64, in every build. A counter that
---  is incremented once per nanosecond wraps after 292 years.
+--  The range is that of Integer_64. Values wrap around, modulo 2**64, in every build. A counter
+--  that is incremented once per nanosecond wraps after 292 years.
 
 pragma Ada_2022;
 

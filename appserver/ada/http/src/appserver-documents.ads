@@ -20,8 +20,8 @@ package Appserver.Documents is
 
    use Appserver.Text_Sinks;
 
-   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
-   --  of the contract.
+   --  Preconditions are checked in every build: the exceptions that they raise are part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;
@@ -74,8 +74,8 @@ package Appserver.Documents is
    type Writer
      (To   : not null access Text_Sink'Class;
       Form : Format) is tagged limited private;
-   --  Writes one document. Texts must be UTF-8. Invalid bytes are written as U+FFFD, and so are, in
-   --  XML, characters that XML 1.0 does not allow.
+   --  Writes one document. Texts must be UTF-8. Invalid bytes are written as U+FFFD. In XML, so are
+   --  characters that XML 1.0 does not allow.
 
    function Depth (Self : Writer) return Natural;
    --  @param Self the writer

@@ -27,14 +27,14 @@ package Appserver.HTTP.Access_Logs is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Line_Format is (Common, Combined, JSON);
-   --  Common: 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12 Combined:
-   --  followed by "referer" and "user agent" JSON: an object with time, client, method, path,
-   --  query, version, status, bytes, microseconds (the duration of the handler), referer and
-   --  user_agent
+   --  Common:    192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12
+   --  Combined:  the same, followed by "referer" and "user agent"
+   --  JSON:      an object with time, client, method, path, query, version, status, bytes,
+   --             microseconds (the duration of the handler), referer and user_agent
    --
-   --  The time is the time of the response, in UTC. Bytes is the length of the content. A request
-   --  that was rejected before it was parsed is written as "-", or without the members of the
-   --  request in JSON.
+   --  The time is that of the response, in UTC; bytes is the length of the content. A request that
+   --  was rejected before it was parsed is written as "-", or without the members of the request in
+   --  JSON.
 
    Line_Size : constant := 2_048;
    --  The memory for each line, in bytes. Requests and fields that are too long are truncated and
@@ -43,8 +43,8 @@ package Appserver.HTTP.Access_Logs is
    subtype Line_Count is Positive range 2 .. 2 ** 20;
 
    type Access_Log (Lines : Line_Count) is tagged limited private;
-   --  Buffers up to Lines lines before they are written. Initially closed. If the log is not open
-   --  when the server starts, the server writes no log.
+   --  An access log that buffers up to Lines lines in memory. Initially closed. If the log is not
+   --  open when the server starts, the server writes no log.
 
    type Log_Reference is access all Access_Log;
 

@@ -25,7 +25,8 @@ private with System;
 package Appserver.HTTP.Compression is
 
    Min_Length : constant := 1_024;
-   --  In bytes. Shorter content fits into one packet without compression.
+   --  The minimum length of content to compress, in bytes. Shorter content fits into one packet
+   --  anyway.
 
    type Gzip_Filter
      (Next : not null Services.Service_Reference; Compressors : Positive) is
@@ -35,7 +36,8 @@ package Appserver.HTTP.Compression is
    --  object, not on the heap. The memory is not touched before it is needed.
 
    Max_Output_Length : constant := 65_536;
-   --  In bytes. If the compressed content would be longer, it is sent uncompressed.
+   --  The maximum length of compressed content, in bytes. Content that exceeds it is sent
+   --  uncompressed.
 
    overriding procedure After
      (Self : in out Gzip_Filter; Request : HTTP.Request; Response : in out HTTP.Response);

@@ -69,9 +69,9 @@ private package Appserver.HTTP.Contexts is
       Receiver : Services.Receiver_Reference;
       Self     : Context;
       Report   : Exception_Report) return Response;
-   --  Returns the response to the context's request. Calls the receiver; if Receiver is null, calls
-   --  the service; if Service is null, too, calls Handle. Exceptions are passed to Report, if it is
-   --  not null, and are not propagated.
+   --  Returns the response to the context's request. Calls Receiver, or Service if Receiver is
+   --  null, or Handle if both are null. Exceptions are passed to Report, if it is not null, and are
+   --  not propagated.
 
    function Policy_Of
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
@@ -85,14 +85,14 @@ private package Appserver.HTTP.Contexts is
       Receiver : not null Services.Receiver_Reference;
       Report   : Exception_Report;
       Result   : out Delivery);
-   --  Passes the content that has arrived to the receiver
+   --  Passes the content received so far to the receiver
 
    procedure Close (Receiver : in out Services.Receiver_Reference)
      with Post => Services."=" (Receiver, null);
    --  Closes the receiver, if it is not null
 
    function Ends_With_Connection (Self : Context; Response : HTTP.Response) return Boolean;
-   --  Returns True if the end of the response is marked by closing the connection
+   --  Returns True if only the closing of the connection marks the end of the response
 
    procedure Pass_On
      (Report       : Exception_Report;

@@ -11,7 +11,7 @@ package Appserver.HTTP.Dates is
    --  Seconds since 1970, not counting leap seconds
 
    Last_Year : constant := 253_402_300_799;
-   --  The end of 9999
+   --  The last second of the year 9999
 
    subtype Common_Time is Unix_Time range 0 .. Last_Year;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The Linux system calls that the servers use, with Ada types, and with results in place of
---  exceptions. See section 2 of the manual pages.
+--  The Linux system calls that the servers use, with Ada types. Most report errors as results
+--  instead of exceptions. See section 2 of the manual pages.
 
 pragma Ada_2022;
 
@@ -162,7 +162,8 @@ private package Appserver.HTTP.Linux is
    type Word is mod 2 ** 32 with Size => 32, Atomic;
 
    procedure Sleep_While (Place : aliased in out Word; Value : Word);
-   --  Sleeps until woken. Returns immediately if Place is not equal to Value, and may return early.
+   --  Sleeps until woken. Returns immediately if Place is not equal to Value, and may wake
+   --  spuriously.
 
    procedure Wake_One (Place : aliased in out Word);
 

@@ -40,6 +40,6 @@ private package Appserver.HTTP.Linux_Files is
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);
 
    function Refuses_Links return Boolean;
-   --  Returns True if this system implements the flags used here, which refuse symbolic links
+   --  Returns True if the kernel supports the flags used here, which reject symbolic links
 
 end Appserver.HTTP.Linux_Files;

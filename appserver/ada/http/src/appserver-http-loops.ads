@@ -43,7 +43,7 @@ private package Appserver.HTTP.Loops is
       Report    : Exception_Report;
       Log       : Access_Logs.Log_Reference;
       Writes    : Boolean);
-   --  Starts to wait for connections of Listener, which the loop closes when it stops. If Is_Shared
+   --  Starts waiting for connections on Listener, which the loop closes when it stops. If Is_Shared
    --  is True, other loops wait for the same listener, and the last loop closes it. Handle is
    --  called if Service is null. Log may be null. If Writes is True, the loop writes the log to its
    --  file before it waits; otherwise another task does.
@@ -52,8 +52,8 @@ private package Appserver.HTTP.Loops is
    --  Closes the loop and its remaining connections
 
    procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
-   --  Serves the loop until the loop is over, another task serves it, or the watched file has
-   --  input. Exceptions are reported and not propagated.
+   --  Serves the loop until it is over, another task serves it, or the watched file has input.
+   --  Exceptions are reported and not propagated.
 
    procedure Adopt
      (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
@@ -92,8 +92,8 @@ private package Appserver.HTTP.Loops is
    procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
    procedure Come_Back
      (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
-   --  Called before and after a wait or a handler. In between, another context may serve the loop,
-   --  since its state is consistent.
+   --  Called before and after a wait or a handler. In between, the state of the loop is consistent,
+   --  so another context may serve it.
 
    procedure Wait_Anywhere
      (Self : in out Event_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is null;
@@ -154,8 +154,8 @@ private
       Since          : Byte_Count;
       --  The time at which the server began to wait for the client
       Due            : Byte_Count;
-      --  The point in time that a client with the crowded rate would need for the same bytes. If it
-      --  is in the past, the connection may be closed to make room for others.
+      --  The time by which a client at the crowded rate would have transferred the same bytes. If
+      --  this time has passed, the connection may be closed to make room for others.
       Unsent         : Byte_Count;
       --  The number of unsent bytes at the last query of the system, plus the bytes sent since then
       Input          : Blocks.Chain;

@@ -17,7 +17,7 @@ package Appserver.HTTP.Parsing is
    type Limits is record
       Request_Line : Positive := 8_192;
       --  The maximum length in bytes, including CR LF. A longer line is rejected with 414. RFC
-      --  9112, section 3, recommends to support at least 8,000.
+      --  9112, section 3, recommends supporting at least 8,000.
       Header       : Positive := 16_384;
       --  The maximum length in bytes, including the request line. A longer header, or one with more
       --  than 100 lines, is rejected with 431.
@@ -72,8 +72,8 @@ package Appserver.HTTP.Parsing is
    ----------------------
 
    procedure Note_Buffered (Self : in out Request; Max : Byte_Count);
-   --  Called after Has_Header to buffer the whole content, of at most Max bytes and at most the
-   --  number of bytes that Limits allow
+   --  Called after Has_Header to buffer the whole content. Its maximum length is Max bytes or the
+   --  limit in Limits, whichever is less.
 
    function Announced (Self : Request) return Byte_Count;
    --  Returns, after Has_Header, the length of the content; 0 for chunked content

@@ -54,7 +54,8 @@ package Appserver.HTTP.Proxies is
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return String;
-   --  Returns the host that the client requested, as reported by the same proxy.
+   --  Returns the host that the client requested, as reported by the proxy that reported the
+   --  client's address.
    --  @param Request the request
    --  @param Trusted the addresses of trusted proxies
    --  @param Fields the fields that these proxies write

@@ -23,8 +23,8 @@ with Appserver.Text_Sinks;
 
 package Appserver.HTTP is
 
-   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
-   --  of the contract.
+   --  Preconditions are checked in every build: the exceptions that they raise are part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    ---------------
@@ -489,10 +489,10 @@ package Appserver.HTTP is
       Idle    : Duration := 75.0;
       --  Between requests
       Header  : Duration := 20.0;
-      --  From the first byte of a request to the end of its header. After that, the response is
+      --  From the first byte of a request to the end of its header. On timeout, the response is
       --  408.
       Content : Duration := 60.0;
-      --  From the end of the header to the end of the content. After that, the response is 408.
+      --  From the end of the header to the end of the content. On timeout, the response is 408.
       --  Every Min_Rate bytes that arrive extend the deadline by one second, to at most this
       --  duration from the current time.
       Sending : Duration := 30.0;
@@ -604,7 +604,7 @@ private
       Has_Line     : Boolean    := False;
       --  True after the end of the header's first line
       Searched_To  : Natural    := 0;
-      --  The last byte of those that are known not to end a line
+      --  The search for the next line end continues after this byte
       Header_Last  : Natural    := 0;
       --  The last byte of the header
       Content_Last : Natural    := 0;
@@ -622,8 +622,8 @@ private
       Delivered    : Byte_Count := 0;
       --  The number of bytes that were passed to a receiver and removed
    end record;
-   --  The state of the parser. Apart from the bytes, this is all that the server stores of a
-   --  request that arrives slowly.
+   --  The state of the parser. For a request that arrives slowly, the server stores only this
+   --  record and the bytes.
 
    type Request (Capacity : Positive; Builder : not null access Response_Builder) is
      tagged limited record

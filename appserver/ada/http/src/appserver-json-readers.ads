@@ -11,8 +11,8 @@ with Interfaces;
 
 package Appserver.JSON.Readers is
 
-   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
-   --  of the contract.
+   --  Preconditions are checked in every build: the exceptions that they raise are part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check);
 
    use type Interfaces.Integer_64;
@@ -129,7 +129,7 @@ package Appserver.JSON.Readers is
    --  @param Why the reason
 
    --  Subprograms that request the next value. If the text has no such value, the reader fails, and
-   --  the result is the default value above, False, or an empty text.
+   --  the result is First for an integer, 0.0 for a number, False, or an empty text.
 
    procedure Enter_Object (Self : in out Reader; Source : String);
    --  Enters an object, which must be the next value.

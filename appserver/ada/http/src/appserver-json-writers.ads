@@ -13,8 +13,8 @@ package Appserver.JSON.Writers is
 
    use Appserver.Text_Sinks;
 
-   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
-   --  of the contract.
+   --  Preconditions are checked in every build: the exceptions that they raise are part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;

@@ -48,8 +48,8 @@ package Appserver.SQL.MariaDB is
    --  In seconds, rounded up to a whole number; 0.0 means no limit
 
    type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
-   --  Authenticated means encrypted, and that the server must have a valid certificate for its host
-   --  name
+   --  Authenticated means that the connection is encrypted, and that the server must present a
+   --  valid certificate for its host name
 
    procedure Open
      (Self             : in out Connection;
@@ -283,7 +283,7 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  Sends multiple executions of statements that change rows at a time, as texts with their
+   --  Combines multiple executions of a statement that changes rows into one text, with their
    --  values inserted
 
 end Appserver.SQL.MariaDB;

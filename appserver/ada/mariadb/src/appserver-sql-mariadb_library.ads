@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Binding to the parts of libmariadb, MariaDB's C library, that are used:
+--  Bindings to the functions of libmariadb, MariaDB's C library, that the driver uses:
 --  https://mariadb.com/kb/en/mariadb-connector-c/
 
 pragma Ada_2022;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Parses URIs of databases.
+--  Parses database URIs.
 
 pragma Ada_2022;
 

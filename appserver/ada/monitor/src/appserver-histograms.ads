@@ -45,8 +45,8 @@ package Appserver.Histograms with Preelaborate is
    --  @param Value the value
 
    procedure Add (To : in out Histogram; Other : Histogram);
-   --  Adds another histogram.
-   --  @param To the sum
+   --  Adds Other to To.
+   --  @param To the histogram to add to
    --  @param Other the histogram to add
 
    function Count (Self : Histogram) return Word;

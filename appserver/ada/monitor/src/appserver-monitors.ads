@@ -47,16 +47,17 @@ package Appserver.Monitors is
       Stripes     : Stripe_Count := 4) is tagged limited private;
    --  Max_Pages and Max_Queries limit the number of names; further names are recorded as "(other)".
    --  A query counts once for each page that uses it. Hours is the length of the history of each
-   --  page; the default is 5 weeks. Tasks write to different stripes if there are enough; one
-   --  stripe per core is enough. A page uses about 10 KB for each stripe plus 40 KB for its history
-   --  and other data. A query uses 10 KB.
+   --  page; the default is 5 weeks. Tasks write to different stripes as far as possible; one stripe
+   --  per core is enough. A page uses about 10 KB for each stripe plus 40 KB for its history and
+   --  other data. A query uses 10 KB.
 
    type Monitor_Reference is access all Monitor;
 
    Other : constant String := "(other)";
 
    No_Request : constant String := "(no request)";
-   --  The page of queries outside of requests. Each of these queries counts as one request.
+   --  The page name for queries that run outside any request. Each such query counts as one
+   --  request.
 
    --------------
    -- Requests --
@@ -74,8 +75,8 @@ package Appserver.Monitors is
 
    procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
    --  Records a request for the page that Set_Page named, or by default for the page of its method
-   --  and path (see Folded_Names). A new name is accepted only with a status below 400, or of 500
-   --  and above, so that clients cannot fill the monitor with names of nonexistent pages.
+   --  and path (see Folded_Names). A new name is accepted only if the status is below 400 or at
+   --  least 500, so that clients cannot fill the monitor with names of nonexistent pages.
    --  @param Self the request
    --  @param Status the status code of the response
    --  @param Path the path to show if the request is one of the slowest (at most the first 120
@@ -125,8 +126,8 @@ package Appserver.Monitors is
       Total         : Nanoseconds := 0;
       Max           : Nanoseconds := 0;
       CPU           : Nanoseconds := 0;
-      --  An estimate: a thread reads its CPU time for at most one request per millisecond, and that
-      --  request represents all requests of the page since the last reading
+      --  An estimate: a thread reads its CPU time for at most one request per millisecond, and
+      --  extrapolates from that request to all requests of the page since the last reading
       Times         : Histograms.Histogram := [others => 0];
    end record;
    --  Statistics are read while tasks continue to record. Count is the number of values in Times.
@@ -143,8 +144,8 @@ package Appserver.Monitors is
    --  @return the statistics of the query; all zero if there is no such query
 
    procedure Add (To : in out Statistics; Other : Statistics);
-   --  Adds other statistics.
-   --  @param To the sum
+   --  Adds Other to To.
+   --  @param To the statistics to add to
    --  @param Other the statistics to add
 
 private
@@ -175,8 +176,8 @@ private
    -- Hours --
    -----------
 
-   --  A page's metrics at the beginning of an hour. The metrics of the hour are the difference to
-   --  the beginning of the next hour.
+   --  A page's totals at the beginning of an hour. The metrics of the hour are the difference
+   --  between these totals and those at the beginning of the next hour.
 
    type Hour_Start is record
       Hour                 : Word := 0;
@@ -194,10 +195,10 @@ private
    Max_Path_Length  : constant := 120;
    Examples         : constant := 10;
    Keep_Example_For : constant Word := 24 * 3_600;
-   --  Seconds
+   --  In seconds
 
    subtype Query_Number is Natural;
-   --  0: other
+   --  0 stands for "(other)"
 
    type Part_Sum is record
       Number : Query_Number := 0;
@@ -236,7 +237,7 @@ private
 
    type Page (Hour_Count, Max_Queries, Stripes : Natural) is limited record
       Next_Look   : aliased Word := 0;
-      --  The time, on Clock, of the next check whether the hour is over
+      --  The time, on Clock, at which to check next whether the hour is over
       Threshold   : aliased Word := 0;
       --  Requests that are slower than this become examples
       Is_Turning  : aliased Word := 0;
@@ -276,9 +277,9 @@ private
       Page_Names  : Name_Table (Max_Pages);
       Query_Names : Name_Table (Max_Queries);
       Pages       : Page_List (0 .. Max_Pages) := [others => null];
-      --  0: other
+      --  Element 0 is the page "(other)"
       Unassigned  : Page_Access;
-      --  For queries outside of requests
+      --  The page for queries outside any request
       Pairs       : aliased Word := 0;
       --  The number of pairs of a page and a query so far
       Register    : Registrar;

@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A bounded pool of scarce or expensive resources, such as database connections. Each lease object
---  holds one resource at a time, and returns it at the end of its scope.
+--  holds at most one resource, and returns it at the end of its scope.
 --
 --     package Connection_Pools is new Appserver.Pools (Connection, Open => Connect);
 --     Connections : aliased Connection_Pools.Pool (Capacity => 8);
@@ -52,8 +52,8 @@ generic
    --  within Timeout seconds. Timeout is half of the time that Get has left, so that the other half
    --  can be used to open the resource again. It is Duration'Last if Get has no timeout.
 
-   --  Hooks run outside of all locks, and in the leasing task. The exception is Open when Get has a
-   --  timeout, together with the Close before it: these run in a task of the pool. A task cannot be
+   --  Hooks run outside of all locks, and in the leasing task. The exception is a Get with a
+   --  timeout: Open, and a Close before it, then run in a task of the pool. A task cannot be
    --  aborted in Open and Close.
 
 package Appserver.Pools is
@@ -302,9 +302,9 @@ private
    overriding procedure Finalize (Self : in out Pool);
 
    type Lease_Stage is (Given, In_Hook, Ready);
-   --  Given means that the resource has not been used, and may not be open. In_Hook means that a
-   --  hook that checks, resets or closes the resource is running or has run. Only a Ready resource
-   --  may be reset.
+   --  Given means that the resource has not been used, and may still be closed. In_Hook means that
+   --  a hook that checks, resets or closes the resource is running or has run. Only a Ready
+   --  resource may be reset.
 
    type Lease (Pool : not null access Pools.Pool) is
      new Ada.Finalization.Limited_Controlled with record

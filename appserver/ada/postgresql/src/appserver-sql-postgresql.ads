@@ -6,8 +6,8 @@
 --  See Appserver.SQL for the operations. Parameters are written as ?, as in other databases, or as
 --  $1, $2 and so on. In a text without $n, double the ? in operators, as in data ?? 'key'. Values
 --  are sent and received as text. The server converts them, so all its types can be bound and read.
---  Only the rows of a prepared statement whose columns are all integers and texts are sent in
---  binary format, in which a text is the same and an integer is cheaper to convert.
+--  Binary format is used only for the rows of a prepared statement whose columns are all integers
+--  and texts: texts are the same in both formats, and binary integers are cheaper to convert.
 --
 --  By default, rows are buffered: the Step that runs the statement receives all rows before it
 --  returns the first one, so other statements of the connection can run while the rows are read.

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Binding to the parts of libpq, PostgreSQL's C library, that are used:
+--  Bindings to the functions of libpq, PostgreSQL's C library, that the driver uses:
 --  https://www.postgresql.org/docs/15/libpq.html
 
 pragma Ada_2022;

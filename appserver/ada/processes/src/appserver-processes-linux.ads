@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The calls of Linux and glibc for processes: sections 2 and 3 of the manual pages
+--  The Linux and glibc calls for processes (sections 2 and 3 of the manual pages)
 
 pragma Ada_2022;
 
@@ -65,7 +65,7 @@ private package Appserver.Processes.Linux is
    --  Stops waiting for a process that could not be killed
 
    procedure Reap_Abandoned;
-   --  Reaps abandoned processes that have exited since, and frees the memory of starts that hung
+   --  Reaps abandoned processes that have exited, and frees the memory of process starts that hung
 
    type Poll_Kind is (Input, Output, Error, Exits);
    type Poll_List is array (Poll_Kind) of Descriptor;

@@ -235,7 +235,7 @@ package Appserver.Processes is
                   or else raise Misuse_Error with
                     "the process is not running, or the status is constrained",
           Post => not Self.Is_Running;
-   --  Closes the program's input and waits for its exit. Its output can still be read.
+   --  Closes the program's input and waits for the program to exit. Its output can still be read.
    --  @param Self the process
    --  @param Status the exit status
    --  @param Timeout the maximum time in seconds

@@ -12,8 +12,8 @@
 --     Serve (Current.Get.Value.Port);
 --
 --  Elements are freed exactly once, even when exceptions or task aborts end the scopes of
---  references. The only case of a leak is a task that is aborted inside a function that returns a
---  reference. If tasks may be aborted, use the procedures instead.
+--  references. Only the abort of a task inside a function that returns a reference can leak an
+--  element. If tasks may be aborted, use the procedures instead.
 --
 --  Cycles of references are never freed. The finalization of an element must not raise exceptions.
 

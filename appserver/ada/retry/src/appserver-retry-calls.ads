@@ -29,8 +29,8 @@ private package Appserver.Retry.Calls is
       --  transaction on another connection: the work must not be run again. Transactions that are
       --  committed one after the other do not count, since the earlier ones may only read.
       Is_Unknown  : Boolean := False;
-      --  True if it is unknown whether the latest attempt took effect. For a call with a key:
-      --  whether any attempt took effect before the one that takes the key.
+      --  True if it is unknown whether the latest attempt took effect. For a call with a key, True
+      --  if it is unknown whether any attempt took effect before the one that inserts the key.
       Was_Spread  : Boolean := False;
       --  The value of Is_Spread when the attempt began
       Is_Over     : Boolean := False;

@@ -24,8 +24,8 @@ private with Ada.Real_Time;
 
 package Appserver.SQL is
 
-   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
-   --  of the contract.
+   --  Preconditions are checked in every build: the exceptions that they raise are part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    subtype Integer_32 is Interfaces.Integer_32;
@@ -198,9 +198,9 @@ package Appserver.SQL is
    --  @return the component of Error_Of with that name
 
    function Lost_Connections return Integer_64;
-   --  Counts the errors of this task after which a commit may have been completed: those of the
-   --  kinds Connection_Lost and Outcome_Unknown. If the count changes, such an error has occurred
-   --  in the meantime, even if the program handled it.
+   --  Counts this task's errors of the kinds Connection_Lost and Outcome_Unknown, after which a
+   --  commit may have completed. If the count changes, such an error has occurred in the meantime,
+   --  even if the program handled it.
    --  @return the number of errors
 
    ----------------
@@ -305,7 +305,7 @@ package Appserver.SQL is
 
    function Is_Streamed (Self : Statement'Class) return Boolean;
    --  @param Self the statement
-   --  @return True if its rows are streamed
+   --  @return True if the rows of the statement are streamed
 
    procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True)
      with Pre  => Can_Stream (Self),
@@ -453,7 +453,7 @@ package Appserver.SQL is
      with Pre'Class => Can_Read (Self, Column);
    --  @param Self the statement
    --  @param Column the number of the column, from 1
-   --  @return its name
+   --  @return the name of the column
 
    --  For Appserver.SQL.Batches
 
@@ -466,7 +466,7 @@ package Appserver.SQL is
 
    function Is_Open (Self : Connection) return Boolean is abstract;
    --  @param Self the connection
-   --  @return True if it is open
+   --  @return True if the connection is open
 
    function Is_Connected (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
@@ -478,8 +478,8 @@ package Appserver.SQL is
    function Can_Use (Self : Connection'Class) return Boolean;
    --  Used in preconditions.
    --  @param Self the connection
-   --  @return True if it is open
-   --  @exception Misuse_Error it is closed
+   --  @return True if the connection is open
+   --  @exception Misuse_Error the connection is closed
 
    function Prepare
      (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
@@ -532,7 +532,7 @@ package Appserver.SQL is
    --  @return True if no transaction is open, so each statement is committed automatically
 
    function Transactions_Survive_Errors (Self : Connection) return Boolean is abstract;
-   --  Returns whether a constraint violation undoes only the statement that caused it. In
+   --  Checks whether a constraint violation undoes only the statement that caused it. In
    --  PostgreSQL, a transaction can only be rolled back after an error, unless the statement ran
    --  inside a Savepoint.
    --  @param Self the connection
@@ -598,8 +598,8 @@ package Appserver.SQL is
    function Can_End (Self : Transaction'Class) return Boolean;
    --  Used in preconditions.
    --  @param Self the transaction
-   --  @return True if it is pending and its connection is open
-   --  @exception Misuse_Error it is not
+   --  @return True if the transaction is pending and its connection is open
+   --  @exception Misuse_Error the transaction is not pending, or its connection is closed
 
    procedure Commit (Self : in out Transaction)
      with Pre  => Can_End (Self),
@@ -608,14 +608,14 @@ package Appserver.SQL is
    --  database was busy, Commit may be called again.
    --  @param Self the transaction
    --  @exception SQL_Error the database reported an error
-   --  @exception Misuse_Error it is not pending
+   --  @exception Misuse_Error the transaction is not pending
 
    procedure Roll_Back (Self : in out Transaction)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
    --  Rolls back the transaction.
    --  @param Self the transaction
-   --  @exception Misuse_Error it is not pending
+   --  @exception Misuse_Error the transaction is not pending
 
    type Immediate_Transaction (On : not null access Connection'Class) is
      limited new Transaction with private;
@@ -656,8 +656,8 @@ package Appserver.SQL is
    function Can_End (Self : Savepoint'Class) return Boolean;
    --  Used in preconditions.
    --  @param Self the savepoint
-   --  @return True if it is pending and its connection is open
-   --  @exception Misuse_Error it is not
+   --  @return True if the savepoint is pending and its connection is open
+   --  @exception Misuse_Error the savepoint is not pending, or its connection is closed
 
    procedure Release (Self : in out Savepoint)
      with Pre  => Can_End (Self),
@@ -665,14 +665,14 @@ package Appserver.SQL is
    --  Ends the savepoint. The changes since its declaration become part of the transaction. After
    --  an exception, the savepoint is still pending.
    --  @param Self the savepoint
-   --  @exception Misuse_Error it is not pending
+   --  @exception Misuse_Error the savepoint is not pending
 
    procedure Roll_Back (Self : in out Savepoint)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
    --  Undoes the changes since the savepoint's declaration.
    --  @param Self the savepoint
-   --  @exception Misuse_Error it is not pending
+   --  @exception Misuse_Error the savepoint is not pending
 
 private
 
@@ -718,8 +718,8 @@ private
    overriding procedure Initialize (Self : in out Connection);
    overriding procedure Finalize (Self : in out Connection);
 
-   --  Columns is 0 if there is no row, and so also if there is no connection: one comparison checks
-   --  whether a column can be read.
+   --  Columns is 0 if there is no row, which includes the case of no connection: one comparison
+   --  checks whether a column can be read.
 
    --  Is_Stale means that the server has dropped the statement, or refuses to run it again. The
    --  statement must be prepared again.
@@ -785,7 +785,7 @@ private
    function Socket (Self : Connection) return Integer is (-1);
    --  Returns the file descriptor of the connection to the server; negative if there is none
 
-   --  By default, these run the SQL statement of that name. A database may override them.
+   --  By default, these run the SQL statement of the same name. A database may override them.
 
    procedure Begin_Transaction (Self : in out Connection);
    procedure Commit (Self : in out Connection);

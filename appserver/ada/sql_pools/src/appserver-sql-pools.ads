@@ -47,10 +47,11 @@ generic
    --  statement replaces the least recently used one.
 
    Validate_After : Duration := 10.0;
-   --  Idle time in seconds after which a connection is validated with a statement before a lease
+   --  The idle time in seconds after which a connection is validated with a statement before it is
+   --  leased
 
    Max_Lifetime : Duration := Duration'Last;
-   --  Age in seconds after which a connection is closed and opened again before a lease
+   --  The age in seconds after which a connection is closed and opened again before it is leased
 
    Validation_Timeout : Duration := 5.0;
    --  The maximum time in seconds for a validation, which is further limited to half of the time
@@ -121,8 +122,8 @@ package Appserver.SQL.Pools is
    function Prepared (Self : Lease; Text : UTF_8_String) return Prepared_Statement is
      (Statement_Caches.Prepared (Self.Item.Element.Session, Text))
      with Pre => Can_Use (Self);
-   --  Returns the cached statement for a text, or prepares a new one. If the cached statement is in
-   --  use, a separate statement is prepared, which is closed at the end of the scope.
+   --  Returns the cached statement for the SQL text, or prepares a new one. If the cached statement
+   --  is in use, prepares a separate one, and closes it at the end of the scope.
    --  @param Self the lease
    --  @param Text the SQL statement
    --  @return the statement, with all parameters set to null

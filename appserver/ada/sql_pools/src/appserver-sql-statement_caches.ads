@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A connection with a cache of its prepared statements, by their SQL text.
+--  A connection with a cache of its prepared statements, keyed by SQL text.
 --
 --     package Statement_Caches is new Appserver.SQL.Statement_Caches
 --       (SQLite.Connection, SQLite.Statement, SQLite.Prepare);
@@ -55,8 +55,8 @@ package Appserver.SQL.Statement_Caches is
      (Self : aliased in out Statement_Cache; Text : UTF_8_String) return Prepared_Statement
      with Pre  => Can_Use (Self.DB.Element.all),
           Post => Prepared'Result.Element.Is_Open;
-   --  Returns the cached statement for a text, or prepares a new one. If the cached statement is in
-   --  use, a separate statement is prepared, which is closed at the end of the scope.
+   --  Returns the cached statement for the SQL text, or prepares a new one. If the cached statement
+   --  is in use, prepares a separate one, and closes it at the end of the scope.
    --  @param Self the cache
    --  @param Text the SQL statement
    --  @return the statement, with all parameters set to null

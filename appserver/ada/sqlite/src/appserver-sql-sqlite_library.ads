@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Binding to the parts of SQLite's C interface that are used: https://sqlite.org/c3ref/intro.html
+--  Bindings to the functions of SQLite's C interface that the driver uses:
+--  https://sqlite.org/c3ref/intro.html
 
 pragma Ada_2022;
 

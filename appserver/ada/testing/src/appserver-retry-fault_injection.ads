@@ -10,9 +10,10 @@
 --     …
 --     Stopped.Transactions.Run (By, DB, Change_The_Record'Access);
 --
---  The actions run in the task that commits. They must not wait for a lock of the transaction,
---  since they would wait forever, or until the database's timeout. To cause a deadlock, let another
---  task use the transaction's connection to request a row that another transaction has locked.
+--  The actions run in the task that commits. They must not wait for a lock that the transaction
+--  holds: they would wait forever, or until the database's timeout. To cause a deadlock, let
+--  another task use the transaction's connection to request a row that another transaction has
+--  locked.
 
 pragma Ada_2022;
 

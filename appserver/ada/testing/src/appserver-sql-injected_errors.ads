@@ -14,14 +14,14 @@ package Appserver.SQL.Injected_Errors is
       Origin  : Error_Origin := From_PostgreSQL)
      with No_Return;
    --  Raises an error.
-   --  @param State its SQLSTATE
-   --  @param Code its code
-   --  @param Message its message
+   --  @param State the SQLSTATE of the error
+   --  @param Code the code of the error
+   --  @param Message the message of the error
    --  @param Origin the database to report as the origin
    --  @exception SQL_Error always
 
    procedure Drop_Connection with No_Return;
-   --  Raises the error for a server that has stopped responding.
+   --  Raises the error that a driver raises when its server has stopped responding.
    --  @exception SQL_Error always, with state 08006
 
 end Appserver.SQL.Injected_Errors;
