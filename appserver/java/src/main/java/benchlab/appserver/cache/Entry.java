@@ -4,8 +4,8 @@ package benchlab.appserver.cache;
 import java.util.Objects;
 
 /**
- * A value in a cache and its expiry time. The fields are final, so that an entry published by a
- * data race is seen complete.
+ * A value in a cache and its expiry time. The fields are final, so a thread sees a complete entry
+ * even if the entry was published through a data race.
  */
 final class Entry<K, V> {
 

@@ -2,8 +2,8 @@
 package benchlab.appserver.cache;
 
 /**
- * A loader failed, with its exception as the cause, or waited for itself, in which case there is no
- * cause.
+ * Thrown if a loader failed, with the loader's exception as the cause, or if a loader waited for
+ * itself, without a cause.
  */
 public final class LoadException extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -20,7 +20,7 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     abstract void putEntries(Map<? extends K, ? extends V> entries);
 
-    /** Returns the value of the key after the call. */
+    /** Stores a value if the key has none. Returns the value that the key then has. */
     abstract V putIfAbsent(K key, V value);
 
     abstract boolean removeEntry(K key);
@@ -68,8 +68,9 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     /**
      * Stores a loaded value unless its key was changed during the load. Runs under the lock of the
-     * key's bin, so either the change comes later and replaces or removes the value, or the value
-     * is not stored. A value put since then is newer.
+     * key's bin: a later change replaces or removes the value, and after an earlier change the
+     * value is not stored. Returns the key's current value, which is newer, or the loaded value if
+     * the key has none.
      */
     private V keep(K key, Load<V> load, V loaded) {
         var kept = new AtomicReference<V>();

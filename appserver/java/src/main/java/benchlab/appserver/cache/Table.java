@@ -63,7 +63,7 @@ final class Table<K, V> {
         removeFromOrder(entries.remove(order.oldest().key));
     }
 
-    /** Returns the value of the key after the call. */
+    /** Stores a value if the key has none. Returns the value that the key then has. */
     V putIfAbsent(K key, V value) {
         V present = get(key);
         if (present != null) {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * A histogram of times from nanoseconds to an hour, of constant size, which can be merged into
  * another one. Each power of two is divided into 32 buckets of equal width, as in <a
  * href="https://hdrhistogram.github.io/HdrHistogram">HdrHistogram</a>, so the midpoint of a bucket
- * is at most 1.6 % away from the values in it. Any number of threads may use a histogram
+ * is at most 1.6% away from the values in it. Any number of threads may use a histogram
  * concurrently; no value is lost.
  */
 public final class Histogram {

@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
  * get the metrics from {@code /monitor} in the application: a page for a browser, the text format
  * for Prometheus, and JSON for all other clients, such as {@code benchlab logs}. {@code
  * /monitor/page}, {@code /monitor/metrics} and {@code /monitor/json} select a format explicitly.
- * These requests are not counted.
+ * Requests for the metrics are not counted.
  *
  * <p>The metrics contain SQL, paths with keys, and errors. Nobody can see them unless the
  * application grants access, with a token or with a predicate of its own, such as {@link #onPort}.
@@ -117,8 +117,8 @@ public final class MonitorFilter implements Filter {
             Set.of("forwarded", "via", "x-real-ip", "x-client-ip");
 
     /**
-     * Accepts requests that contain the secret token, unless a page of another site sends them
-     * ({@code Sec-Fetch-Site}).
+     * Returns a predicate that accepts requests with the secret token, unless a page of another
+     * site sends them ({@code Sec-Fetch-Site}).
      *
      * @param token the secret
      * @return the predicate
@@ -149,9 +149,9 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Accepts requests that arrive on a dedicated port and fulfill {@link #asksForItself}. Use a
-     * separate connector for the metrics that listens on the loopback address, and to which no
-     * proxy forwards.
+     * Returns a predicate that accepts requests that arrive on a dedicated port and for which
+     * {@link #asksForItself} returns true. Use a separate connector for the metrics, which listens
+     * on the loopback address and to which no proxy forwards requests.
      *
      * @param port the port
      * @return the predicate

@@ -51,8 +51,8 @@ public final class MonitorTexts {
     }
 
     /**
-     * Writes a page for a browser that shows which pages take the most time, and when. The page
-     * loads nothing from other places, so it can be saved and sent.
+     * Writes a page for a browser that shows which pages take the most time, and when. The page is
+     * self-contained, so it can be saved and sent.
      *
      * @param monitor the monitor
      * @param application a name of the application for display; may be empty

@@ -89,7 +89,7 @@ final class Page {
     }
 
     // Hours. Each stored element contains the totals at the start of the hour. The counts of the
-    // hour are the difference to the totals at the start of the next one.
+    // hour are the difference between these totals and those at the start of the next hour.
 
     /**
      * Must be called before each request is counted. The first request of an hour begins that hour.

@@ -60,8 +60,8 @@ final class TimedRequest {
 
     /**
      * Measures CPU time at random intervals of 1 to 2 ms, so that no periodic request is always
-     * missed. A measurement costs as much as a system call. The random numbers are from Marsaglia,
-     * Xorshift RNGs (2003).
+     * missed. A measurement costs a system call. The random numbers are from Marsaglia, Xorshift
+     * RNGs (2003).
      */
     private void readCpu() {
         random ^= random << 13;

@@ -5,8 +5,8 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
 /**
- * Finds leaked leases. The garbage collector enqueues this reference when the token of a slot
- * became unreachable together with its lease.
+ * Finds leaked leases. The garbage collector enqueues this reference when the token of a slot has
+ * become unreachable, together with the lease.
  */
 final class LeakedLease extends WeakReference<Slot.Token> {
 
@@ -31,8 +31,8 @@ final class LeakedLease extends WeakReference<Slot.Token> {
             try {
                 reclaim(((LeakedLease) LOST.remove()).slot);
             } catch (Throwable e) {
-                // Out of memory, or the logger failed. The next lost lease is reclaimed all the
-                // same.
+                // Out of memory, or the logger failed. The next lost lease is reclaimed
+                // nevertheless.
             }
         }
     }

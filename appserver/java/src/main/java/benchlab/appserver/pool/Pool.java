@@ -30,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *       instruction; returning with a {@code reset} hook executes two.
  * </ul>
  *
- * <p>A thread that holds a lease and waits for a second one may deadlock with itself: use a timeout.
+ * <p>A thread that holds a lease and waits for a second one may wait for itself forever: use a timeout.
  *
  * @param <R> the type of the resources
  */
@@ -272,7 +272,7 @@ public final class Pool<R> implements AutoCloseable {
         return start(validBy(System.nanoTime() + timeout, slot));
     }
 
-    /** Returns the first slot, starting with {@code slot}, that is valid in time, or a new one. */
+    /** Returns the first slot that can be validated in time, starting with {@code slot}, or a new slot. */
     private Slot<R> validBy(long deadline, Slot<R> slot)
             throws InterruptedException, TimeoutException {
         Slot<R> next = slot != null ? slot : waitForSlot(deadline - System.nanoTime());
@@ -583,7 +583,7 @@ public final class Pool<R> implements AutoCloseable {
                 });
     }
 
-    /** Applies a change under the lock, and then acts on its consequences outside of the lock. */
+    /** Applies a change under the lock, and then handles its consequences without the lock. */
     private void change(Runnable change) {
         List<Slot<R>> surplus = new ArrayList<>();
         List<Waiter<R>> served = new ArrayList<>();
@@ -714,7 +714,7 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Returns the class of the resource; the text of the resource itself may be secret, or throw.
+     * Returns the name of the resource's class. The resource's own {@code toString} might reveal a secret or throw.
      */
     private static String typeOf(Slot<?> slot) {
         return slot.resource.getClass().getName();

@@ -4,9 +4,9 @@ package benchlab.appserver.pool;
 import java.time.Duration;
 
 /**
- * Statistics of a pool. Totals count from its creation. They are read while threads continue to
- * lease, so a lease that begins or ends during the reading may be included in some of the values
- * only.
+ * Statistics of a pool. Totals are counted since the pool's creation. The values are read while
+ * threads continue to lease, so a lease that begins or ends meanwhile may be included in only some
+ * of them.
  *
  * @param capacity the maximum number of resources
  * @param size the number of resources, including those being created

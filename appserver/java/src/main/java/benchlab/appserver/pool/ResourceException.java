@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.pool;
 
-/** The pool's factory failed; its exception is the cause. */
+/** Thrown if the pool's factory failed. The cause is the factory's exception. */
 public final class ResourceException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -28,7 +28,7 @@ import java.util.concurrent.TimeoutException;
  *     standard output
  * @param maxOutput the maximum number of bytes of each stream to store in memory: those that {@link
  *     #run} and {@link RunningProcess#communicate} return, and unread standard error. Exceeding it
- *     is an {@link OutputLimitException}
+ *     throws an {@link OutputLimitException}
  */
 public record Command(
         List<String> commandLine,

@@ -3,7 +3,7 @@ package benchlab.appserver.process;
 
 import java.io.IOException;
 
-/** A program did not exit with code 0. */
+/** Thrown if a program did not exit with code 0. */
 public final class FailedException extends IOException {
     private static final long serialVersionUID = 1;
 

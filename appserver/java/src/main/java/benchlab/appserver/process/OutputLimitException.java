@@ -4,8 +4,8 @@ package benchlab.appserver.process;
 import java.io.IOException;
 
 /**
- * A program wrote more to a stream than {@link Command#maxOutput} allows to store. The stored
- * output can still be read; the pipe is closed.
+ * Thrown if a program wrote more to a stream than {@link Command#maxOutput} allows to be stored.
+ * The stored output can still be read; the pipe is closed.
  */
 public final class OutputLimitException extends IOException {
     private static final long serialVersionUID = 1;

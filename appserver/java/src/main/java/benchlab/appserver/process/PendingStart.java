@@ -121,8 +121,8 @@ final class PendingStart {
     }
 
     /**
-     * Finds the child that hangs. Checks the list a second time, so that the handle cannot belong
-     * to a later process with the same ID.
+     * Finds the child whose start hangs. Checks the list a second time, so that the handle cannot
+     * belong to a later process with the same ID.
      */
     private Optional<ProcessHandle> hangingChild() {
         return childNumbers().stream()

@@ -72,8 +72,8 @@ final class ProcessGroup {
     }
 
     /**
-     * Returns null if the process has exited or belongs to another user. The result is also empty
-     * while the process executes another program.
+     * Returns the environment of a process; null if the process has exited or belongs to another
+     * user. The result is empty for a process without memory, and during execve(2).
      */
     private static String environment(Path process) {
         return read(process.resolve("environ"));
@@ -81,8 +81,8 @@ final class ProcessGroup {
 
     /**
      * Returns true if the process has an environment although its environment was read as empty, or
-     * will have one shortly. execve(2) sets the start of the code last. Kernel threads and zombies
-     * have no memory. The fields are those of proc_pid_stat(5).
+     * will have one shortly. While execve(2) runs, it sets the start of the code last. Kernel
+     * threads and zombies have no memory. The fields are those of proc_pid_stat(5).
      */
     private static boolean hasEnvironment(Path process) {
         String stat = read(process.resolve("stat"));
@@ -115,8 +115,8 @@ final class ProcessGroup {
         private final Set<ProcessHandle> done = new HashSet<>();
 
         /**
-         * Processes that had no marker in the previous pass. They need no second look, because a
-         * marker is inherited.
+         * Processes that had no marker in the previous pass. They need not be checked again,
+         * because markers are inherited.
          */
         private Set<Path> strangers = Set.of();
 

@@ -4,8 +4,8 @@ package benchlab.appserver.process;
 import java.io.IOException;
 
 /**
- * The program could not be started, for example because it or its directory does not exist. The
- * cause contains the reason.
+ * Thrown if a program could not be started, for example because the program or its directory does
+ * not exist. The cause contains the reason.
  */
 public final class StartException extends IOException {
     private static final long serialVersionUID = 1;

@@ -10,7 +10,7 @@ import jakarta.interceptor.InvocationContext;
 /**
  * Runs inside of {@code @Transactional} and keeps it from committing after a transient error.
  * Jakarta Transactions and EJB commit after a checked exception, so retried work would take effect
- * twice. After an exception that the caller catches, they may roll back without notice.
+ * twice. If the caller catches an exception, they may roll back without reporting it.
  */
 @Retried
 @Interceptor

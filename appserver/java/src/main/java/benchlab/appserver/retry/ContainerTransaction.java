@@ -17,7 +17,7 @@ final class ContainerTransaction {
 
     private static final String JNDI_NAME = "java:comp/TransactionSynchronizationRegistry";
 
-    /** Key of the transaction's resource that stores the fault of a nested call. */
+    /** The key of the transaction resource that holds the exception of a failed nested call. */
     private static final Object FAULT = new Object();
 
     private final Instance<Object> beans;

@@ -2,8 +2,8 @@
 package benchlab.appserver.retry;
 
 /**
- * The idempotency key was used for another request before. This is an error of the client, and the
- * call had no effect. An HTTP server responds with status 422. The fault is {@link Fault#PERMANENT}.
+ * Thrown if the idempotency key was already used for another request. This is a client error, and the call had no
+ * effect. An HTTP server responds with status 422. The fault is {@link Fault#PERMANENT}.
  */
 public final class KeyReusedException extends RuntimeException {
     private static final long serialVersionUID = 1;

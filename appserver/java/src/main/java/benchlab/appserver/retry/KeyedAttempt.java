@@ -10,7 +10,7 @@ import java.sql.SQLException;
  * trip. If the key already exists, the commit fails and the work is undone.
  *
  * <p>After an attempt with an unknown outcome the key comes first, so that the work is not
- * repeated, and so that this attempt waits for one that is still committing.
+ * repeated, and so that this attempt waits for an earlier one that is still committing.
  */
 final class KeyedAttempt<T, X extends Exception> {
 
@@ -73,7 +73,10 @@ final class KeyedAttempt<T, X extends Exception> {
         }
     }
 
-    /** Returns true if the work may already be committed, and no other attempt will find out. */
+    /**
+     * Returns true if the work may already be committed, and no later attempt will find out whether
+     * it was.
+     */
     private static boolean isAnsweredByKey(Exception failure) {
         Fault fault = Faults.of(failure);
         return switch (fault) {

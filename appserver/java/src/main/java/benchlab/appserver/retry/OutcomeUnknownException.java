@@ -2,9 +2,9 @@
 package benchlab.appserver.retry;
 
 /**
- * The connection was lost during the commit, or possibly during it, so the work may or may not have
- * been committed. The cause is the exception of the driver or container, even if it says that the
- * transaction was rolled back, or the exception that kept the last retry from finding out.
+ * Thrown if the connection was lost, possibly during the commit, so the work may or may not have
+ * been committed. The cause is the exception of the driver or container, even if its message says
+ * that the transaction was rolled back, or the exception that kept the last retry from finding out.
  */
 public final class OutcomeUnknownException extends RuntimeException {
     private static final long serialVersionUID = 1;

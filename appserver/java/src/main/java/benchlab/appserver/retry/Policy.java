@@ -157,7 +157,7 @@ public record Policy(
     }
 
     /**
-     * Returns a copy for work that may or may not take effect twice.
+     * Returns a copy that sets whether the work may take effect twice.
      *
      * @param may true if the work may take effect twice
      * @return the policy

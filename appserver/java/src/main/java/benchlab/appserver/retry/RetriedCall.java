@@ -100,7 +100,7 @@ final class RetriedCall implements AutoCloseable {
     /**
      * Records that a transaction without a key was or may have been committed. If it was nested in
      * another transaction, or its outcome is unknown, the work must not be run again. Transactions
-     * that are committed one after another are up to the work: the earlier ones may only read.
+     * that are committed one after another do not count, because the earlier ones may only read.
      */
     static void noteCommit(boolean isKnown) {
         RetriedCall call = CURRENT.get();
@@ -135,8 +135,8 @@ final class RetriedCall implements AutoCloseable {
 
     /**
      * Records that this thread's attempt began by inserting the call's key. If the key did not
-     * exist, no earlier attempt took effect. An attempt whose key comes last still may, if this one
-     * is rolled back.
+     * exist, no earlier attempt took effect. An earlier attempt that inserts its key last may still
+     * take effect if this attempt is rolled back.
      *
      * @param isTaken true if the key was inserted
      * @throws OutcomeUnknownException if a nested transaction of an earlier attempt took effect, so

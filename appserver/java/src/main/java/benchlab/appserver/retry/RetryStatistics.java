@@ -10,8 +10,8 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Statistics of {@link RetryMetrics}. They are read while calls continue, so a call in progress may
- * be included in some of the values only.
+ * Statistics of {@link RetryMetrics}. The values are read while calls continue, so a call in
+ * progress may be included in only some of them.
  *
  * @param calls the number of calls, excluding nested calls
  * @param faults the number of failed attempts by fault; contains all faults

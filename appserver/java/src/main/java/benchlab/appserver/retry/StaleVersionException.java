@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.retry;
 
-/** The record was changed or deleted after it was read. */
+/** Thrown if the record was changed or deleted after it was read. */
 public final class StaleVersionException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

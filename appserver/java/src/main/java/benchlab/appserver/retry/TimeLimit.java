@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Aborts a connection after a time, so that a thread that waits for its server fails. A driver may
- * also hang while it opens a connection. That runs on another thread, which closes connections that
- * arrive too late.
+ * Aborts a connection after a time limit, so that a thread that waits for the server fails. Because
+ * a driver may also hang while it opens a connection, another thread opens it, and closes it if it
+ * is established too late.
  */
 final class TimeLimit implements AutoCloseable {
 

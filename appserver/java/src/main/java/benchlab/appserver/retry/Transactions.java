@@ -110,8 +110,8 @@ public final class Transactions {
     }
 
     /**
-     * Runs work with another ending, unless the transaction is nested. The ending stores a key or
-     * changes nothing.
+     * Runs work, and then {@code ending}, which stores the idempotency key or changes nothing. In a
+     * nested transaction, {@code ending} is ignored.
      */
     <T, X extends Exception> T run(TransactionWork<T, X> work, Ending<T> ending)
             throws SQLException, X {
