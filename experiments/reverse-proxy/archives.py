@@ -27,7 +27,7 @@ DOUBTFUL = {".bak", ".dump", ".old", ".orig", ".php", ".save", ".sql"}
 
 
 class ArchiveError(Exception):
-    """The archive cannot be used; the message contains the reason."""
+    """Raised if the archive cannot be used; the message contains the reason."""
 
 
 def explode(archive: Path, folder: Path, context: str | None = None) -> list[Application]:
@@ -69,7 +69,7 @@ def _is_shared(one: Application, path: str, applications: list[Application]) -> 
 
 
 def _default_context(stem: str) -> str:
-    """Tomcat's rule: ROOT is the root, `a#b` is /a/b, and the text after `##` is a version."""
+    """Returns the context path by Tomcat's rule: ROOT is the root, `a#b` is /a/b, and text after `##` is a version."""
     name = stem.split("##")[0]
     return "" if name == "ROOT" else "/" + name.replace("#", "/")
 
@@ -117,7 +117,7 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _copy(source, target, size: int, archive: Path) -> None:
-    """Copies at most the size in the entry."""
+    """Copies at most `size` bytes, the size that the archive declares for the entry."""
     left = size
     while piece := source.read(min(1 << 20, left + 1)):
         left -= len(piece)
@@ -171,7 +171,7 @@ def static_files(application: Application) -> list[str]:
 
 
 def sources(application: Application) -> list[str]:
-    """Returns JSP pages, classes and archives in places that visitors can request, as paths within the application."""
+    """Returns JSP pages, classes and archives that visitors could request, as paths within the application."""
     found = ("/" + path.relative_to(application.folder).as_posix() for path in sorted(application.folder.rglob("*"))
              if path.suffix.lower() in DYNAMIC and path.is_file())
     return [path for path in found if not is_refused(path) and not is_inside(path)]

@@ -15,7 +15,7 @@ import stack
 
 
 class ConfigurationError(Exception):
-    """The written files cannot be used; the message contains the reason."""
+    """Raised if the written files cannot be used; the message contains the reason."""
 
 
 @dataclass(frozen=True)

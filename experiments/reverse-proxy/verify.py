@@ -37,7 +37,7 @@ TIMEOUT_S = 120
 
 
 class VerificationError(Exception):
-    """A check failed; the message contains the reason."""
+    """Raised if a check failed; the message contains the reason."""
 
 
 class Answer(NamedTuple):

@@ -40,7 +40,7 @@ func (l *Latencies) Done() {
 	l.last = now
 }
 
-// Finish ends the last operation unless Done did. Only the time of a histogram without counts is reported.
+// Finish ends the last operation unless Done did. If the histogram has no counts, only its start and end are reported.
 func (l *Latencies) Finish() {
 	if l.last == l.start {
 		l.last = monotonic()

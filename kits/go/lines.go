@@ -121,7 +121,7 @@ func (r *reply) with(key string, value any) *reply {
 	return r
 }
 
-// -- Percent-coding ----------------------------------------------------------------------------
+// -- Percent-encoding --------------------------------------------------------------------------
 
 // standsForItself returns true if a byte of a value does not have to be encoded.
 func standsForItself(c byte) bool {

@@ -46,7 +46,7 @@ type Work struct {
 	Metrics   map[string]float64 // metrics of the experiment, finite and less than 10^17
 }
 
-// Add adds a value to the check and one to the units.
+// Add adds value to Check and 1 to Units.
 func (w *Work) Add(value int64) {
 	w.Check += uint64(value)
 	w.Units++

@@ -36,7 +36,7 @@ package body Unsafe_Copied_Maps is
    function Copy_Of (Old : Reference) return not null Element_Access is
      (if Old.Is_Null then new Hashed_Maps.Map else new Hashed_Maps.Map'(Old.Value));
 
-   --  Detecting another writer would require a Compare_And_Set
+   --  Only a Compare_And_Set could detect another writer
 
    overriding procedure Put (Self : in out Unsafe_Copied_Map; Key, Element : Unsigned_64) is
       Now  : Reference;

@@ -129,8 +129,8 @@ static int is_key(struct cds_lfht_node *linked, const void *key)
     return caa_container_of(linked, node, linked)->key == *(const uint64_t *)key;
 }
 
-/* Returns as many bits as there are buckets. cds_lfht uses the low bits, but the best bits of this hash
- * are the high ones. */
+/* Returns the high bits of a hash, as many as the index of a bucket has. cds_lfht uses the low bits of its hash, but
+ * the best bits of this one are the high ones. */
 static inline unsigned long hash(const cache *cache, uint64_t key)
 {
     return table_hash(key, cache->bits);

@@ -21,7 +21,7 @@ class SharedMap(Protocol):
 
 class ConcurrentMap:
     """A plain dict: each of its operations is atomic, because it is one step of the interpreter, which holds
-    its lock."""
+    the global interpreter lock."""
 
     is_safe = True
 

@@ -76,7 +76,7 @@ def write(opening: Opening) -> Iterator[Perform]:
 
 @contextmanager
 def wait(opening: Opening) -> Iterator[Perform]:
-    """One thread reads while another one writes continuously."""
+    """Measures reads by one thread while another one writes continuously."""
     entries = shared_map(opening.text("scheme"), ENTRIES_MAX)
     keys = uniform(opening.inputs, ENTRIES_MAX)
 
@@ -126,7 +126,7 @@ def peak() -> int:
 
 @contextmanager
 def lost(opening: Opening) -> Iterator[Perform]:
-    """Threads put 1,000 new keys into a map with 1,000 entries."""
+    """Measures lost entries: threads put 1,000 new keys into a map that already has 1,000 entries."""
     scheme = opening.text("scheme")
     entries = shared_map(scheme, OLD_KEYS)
 

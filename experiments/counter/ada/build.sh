@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Ada subject of the counter experiment, build/counter/ada/subject, and writes the loops of
-# its increments beside it.
+# its increments next to it.
 set -eu
 cd "$(dirname "$0")/../../.."
 out=build/counter/ada

@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
-// A page that uses so many classes, each in a file of its own that is loaded when it is first used.
+// A page that uses a given number of classes, each in its own file, which is loaded at the first use.
 declare(strict_types=1);
 
 spl_autoload_register(static function (string $class): void {

@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
-// Loads all classes of the site once, when PHP starts: requests find them there.
+// Loads all classes of the site once, when PHP starts, so that requests need not load them.
 declare(strict_types=1);
 
 foreach (['modules', 'blog/src'] as $folder) {

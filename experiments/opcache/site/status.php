@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
-// What PHP says of its cache, for the proof.
+// Reports the state of the opcode cache, which the subject verifies.
 declare(strict_types=1);
 
 $status = function_exists('opcache_get_status') ? opcache_get_status(false) : false;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Cases in which multiple threads, or a single thread, lease resources of a pool
+--  Cases in which one or more threads lease resources from a pool
 
 with Benchlab.Cases;
 with Benchlab.Fields;

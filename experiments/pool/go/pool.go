@@ -9,7 +9,7 @@ type resource struct {
 	uses   uint64
 }
 
-// pool contains the idle resources. The one that has been idle longest is leased first.
+// pool contains the idle resources. The resource that has been idle longest is leased first.
 type pool chan *resource
 
 func newPool(size uint64) pool {

@@ -60,7 +60,7 @@ private
 
    type Read_Case is limited new Content_Case with record
       File     : Ada.Streams.Stream_IO.File_Type;
-      --  Contains the content; deleted when it is closed
+      --  A temporary file with the content, which is deleted when it is closed
       Received : Memory;
       --  Has room for one extra byte
    end record;

@@ -46,7 +46,7 @@ struct process_case {
 
 /* -- The inputs --------------------------------------------------------------------------- */
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+/* Computes the 64-bit FNV-1a hash (Fowler, Noll, Vo). */
 static uint64_t hash_of(const char *bytes, size_t size)
 {
     uint64_t hash = 0xCBF29CE484222325;

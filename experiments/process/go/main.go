@@ -23,7 +23,7 @@ type operation func(work *lab.Work) error
 // prepare creates a case's inputs. close releases resources other than memory, and may be nil.
 type prepare func(opening *lab.Opening) (do operation, close func() error, err error)
 
-// A processCase is open in a parent of some size.
+// A processCase is an open case, in a parent process of a given size.
 type processCase struct {
 	do          operation
 	release     func() error

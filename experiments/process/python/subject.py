@@ -33,7 +33,7 @@ Operation = Callable[[Metrics], tuple[int, int]]
 
 
 def hash_of(data: bytes) -> int:
-    """Returns FNV-1a (Fowler, Noll, Vo), 64 bits."""
+    """Computes the 64-bit FNV-1a hash (Fowler, Noll, Vo)."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 % 2**64
@@ -177,7 +177,7 @@ def kill(opening: Opening) -> Iterator[Operation]:
 
 
 METRICS = {"read": ["first_byte"], "kill": ["kill_time"], "write_then_read": ["deadlocked"]}
-"""The metrics of a case in addition to leaked resources: means over its operations."""
+"""The metrics of each case, in addition to leaked resources. Each is the mean over the case's operations."""
 
 
 def case(prepare: Callable[[Opening], Iterator[Operation]]) -> Callable[[Opening], Iterator[Perform]]:

@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z0-9 .'"-]{1,32}$/;
 const GREETING = JSON.stringify({ greeting: 'Hello World!' });
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** An invalid request, which gets a response with this status. */
+/** Thrown for an invalid request, to which the server responds with this status. */
 class Refusal extends Error {
   /** @param {number} status @param {Record<string, string>} headers */
   constructor(status, headers = {}) {

@@ -9,7 +9,7 @@ Call = Callable[[Any, int], None]
 
 
 class StaleVersionError(Exception):
-    """Another call changed the record after this one had read it."""
+    """Raised if another call changed the record after this one had read it."""
 
 
 def effect(placeholder: str) -> str:

@@ -3,7 +3,7 @@
  * SQL on MariaDB through its C client library (MariaDB Connector/C), called directly, with prepared statements
  * in the binary protocol and rows read as they arrive. This is the reference for the other languages.
  * With the argument `fewer-trips` transactions begin with their first statement (autocommit is off then): this is
- * faster, and permissible, since nothing depends on the answer to BEGIN. */
+ * faster, and permissible, since nothing depends on the response to BEGIN. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "mariadb_session.h"
@@ -101,7 +101,7 @@ static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
     return open_database(lab, sql);
 }
 
-/* Opens the case with a statement that the argument `statement` says how to handle. */
+/* Opens the case with a statement that is prepared or sent as text, as the argument `statement` specifies. */
 static bool open_either_statement(lab *lab, sql *sql, const char *text)
 {
     strcpy(sql->own.text, text);
@@ -126,7 +126,7 @@ static bool next(session *session, bool *complete)
     return result == 0;
 }
 
-/* Runs the prepared statement, of one or two integer columns. */
+/* Runs the prepared statement, which returns one or two integer columns. */
 static bool fetch_prepared(session *session, unsigned columns, lab_work *work)
 {
     bool complete;
@@ -181,7 +181,7 @@ static bool update(session *session, MYSQL_STMT *statement, int32_t amount, int3
     return execute(session, statement);
 }
 
-/* Called after the settings were read: they are the settings with which every case begins. */
+/* Called after the settings were read, so that the reported settings are the same for every case. */
 static bool open_transactions(lab *lab, session *session)
 {
     return !fewer_trips || mysql_autocommit(session->db, 0) == 0 || refuse(session) || failed(lab, session);

@@ -165,7 +165,7 @@ static inline bool find_address(lab *lab, address *to)
     return true;
 }
 
-/* Runs a statement as text, of one or two integer columns. */
+/* Runs a statement as text, which returns one or two integer columns. */
 static inline bool fetch_text(session *session, const char *text, unsigned columns, lab_work *work)
 {
     if (!query(session, text))

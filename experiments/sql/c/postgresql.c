@@ -2,9 +2,9 @@
  *
  * SQL on PostgreSQL through libpq, called directly. Parameters and results are in PostgreSQL's binary
  * format, except for texts without parameters: they use the simple protocol, which needs one message
- * where the extended one needs five, and which answers in text. This is the reference for the other
+ * where the extended one needs five, and which returns text. This is the reference for the other
  * languages. With the argument `fewer-trips` BEGIN is sent with the first statement of a transaction, in one
- * message: this is faster, and permissible, since nothing depends on the answer to BEGIN. */
+ * message: this is faster, and permissible, since nothing depends on the response to BEGIN. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "postgresql_session.h"
@@ -85,8 +85,8 @@ static PGresult *next_result(PGconn *db)
     return result;
 }
 
-/* Sends BEGIN and a prepared statement in one message and waits for both answers. Returns the one that failed, or
- * the last. */
+/* Sends BEGIN and a prepared statement in one message, and waits for both results. Returns the failed result, or
+ * else the last one. */
 static PGresult *begin_with(PGconn *db, const char *name, int count, const char *const *values,
                             const int *lengths, const int *binary)
 {
@@ -176,7 +176,7 @@ static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
     return open_database(lab, sql);
 }
 
-/* Opens the case with a statement that the argument `statement` says how to handle. */
+/* Opens the case with a statement that is prepared or sent as text, as the argument `statement` specifies. */
 static bool open_either_statement(lab *lab, sql *sql, const char *text)
 {
     bool prepared;

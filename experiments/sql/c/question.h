@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The common part of the cases on every database: their parameters, their inputs, and the numbers that a
- * row's values are folded to. */
+ * Code shared by the cases on all databases: their parameters, their inputs, and the folding of a row's values
+ * to numbers. */
 #ifndef QUESTION_H
 #define QUESTION_H
 
@@ -13,7 +13,7 @@ enum { MAX_CONNECTIONS = 1024 };
  * cache. */
 #define NO_STATEMENT_CACHE "0"
 
-/* What is bound in operation k, at k % LAB_INPUTS; s is the value of the seeded sequence at this position. */
+/* The values to bind: operation k uses those at k % LAB_INPUTS. s is the seeded sequence's value at this index. */
 typedef struct inputs {
     int32_t ids[LAB_INPUTS];     /* 1 + s mod rows */
     int32_t others[LAB_INPUTS];  /* 1 + (s >> 32) mod rows: the row that a transfer adds to */
@@ -28,7 +28,7 @@ void fill_values(lab *lab, inputs *inputs);
 /* Returns the path or the address in the argument `target`, which must begin with the scheme. */
 bool open_target(lab *lab, const char *scheme, const char **target);
 
-/* Sets *prepared to whether the argument `statement` is prepared; otherwise it is text. */
+/* Sets *prepared to true if the argument `statement` is "prepared", and to false if it is "text". */
 bool open_prepared(lab *lab, bool *prepared);
 
 /* Returns the sum of a text's Unicode code points; it must be valid UTF-8. */

@@ -75,7 +75,7 @@ static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
     return open_database(lab, sql) && open_statement(lab, &sql->own);
 }
 
-/* Opens the database with a statement that statement= says how to handle. */
+/* Opens the database with a statement that is prepared once or each time, as the argument `statement` specifies. */
 static bool open_either_statement(lab *lab, sql *sql, const char *text)
 {
     strcpy(sql->own.text, text);

@@ -109,7 +109,7 @@ static inline bool read_settings(lab *lab, const session *session)
     return true;
 }
 
-/* Runs the session's statement, of one integer column. */
+/* Runs the session's statement, which returns one integer column. */
 static inline bool fetch_column(session *session, lab_work *work)
 {
     for (; sqlite3_step(session->statement) == SQLITE_ROW; work->units++)
@@ -117,7 +117,7 @@ static inline bool fetch_column(session *session, lab_work *work)
     return end(session);
 }
 
-/* For each operation: connects, runs the session's text, of one integer column, and disconnects. */
+/* For each operation: connects, runs the session's text, which returns one integer column, and disconnects. */
 static inline bool connect_each(lab *lab, session *own, const char *path, uint64_t operations, lab_work *work)
 {
     for (uint64_t k = 0; k < operations; k++)

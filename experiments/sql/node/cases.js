@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subjects of all three databases share: how a case is opened and closed together with its
-// connections, its inputs from the seeded sequence, and the folding of values.
+// Code shared by the subjects of all three databases: opening and closing a case with its connections, inputs
+// from the seeded sequence, and the folding of values.
 
 import { UnsupportedError } from 'benchlab-kit';
 
 /** @typedef {import('benchlab-kit').Opening} Opening */
 
 /**
- * How a driver finds the target of `open`, connects to it, reads the settings and disconnects.
+ * A driver: finds the target of `open`, connects to it, reads the settings and disconnects.
  * @template Target, Connection
  * @typedef {{
  *   target: (opening: Opening) => Target,
@@ -26,7 +26,10 @@ export const withConnections = (driver, open) => (opening) =>
   opened(driver, opening, opening.integer('connections', 1, 2 ** 31 - 1),
     (connections) => open(connections, opening));
 
-/** A case that opens and closes connections itself; its settings are read from a connection opened before. */
+/**
+ * A case that opens and closes connections itself; its settings are read over a separate connection that is opened
+ * first.
+ */
 export const withoutConnection = (driver, open) => async (opening) => {
   const { settings, close } = await opened(driver, opening, 1, () => null);
   await close();
@@ -50,14 +53,14 @@ async function opened(driver, opening, count, open) {
   }
 }
 
-/** Returns the argument `target`, which must be of the database that the subject serves. */
+/** Returns the argument `target`, which must name the subject's database. */
 export function targetOf(opening, scheme) {
   const target = opening.text('target');
   if (!target.startsWith(scheme)) throw new UnsupportedError(`the target is not ${scheme}…`);
   return target;
 }
 
-/** Returns whether statements are prepared; otherwise they are sent as text. */
+/** Returns true if statements are prepared, and false if they are sent as text. */
 export function isPrepared(opening) {
   const statement = opening.text('statement');
   if (statement !== 'prepared' && statement !== 'text') {

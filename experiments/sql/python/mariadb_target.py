@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of mysqlclient and PyMySQL, in addition to the DB-API."""
+"""Code shared by mysqlclient and PyMySQL, in addition to the DB-API."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

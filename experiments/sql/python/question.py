@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the cases on every database: their parameters, their inputs, and the number that a row
-of test_mixed is folded to."""
+"""Code shared by the cases on all databases: their parameters, their inputs, and the folding of a row of
+test_mixed to a number."""
 
 from datetime import datetime, timedelta
 

@@ -71,7 +71,7 @@ impl Conversation {
         self.reply(reply.with("message", message));
     }
 
-    /// Returns the result of the conversation.
+    /// Returns an error if a stream has failed.
     pub fn end(self) -> io::Result<()> {
         self.ended.unwrap_or(Ok(()))
     }

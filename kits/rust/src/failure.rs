@@ -24,17 +24,17 @@ pub(crate) enum Code {
 }
 
 impl Failure {
-    /// Reports a missing or malformed argument, or a command that is unknown or out of order.
+    /// Creates a failure for a missing or malformed argument, or for a command that is unknown or out of order.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Code::Usage, message.into(), None)
     }
 
-    /// Reports a case or parameter that this subject does not support.
+    /// Creates a failure for a case or parameter that this subject does not support.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(Code::Unsupported, message.into(), None)
     }
 
-    /// Reports that the work itself failed, with a custom message.
+    /// Creates a failure of the work itself, with a custom message.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Code::Failed, message.into(), None)
     }

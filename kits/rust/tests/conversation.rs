@@ -203,7 +203,7 @@ fn does_nothing_so_many_times() {
     );
 }
 
-/// The sums that the kits in other languages compute, too.
+/// Expects the same sums as the tests of the kits in other languages.
 #[test]
 fn begins_the_sequence_anew_in_each_batch() {
     for (operations, check) in [

@@ -81,7 +81,7 @@ fn reads(opening: &Opening) -> Result<u64, Failure> {
     }
 }
 
-/// The check is the sum of the values that were written, plus the value that is found for the last key.
+/// Replaces entries. The check is the sum of the values written, plus the value found for the last key.
 fn write(opening: Opening) -> Result<Closed, Failure> {
     let entries = opening.integer("entries", 1..=ENTRIES_MAX)?;
     let map = map_of(&opening, entries)?;
@@ -98,7 +98,7 @@ fn write(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// One thread reads while another one writes continuously.
+/// Measures reads by one thread while another one writes continuously.
 fn wait(opening: Opening) -> Result<Closed, Failure> {
     let map = map_of(&opening, ENTRIES_MAX)?;
     let keys = trace::uniform(opening.inputs(), ENTRIES_MAX);
@@ -135,7 +135,7 @@ fn wait(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
-/// Threads put 1,000 new keys into a map with 1,000 entries.
+/// Measures lost entries: threads put 1,000 new keys into a map that already has 1,000 entries.
 ///
 /// For a safe scheme the check is the number of entries found; the metric is the number of missing entries per 1,000.
 fn lost(opening: Opening) -> Result<Closed, Failure> {

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The number of keys that [`zipf`] draws from.
 pub const ZIPF_KEYS: u64 = 10_000;
 
-/// One operation.
+/// One operation of a trace.
 #[derive(Clone, Copy)]
 pub struct Access {
     /// The key.

@@ -104,7 +104,7 @@ impl Counter for Unsafe {
     }
 }
 
-/// The same, but the compiler may keep the value in a register.
+/// Like `Unsafe`, but the compiler may keep the value in a register.
 #[derive(Default)]
 pub struct UnsafePlain(CachePadded<UnsafeCell<u64>>);
 

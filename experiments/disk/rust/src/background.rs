@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// The way in which the background is throttled.
+/// The method of throttling the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// Not throttled.
@@ -84,7 +84,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Creates the files that the background reads. Returns an error if it cannot be throttled in this way here.
+    /// Creates the files that the background reads. Returns an error if this machine cannot throttle the background in
+    /// this way.
     pub fn prepare(kind: Kind, folder: &Path, held: Held) -> Result<(), Failure> {
         if held == Held::Group {
             Group::new(folder).map_err(|error| {
@@ -144,7 +145,7 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // Otherwise the wait below would include I/O that is throttled by the group.
+        // Lifts the limit first: otherwise the wait below would include I/O that the group throttles.
         if let Some(group) = &self.group {
             let _ = group.limit(None);
         }

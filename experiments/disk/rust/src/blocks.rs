@@ -60,7 +60,7 @@ impl Drop for Buffer {
     }
 }
 
-/// SplitMix64 of a number: consecutive numbers result in positions all over a file.
+/// Mixes a number with SplitMix64, so that consecutive numbers yield positions all over a file.
 pub fn mixed(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -107,7 +107,7 @@ pub fn large_file(folder: &Path, name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The way in which a file is opened so that reads do not come from the page cache.
+/// The method of bypassing the page cache when a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uncached {
     /// The file system supports O_DIRECT.

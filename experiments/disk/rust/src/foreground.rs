@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A wait that users notice, in ns.
+/// The shortest wait that users notice, in ns.
 pub const FREEZE: u64 = 100_000_000;
-/// A wait after which users think that the machine hangs, in ns.
+/// The shortest wait after which users think that the machine hangs, in ns.
 pub const LONG_FREEZE: u64 = 1_000_000_000;
 
 /// The number of files in the tree.
@@ -104,11 +104,11 @@ pub struct Foreground {
 /// Results of operations.
 #[derive(Default)]
 pub struct Done {
-    /// Latencies since the time when each operation was due.
+    /// The result of the operations, whose latencies are measured from the time when each was due.
     pub work: Work,
     /// The longest operation of each kind in the pattern.
     pub longest: Vec<(&'static str, u64)>,
-    /// Freezes in the order of time, by kind.
+    /// The freezes of all kinds, in chronological order.
     pub freezes: Vec<Freeze>,
 }
 
@@ -138,7 +138,7 @@ impl Foreground {
         })
     }
 
-    /// Does this many operations, each when it is due. Operations of different kinds do not wait for each other.
+    /// Does this many operations, each at its due time. Operations of different kinds do not wait for each other.
     pub fn at_the_rate(&mut self, operations: u64) -> Result<Done, Failure> {
         if self.appending.metadata()?.len() >= APPENDED {
             self.appending.set_len(0)?;

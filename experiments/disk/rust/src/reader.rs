@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random reads of blocks, one or more at a time.
+//! Random reads of blocks, with a queue depth of 1 or more.
 
 use crate::blocks::{BLOCK, BLOCKS, Buffer, mixed, verify};
 use io_uring::{IoUring, opcode, types};
@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::thread;
 
-/// Reads blocks at random positions of a file, `depth` at a time.
+/// Reads blocks at random positions of a file, with a queue depth of `depth`.
 pub struct Reader {
     file: File,
     /// The state of the generator of offsets; differs between processes.
@@ -19,7 +19,7 @@ pub struct Reader {
 }
 
 enum Way {
-    /// One after another.
+    /// Sequential calls of `pread`.
     Pread,
     /// All reads are submitted to the kernel together.
     Ring(Box<IoUring>),

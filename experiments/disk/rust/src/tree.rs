@@ -53,7 +53,7 @@ impl Tree {
         folder.join(number.to_string())
     }
 
-    /// Creates a file.
+    /// Creates the file with this number, which contains one block.
     pub fn create(&self, number: u64) -> io::Result<()> {
         let mut block = [0; BLOCK];
         fill(&mut block, number);
@@ -86,8 +86,8 @@ impl Tree {
         }
     }
 
-    /// Drops the pages of all files and, as root, the kernel's caches of all files. Returns a word that describes
-    /// what was done.
+    /// Drops the files of this tree from the page cache. As root, also drops the kernel's cached directory entries and
+    /// inodes. Returns a word that describes what was done.
     pub fn forget(&self) -> &'static str {
         for number in 0..self.files {
             if let Ok(file) = File::open(self.path(number)) {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-/// The first command-line argument.
+/// The first command-line argument, which selects this diagnosis.
 pub const WORD: &str = "why";
 
 /// The operations per second, and the duration in seconds.
@@ -98,7 +98,8 @@ impl Seen {
     }
 }
 
-/// Returns the tasks in uninterruptible sleep (state D) with their location in the kernel, without duplicates.
+/// Returns the tasks in uninterruptible sleep (state D) with the kernel functions that they wait in, without
+/// duplicates.
 fn sleeping() -> Vec<String> {
     let mut found = Vec::new();
     for process in numbered("/proc") {

@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
-// The blog: one entry for all of its pages.
+// The blog: the entry point of all its pages.
 declare(strict_types=1);
 
 namespace Site\Blog;

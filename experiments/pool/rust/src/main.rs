@@ -22,7 +22,7 @@ struct HolderFailed;
 /// The metrics of one worker in a batch.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// Leases of resources that another worker held.
+    /// The number of leases of resources that another worker held.
     over: u64,
     /// Operations per second; 0 if there were none.
     rate: f64,

@@ -23,7 +23,7 @@ impl Resource {
     }
 }
 
-/// Leases the most recently returned resource first, or otherwise the one that has been idle longest.
+/// A pool that leases either the most recently returned resource first, or the one that has been idle longest.
 pub struct Pool {
     state: Mutex<State>,
     released: Condvar,

@@ -81,7 +81,7 @@ func (p pooled) Perform(operations uint64) (work lab.Work, err error) {
 	return work, nil
 }
 
-// shared is the same with n concurrent goroutines.
+// shared is like pooled, with n concurrent goroutines.
 type shared struct {
 	*lab.Workers
 	db *sql.DB

@@ -82,7 +82,7 @@ fn number(status: ExitStatus) -> u64 {
     number as u64
 }
 
-/// Returns FNV-1a (Fowler, Noll, Vo), 64 bits.
+/// Computes the 64-bit FNV-1a hash (Fowler, Noll, Vo).
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -12,15 +12,14 @@ import (
 	"benchlab/lab"
 )
 
-// Driver contains what differs between databases.
+// Driver holds the database-specific parts of the cases.
 type Driver struct {
-	// Open returns a pool on a target; if text is true, one that sends each statement as it is, and prepares and
-	// caches none.
+	// Open returns a connection pool for a target. If text is true, the pool sends each statement as text, and prepares
+	// and caches none.
 	Open func(target string, text bool) (*sql.DB, error)
-	// Write returns a statement in the database's syntax: it is passed with `?` for each parameter and with
-	// unquoted names.
+	// Write translates a statement with `?` for each parameter and with unquoted names to the database's syntax.
 	Write func(statement string) string
-	// Settings reports the settings that the pool's connection has.
+	// Settings reports the settings of the pool's connection.
 	Settings func(*lab.Opening, *sql.DB) error
 	// Mixed reads a row of test_mixed and returns the sum of its values.
 	Mixed func(*sql.Row) (int64, error)
@@ -116,8 +115,8 @@ func (d Driver) openPrepared(opening *lab.Opening, connections int, queries ...s
 	return db, prepared, d.report(opening, db)
 }
 
-// openStatement returns a pool of one connection and a statement, either prepared or sent as text, as the
-// argument `statement` says.
+// openStatement returns a pool of one connection and a statement, either prepared or sent as text, as the argument
+// `statement` specifies.
 func (d Driver) openStatement(opening *lab.Opening, query string) (*sql.DB, statement, error) {
 	how, err := opening.Text("statement")
 	if err != nil {

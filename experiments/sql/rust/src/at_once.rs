@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations that are shared among the tasks of several connections.
+//! Operations that are divided among the tasks of multiple connections.
 
 use lab_kit::{Failure, Laps, Work};
 use std::iter::StepBy;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-/// One connection's part of all operations, and its result.
+/// One connection's share of the operations, and its result.
 pub struct Share {
     barrier: Arc<Barrier>,
     operations: StepBy<Range<u64>>,
@@ -17,14 +17,14 @@ pub struct Share {
 }
 
 impl Share {
-    /// Waits until every connection is ready; then this connection's operations begin.
+    /// Waits until every connection is ready. Returns the numbers of this connection's operations.
     pub async fn begin(&mut self) -> StepBy<Range<u64>> {
         self.barrier.wait().await;
         self.laps.start();
         self.operations.clone()
     }
 
-    /// Ends one operation, whose result is this value.
+    /// Records the result of one operation.
     pub fn done(&mut self, value: i32) {
         self.work.add(1, value);
         self.laps.lap();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The common part of the programs of the three targets: the inputs of their cases, the folding of a row of
-//! `test_mixed`, tasks that perform operations concurrently, and the connection to each target.
+//! Code shared by the programs for the three targets: the inputs of their cases, the folding of a row of `test_mixed`,
+//! tasks that perform operations concurrently, and the connection to each target.
 //!
-//! The experiment of pooled connections uses the connection to each target too.
+//! The experiment `pool_sql` also uses the connections.
 
 mod at_once;
 mod inputs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a subject connects to MariaDB, with mysql_async.
+//! Connects a subject to MariaDB with mysql_async.
 
 use crate::{SELECT_1, this_thread};
 use lab_kit::{Closed, Failure, Opening, Work};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a subject connects to PostgreSQL, with tokio-postgres.
+//! Connects a subject to PostgreSQL with tokio-postgres.
 
 use crate::{SELECT_1, this_thread};
 use lab_kit::{Closed, Failure, Opening, Work};

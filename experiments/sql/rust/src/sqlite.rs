@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a subject connects to SQLite, with rusqlite.
+//! Connects a subject to SQLite with rusqlite.
 
 use crate::SELECT_1;
 use lab_kit::{Closed, Failure, Opening, Work};

@@ -66,7 +66,8 @@ package body Session_Tests is
       Assert (Session.Is_Over, "over");
    end In_Order;
 
-   --  The interval is inside the one that the test measures, and does not run backwards
+   --  The reported interval is within the one that the test measures, and does not end before it
+   --  starts
 
    procedure Timing (T : in out Fixture) is
       use Kernel;
@@ -90,7 +91,7 @@ package body Session_Tests is
       end;
    end Timing;
 
-   --  Only a run has metrics
+   --  Only the reply to "run" contains metrics
 
    procedure Measuring (T : in out Fixture) is
       Session : Sessions.Session (Tally.New_Case'Access);

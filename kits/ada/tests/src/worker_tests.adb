@@ -82,7 +82,7 @@ package body Worker_Tests is
       Assert (First.Operations = 0, "forgotten");
    end Recorded;
 
-   --  Waiting for the previous operation counts in the latency, too
+   --  The latency includes the wait for the previous operation
 
    procedure Due (T : in out Fixture) is
       pragma Unreferenced (T);

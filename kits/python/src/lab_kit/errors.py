@@ -4,8 +4,8 @@ means that the work itself failed."""
 
 
 class UsageError(Exception):
-    """The command is unknown or out of order, or an argument is missing or malformed."""
+    """Raised if the command is unknown or out of order, or an argument is missing or malformed."""
 
 
 class UnsupportedError(Exception):
-    """This subject does not support the case or parameter."""
+    """Raised if the subject does not support the case or parameter."""

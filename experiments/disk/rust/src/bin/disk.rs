@@ -182,7 +182,7 @@ fn read(opening: Opening) -> Result<Closed, Failure> {
     of_tree(opening, |tree, number| tree.read(number).map(drop))
 }
 
-/// Does work on the files of a tree, which are not cached at the start of a cold batch.
+/// Opens a case that visits the files of a tree. At the start of a cold batch, the files are not cached.
 fn of_tree(
     mut opening: Opening,
     work: fn(&Tree, u64) -> Result<(), Failure>,
@@ -238,7 +238,7 @@ fn lapped(
     })
 }
 
-/// Counts files, each of which is one unit and adds 1 to the check.
+/// Does operations on files. Each file is one unit of work and adds 1 to the check.
 fn counted(
     operations: u64,
     operation: impl FnMut(u64) -> Result<(), Failure>,

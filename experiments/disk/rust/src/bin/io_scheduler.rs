@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-/// The minimum number of operations for a background. Smaller batches only verify the work.
+/// The minimum number of operations in a batch for which a background is started. Smaller batches only verify the work.
 const FEWEST: u64 = 10;
-/// The time for a background to fill the disk's queue.
+/// The time that a background is given to fill the disk's queue.
 const BEFORE: Duration = Duration::from_millis(250);
 
 fn main() -> ExitCode {
@@ -95,7 +95,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
     }))
 }
 
-/// Runs the work during the background, and records the state of the machine.
+/// Runs the work while the background runs, and records the state of the machine.
 fn with_background(
     kind: Option<background::Kind>,
     folder: &Path,

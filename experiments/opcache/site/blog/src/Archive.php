@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Site\Blog;
 
-/** How many posts there are of each month and of each tag. */
+/** The number of posts by month and by tag. */
 final class Archive
 {
     /** @var array<string, int> */

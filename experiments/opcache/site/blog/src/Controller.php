@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Site\Blog;
 
-/** Which page a request gets. */
+/** Chooses the page for a request. */
 final class Controller
 {
     private const SHOWN = 8;

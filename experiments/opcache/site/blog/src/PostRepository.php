@@ -7,7 +7,7 @@ namespace Site\Blog;
 use DateTimeImmutable;
 use RuntimeException;
 
-/** The posts, each in a file: a head of names and values, a blank line, a text. */
+/** The posts, each in a file: a header of names and values, a blank line, and the text. */
 final class PostRepository
 {
     public function __construct(private string $folder, private Markup $markup)

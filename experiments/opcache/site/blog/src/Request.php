@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Site\Blog;
 
-/** What was asked for. */
+/** A parsed request. */
 final class Request
 {
     public function __construct(

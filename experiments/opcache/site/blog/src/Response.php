@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Site\Blog;
 
-/** A page, and what it is sent with. */
+/** A page with its status and headers. */
 final class Response
 {
     /** @param array<string, string> $headers */

@@ -42,8 +42,8 @@ func open(target string, _ bool) (*sql.DB, error) {
 	if !ok {
 		return nil, lab.Unsupported("the target is not sqlite:PATH")
 	}
-	// A missing file is not created. The driver sets synchronous to NORMAL on each connection unless told
-	// otherwise; here it sets it to SQLite's own default instead.
+	// A missing file is not created. By default, the driver would set synchronous to NORMAL on each connection;
+	// FULL is SQLite's own default.
 	return sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=rw&_synchronous=FULL")
 }
 

@@ -241,7 +241,7 @@ async fn points(
     Ok(share.end())
 }
 
-/// Returns the text with the value instead of its parameter, as the driver writes it.
+/// Returns the text with its parameter replaced by the value, as the driver formats it.
 fn with(text: &str, value: i32) -> String {
     text.replace('?', &Value::from(value).as_sql(false))
 }

@@ -223,10 +223,10 @@ fn connections(mut opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// One connection's part of a batch: the numbers of its operations.
+/// One connection's share of a batch: the numbers of its operations.
 type Share = StepBy<Range<u64>>;
 
-/// Runs a thread of `connections`. Its first result says that it is ready.
+/// Runs a thread of `connections`. Its first result signals that it is ready.
 fn work_until_closed(
     connection: Connection,
     ids: &Inputs<i32>,

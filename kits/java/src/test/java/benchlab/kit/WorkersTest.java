@@ -119,7 +119,7 @@ class WorkersTest {
         }
     }
 
-    /** A worker that waits for the previous operation also counts as waiting here. */
+    /** The latency of an operation includes the time that it waits for the previous operation. */
     @Test
     void countsLatenciesFromWhenOperationsAreDue() throws Exception {
         Worker slowAtFirst =

@@ -51,7 +51,7 @@ interface SharedMap {
         };
     }
 
-    /** A cache of appserver/java. */
+    /** A cache from appserver/java. */
     record CachedMap(Cache<Long, Long> cache) implements SharedMap {
         CachedMap(Cache<Long, Long> cache, Map<Long, Long> initial) {
             this(cache);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bag in which HikariCP, a pool of database connections, stores them.
+// The ConcurrentBag in which HikariCP, a connection pool, stores its connections.
 package benchlab.pool;
 
 import com.zaxxer.hikari.util.ConcurrentBag;

@@ -23,8 +23,8 @@ final class Left {
 
     /**
      * Returns the number of open descriptors in excess of {@code before}: the minimum within 100 ms, because the JVM
-     * opens files of its own, and its reaper closes the streams of a child after its exit. The same may have been true
-     * of the earlier count.
+     * opens files of its own, and its reaper closes the streams of a child after its exit. The earlier count may be too
+     * high for the same reasons.
      */
     static int descriptorsBeyond(int before) throws InterruptedException {
         int fewest = descriptors();

@@ -7,8 +7,8 @@ import benchlab.kit.Refusal;
 import java.nio.ByteBuffer;
 
 /**
- * The memory is outside of the heap, so that the garbage collector does not process it, and is
- * released by closing this object.
+ * Allocates the memory outside the heap, so that the garbage collector does not process it. Closing
+ * this object releases the memory.
  */
 final class Parent implements AutoCloseable {
 

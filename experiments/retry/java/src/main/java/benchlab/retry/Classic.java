@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * Retries a call immediately after any database error or stale version. Only after a lost
- * connection it sleeps first.
+ * Retries a call immediately after any database error or stale version. It sleeps first only after
+ * a lost connection.
  */
 final class Classic {
 

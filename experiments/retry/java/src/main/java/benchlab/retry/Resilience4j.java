@@ -19,7 +19,7 @@ final class Resilience4j {
         return "Resilience4j " + Retry.class.getPackage().getImplementationVersion();
     }
 
-    /** Creates a variant with delays of 10, 20 and 40 ms, each randomized by ±50 %. */
+    /** Creates a variant with delays of 10, 20 and 40 ms, each randomized by ±50%. */
     static Variant variant() {
         var config =
                 RetryConfig.custom()

@@ -16,8 +16,8 @@ import java.util.Map;
 
 final class Connections implements Case {
     /**
-     * The executions after which a statement is prepared: pgjdbc prepares it at the fifth, others
-     * at the first.
+     * The number of executions after which every driver has prepared a statement: pgjdbc prepares
+     * it at the fifth, the others at the first.
      */
     private static final int EXECUTIONS = 5;
 

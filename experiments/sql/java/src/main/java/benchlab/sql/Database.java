@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between the databases; the cases are the same for all databases.
+// The database-specific code; the cases are the same for all databases.
 package benchlab.sql;
 
 import java.sql.Connection;
@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.util.Map;
 import java.util.Properties;
 
-/** The database of a case: how to connect to it, and what is specific to it. */
+/** The database of a case: its driver, its settings, and its database-specific SQL. */
 public abstract class Database {
     private final Driver driver;
     private final String url;
@@ -24,14 +24,14 @@ public abstract class Database {
     }
 
     /**
-     * Asks the driver itself, because {@link java.sql.DriverManager} would load all drivers on the
-     * class path.
+     * Connects through the driver itself, because {@link java.sql.DriverManager} would load all
+     * drivers on the class path.
      */
     public final Connection connect() throws SQLException {
         return driver.connect(url, properties);
     }
 
-    /** Returns a property's value in the driver: the value that was set, or its default. */
+    /** Returns the value of a driver property: the value that was set, or the default. */
     final String property(String name) throws SQLException {
         for (DriverPropertyInfo known : driver.getPropertyInfo(url, properties)) {
             if (known.name.equals(name)) {
@@ -50,8 +50,7 @@ public abstract class Database {
     }
 
     /**
-     * Returns the name of the column {@code nothing} of {@code test_mixed}, as it is written in a
-     * query.
+     * Returns the name of the column {@code nothing} of {@code test_mixed}, quoted if necessary.
      */
     String nothing() {
         return "nothing";

@@ -10,9 +10,9 @@ import org.postgresql.Driver;
 import org.postgresql.util.DriverInfo;
 
 /**
- * The driver prepares a statement on the server at its fifth execution, and sends its text before.
- * In text mode it never prepares one (prepareThreshold=0), and does not cache the statements that
- * the driver has parsed.
+ * The driver prepares a statement on the server at its fifth execution, and sends its text until
+ * then. In text mode it never prepares one (prepareThreshold=0), and does not cache parsed
+ * statements.
  */
 final class Postgresql extends Server {
     private static final Map<String, String> PREPARED = Map.of("sslmode", "disable");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// select: the first n rows of the table, each iterated, both columns decoded.
+// select: iterates over the first n rows of the table, and decodes both columns.
 package benchlab.sql;
 
 import benchlab.kit.Result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the servers share: the format of their targets, and the query for their settings.
+// Code shared by the database servers: the format of their targets, and the query for their settings.
 package benchlab.sql;
 
 import benchlab.kit.Arguments;

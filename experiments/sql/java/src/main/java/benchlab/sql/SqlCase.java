@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases that measure with one connection share.
+// The common base of the cases that measure with one connection.
 package benchlab.sql;
 
 import benchlab.kit.Case;

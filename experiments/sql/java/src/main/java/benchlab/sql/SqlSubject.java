@@ -20,7 +20,7 @@ import java.util.Map;
 public record SqlSubject(String name, String library, Opener opener) implements Subject {
 
     /**
-     * Opens a database as the arguments of {@code open} describe it, without connecting to it yet.
+     * Opens the database that the arguments of {@code open} specify, without connecting to it yet.
      */
     @FunctionalInterface
     public interface Opener {

@@ -105,10 +105,10 @@ final class Sqlite extends Database {
     }
 
     /**
-     * Returns the driver's defaults, except for these pragmas and two more settings. By default the
-     * driver creates a missing file, which would hide a wrong target. It also prepares and runs
-     * SELECT last_insert_rowid() after every INSERT, in case the program requests generated keys,
-     * which no case does.
+     * Returns the connection properties: the given pragmas, and two settings that override the
+     * driver's defaults. By default the driver creates a missing file, which would hide a wrong
+     * target. It also prepares and runs SELECT last_insert_rowid() after every INSERT, in case the
+     * program requests generated keys, which no case does.
      */
     private static Properties properties(Map<String, String> pragmas) {
         var properties = new Properties();

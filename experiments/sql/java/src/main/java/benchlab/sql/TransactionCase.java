@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases share in which one operation is a transaction of several statements.
+// The common base of the cases in which each operation is a transaction of multiple statements.
 package benchlab.sql;
 
 import benchlab.kit.Result;

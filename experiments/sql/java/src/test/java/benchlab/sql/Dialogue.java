@@ -31,8 +31,7 @@ record Dialogue(TestDatabase database) {
     }
 
     /**
-     * As {@code answers}, but requires that the first reply is that the case was opened, and
-     * returns the other replies.
+     * Requires that the first reply confirms that the case is open, and returns the other replies.
      */
     List<String> work(String selection, String... commands) throws Exception {
         List<String> replies = answers(selection, commands);

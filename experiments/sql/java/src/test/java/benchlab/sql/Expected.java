@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs that a batch should use for seed 7, computed in another way than in the kit.
+// The inputs that a batch should use for seed 7, computed independently of the kit.
 package benchlab.sql;
 
 import java.math.BigInteger;

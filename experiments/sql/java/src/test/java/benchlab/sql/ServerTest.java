@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the conversion of the lab's target to the driver's URL and properties; no server is needed.
+// Tests the conversion of benchlab's target to the driver's URL and properties; no server is needed.
 package benchlab.sql;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;

@@ -94,8 +94,7 @@ class SqlSubjectTest {
     }
 
     /**
-     * A transaction of one row, of several rows, of two statements, and one for each change of the
-     * schema.
+     * Tests transactions of one row, of multiple rows, of two statements, and one for each schema change.
      */
     @ParameterizedTest
     @CsvSource({
@@ -146,8 +145,7 @@ class SqlSubjectTest {
     }
 
     /**
-     * The library's own error message reaches the lab, and the next case finds the subject
-     * unchanged.
+     * The library's own error message reaches benchlab, and the next case finds the subject unchanged.
      */
     @Test
     void failsToOpenWithoutTheTable() throws Exception {
