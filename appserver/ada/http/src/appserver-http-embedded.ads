@@ -57,7 +57,7 @@ package Appserver.HTTP.Embedded is
       Port    : Port_Number := 0;
       Times   : Time_Limits := (others => <>))
      with Pre => not Is_Open or else raise Misuse_Error with "the server is open", Post => Is_Open;
-   --  Starts listening. From here on, the program ignores SIGPIPE.
+   --  Starts listening. From this call on, the program ignores SIGPIPE.
    --  @param Address an IPv4 or IPv6 address to listen on
    --  @param Port a port; 0 lets the system choose one
    --  @param Times the time limits of connections

@@ -56,8 +56,8 @@ private package Appserver.HTTP.Linux is
    --  Sets Result to Failed if the system currently has no descriptor or memory for the connection
 
    procedure Ignore_New_Connections (Listener : Descriptor);
-   --  From here on, the kernel ignores new connections: their clients retry a second later.
-   --  Connections that have already been started must still be accepted.
+   --  Makes the kernel ignore new connections, whose clients retry a second later. Connections that
+   --  have already been started must still be accepted.
 
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)

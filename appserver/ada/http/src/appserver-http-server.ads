@@ -70,7 +70,7 @@ package Appserver.HTTP.Server is
                   or else raise Misuse_Error with
                     "the server is running, or has more loops than workers",
           Post => Self.Is_Running;
-   --  Starts the server with a handler function. From here on, the program ignores SIGPIPE.
+   --  Starts the server with a handler function. From this call on, the program ignores SIGPIPE.
    --  @param Self the server
    --  @param Handle the handler
    --  @param Address an IPv4 or IPv6 address to listen on
@@ -90,7 +90,7 @@ package Appserver.HTTP.Server is
                   or else raise Misuse_Error with
                     "the server is running, or has more loops than workers",
           Post => Self.Is_Running;
-   --  Starts the server with a service. From here on, the program ignores SIGPIPE.
+   --  Starts the server with a service. From this call on, the program ignores SIGPIPE.
    --  @param Self the server
    --  @param Service the service, which must outlive the server
    --  @param Address an IPv4 or IPv6 address to listen on

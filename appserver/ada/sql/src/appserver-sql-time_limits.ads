@@ -72,15 +72,15 @@ private package Appserver.SQL.Time_Limits is
    --  End_Request it no longer can. If Self leaves its scope in between, the connection is lost.
 
    procedure End_Reading (Self : in out Cancellation);
-   --  Ends the access to the connection object, for which Close waits. From here on, the connection
-   --  may be closed, opened again or finalized.
+   --  Ends the access to the connection object, for which Close waits. After this call, the
+   --  connection may be closed, opened again or finalized.
 
    procedure Await_Cancels (On : Connection'Class; Deadline : Ada.Real_Time.Time);
    --  Waits until no Cancel is in progress. If a Cancel is still in progress at Deadline, the
    --  connection is lost, and SQL_Error 08006 is raised.
 
    procedure Begin_Session (On : in out Connection'Class);
-   --  Called at the end of Open. From here on, Cancel can have an operation to stop.
+   --  Called at the end of Open. After this call, Cancel can have an operation to stop.
 
    procedure End_Session (On : in out Connection'Class);
    --  Called by Close. A Cancel in progress does not reach the next session, and a Cancel that

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
  *
  * @param maximumSize the maximum number of values, at least 1; beyond it, the oldest value is
  *     evicted
- * @param timeToLive the time after a write at which a value expires: more than 0, at most 100
- *     years; null if values never expire
+ * @param timeToLive the time from the write of a value until the value expires: more than 0, at
+ *     most 100 years; null if values never expire
  * @param clock the time in nanoseconds from an arbitrary origin; {@link System#nanoTime} except in
  *     tests
  */

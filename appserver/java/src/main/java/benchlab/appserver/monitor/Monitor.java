@@ -134,7 +134,7 @@ public final class Monitor {
 
     /**
      * Names the page of the request that this thread serves, if there is one. Use this for names
-     * that do not follow from the path, such as "GET /articles/{slug}".
+     * that cannot be derived from the path, such as "GET /articles/{slug}".
      *
      * @param name the name of the page
      */

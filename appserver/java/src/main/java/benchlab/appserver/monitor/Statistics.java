@@ -64,7 +64,8 @@ public final class Statistics {
 
     /**
      * Returns the estimated CPU time of the threads. A thread measures the CPU time of at most one
-     * request per millisecond, and that request stands for the previous requests of its page.
+     * request per millisecond, and extrapolates from that request to the previous requests of the
+     * same page.
      *
      * @return the CPU time
      */

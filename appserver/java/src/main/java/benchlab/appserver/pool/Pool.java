@@ -39,7 +39,7 @@ public final class Pool<R> implements AutoCloseable {
     private static final System.Logger LOGGER = System.getLogger(Pool.class.getName());
     private static final long FOREVER = Long.MAX_VALUE;
 
-    /** Threads of all pools that run hooks for leases with a timeout. */
+    /** Threads that run hooks for leases with a timeout, shared by all pools. */
     private static final ExecutorService HELPERS = Executors.newCachedThreadPool(Pool::helper);
 
     private final PoolOptions<R> options;
@@ -51,8 +51,8 @@ public final class Pool<R> implements AutoCloseable {
     /**
      * True if a thread waits or the pool has too many resources. The lock-free path is then closed.
      * A waiting thread sets this flag and then looks for idle slots; a thread that frees a slot
-     * reads the flag afterwards. Both are volatile, so at least one of the two sees the other (the
-     * store-buffering pattern).
+     * reads the flag afterwards. The flag and the slots' states are volatile, so at least one of
+     * the two threads sees the other's write (the store-buffering pattern).
      */
     private volatile boolean attention;
 

@@ -13,8 +13,8 @@ import java.util.Arrays;
 final class Slots<R> {
 
     /**
-     * Where to begin the search. A wrong hint only costs time, so threads may overwrite each
-     * other's hints.
+     * The position at which to begin the search. A wrong hint only costs time, so threads may
+     * overwrite each other's hints.
      */
     private static final class Hint extends Padding {
         private static final VarHandle NEXT;

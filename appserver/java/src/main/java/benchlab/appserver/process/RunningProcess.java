@@ -326,9 +326,9 @@ public final class RunningProcess implements AutoCloseable {
     /**
      * Kills the program, as {@link #kill} does, if it has not exited; waits for its exit, and
      * closes its pipes. If the program has exited, the processes that it started continue to run,
-     * unless one holds a pipe that is read or fed in the background for more than another second. A
-     * program that cannot be killed, for example because it now runs as another user, is left
-     * running after a second.
+     * unless one of them keeps a pipe open, for more than another second, that is read or fed in
+     * the background: all of them are then killed. A program that cannot be killed, for example
+     * because it now runs as another user, is left running after a second.
      */
     @Override
     public void close() {
@@ -355,7 +355,7 @@ public final class RunningProcess implements AutoCloseable {
             } catch (TimeoutException e) {
                 return false;
             } catch (IOException e) {
-                // The stream has ended, which its readers and waiters notice.
+                // The stream has failed, which its readers and the threads that wait for it notice.
             }
         }
         return true;

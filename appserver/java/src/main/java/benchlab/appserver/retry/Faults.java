@@ -97,10 +97,10 @@ public final class Faults {
     private Faults() {}
 
     /**
-     * Returns the class of a failure: the first one other than {@link Fault#PERMANENT} of the
-     * exception, the exceptions chained to it ({@link SQLException#getNextException}) and its
-     * causes. A transaction manager may suppress the {@link XAException} of a failed commit, so
-     * suppressed exceptions of this type count as causes.
+     * Returns the class of a failure. Classifies the exception, the exceptions chained to it
+     * ({@link SQLException#getNextException}) and its causes, and returns the first class other
+     * than {@link Fault#PERMANENT}. A transaction manager may suppress the {@link XAException} of a
+     * failed commit, so suppressed exceptions of this type count as causes.
      *
      * <p>A lost connection is always {@link Fault#CONNECTION_LOST} here. Only {@link Transactions}
      * knows whether it was committing, and then throws {@link OutcomeUnknownException}.

@@ -28,10 +28,10 @@ import java.util.regex.Pattern;
  * created} must be {@code timestamptz}: a {@code timestamp} there is in the time zone of the session
  * that wrote it, and a session in another time zone would delete keys hours early.
  *
- * <p>In PostgreSQL and MariaDB, the key and the result are inserted together with the COMMIT, in one
- * round trip. In other databases, and while the outcome of an attempt is unknown, a transaction
- * begins with the INSERT of its key. A result is read if its key exists, and after failed work, to
- * find out whether the key exists. SQLite must be version 3.24 or later.
+ * <p>In PostgreSQL and MariaDB, the key and the result are inserted together with the COMMIT, in
+ * one round trip. In other databases, and while the outcome of an attempt is unknown, a transaction
+ * begins with the INSERT of its key. The stored result is read if the key exists. It is also read
+ * after failed work, to find out whether the key exists. SQLite must be version 3.24 or later.
  */
 public final class IdempotencyTable {
 
