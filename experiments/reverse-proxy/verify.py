@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 
 class Site:
-    """A port that receives requests over one keep-alive connection."""
+    """A server at a port, to which requests are sent over one keep-alive connection."""
 
     def __init__(self, who: str, port: int, tls: stack.Tls | None = None) -> None:
         self.who = who
@@ -131,8 +131,8 @@ class Proxy:
         self.ask = Site("the proxy", self.port, self.private.tls).ask
 
     def _mark_sources(self) -> None:
-        """Replaces each page by one that does nothing, and whose source contains a marker that reveals it if
-        it is shown."""
+        """Replaces each page by one that does nothing. A marker in its source reveals whether the source is
+        disclosed."""
         for application in self.applications:
             for inside in sources(application):
                 page = IN_XML if inside.lower().endswith((".jspx", ".tagx")) else IN_JSP
@@ -339,7 +339,7 @@ class Proxy:
 
 
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
-"""127.0.0.1, the same as an IPv6 address, and ::1, in the format of proc(5)."""
+"""127.0.0.1, its IPv4-mapped IPv6 address, and ::1, in the format of proc(5)."""
 
 
 def listening() -> Iterator[tuple[str, int]]:

@@ -131,7 +131,7 @@ static bool write_open(lab *lab, void *data)
     return open_cache(lab, data, entries, true);
 }
 
-/* The check is the sum of the values that were written, plus the value that is found for the last key. */
+/* Replaces entries. The check is the sum of the values written, plus the value found for the last key. */
 static bool write_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     (void)lab;

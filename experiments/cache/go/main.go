@@ -117,8 +117,7 @@ func openWrite(opening *lab.Opening) (lab.Case, error) {
 	return write{m, uniform(&opening.Inputs, entries)}, nil
 }
 
-// Perform returns as the check the sum of the values that were written, plus the value that is found for the
-// last key.
+// Perform replaces entries. The check is the sum of the values written, plus the value found for the last key.
 func (w write) Perform(operations uint64) (work lab.Work, err error) {
 	var last uint64
 	for k := range operations {
@@ -221,8 +220,8 @@ func openLost(opening *lab.Opening) (lab.Case, error) {
 	return l, nil
 }
 
-// Perform returns as the check of a safe scheme the number of entries found; the metric is the number of
-// missing entries per 1,000.
+// Perform measures lost entries. For a safe scheme the check is the number of entries found; the metric is the number
+// of missing entries per 1,000.
 func (l *lost) Perform(operations uint64) (work lab.Work, err error) {
 	var found uint64
 	for range operations {

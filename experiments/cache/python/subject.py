@@ -62,8 +62,7 @@ def write(opening: Opening) -> Iterator[Perform]:
     keys = uniform(opening.inputs, count)
 
     def perform(operations: int) -> Work:
-        """The check is the sum of the values that were written, plus the value that is found for the last
-        key."""
+        """Replaces entries. The check is the sum of the values written, plus the value found for the last key."""
         check = key = 0
         for k in range(operations):
             key = keys[k % 4096]

@@ -93,7 +93,7 @@ export function payees(opening) {
   return opening.inputs.map((input) => Number(1n + (input >> 32n) % rows));
 }
 
-/** Returns a decimal with four digits after its point, such as -1.5000, times 10,000: exact below 2^53. */
+/** Converts a decimal with four decimals, such as -1.5000, to ten-thousandths, which are exact below 2^53. */
 export const tenThousandths = (decimal) => Number(decimal.replace('.', ''));
 
 /** Returns the sum of a text's Unicode code points. */

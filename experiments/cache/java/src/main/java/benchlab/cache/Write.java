@@ -8,7 +8,7 @@ import benchlab.kit.Result;
 record Write(SharedMap map, Trace trace) implements Case {
 
     /**
-     * The check is the sum of the values that were written, plus the value that is found for the
+     * Replaces entries. The check is the sum of the values written, plus the value found for the
      * last key.
      */
     @Override

@@ -9,8 +9,8 @@ import java.sql.Statement;
 import java.util.UUID;
 
 /**
- * A table of idempotency keys that exists while a case is open. A key identifies one opening, one
- * batch and one call.
+ * A table of idempotency keys that exists while a case is open. A key identifies one call in one
+ * batch of one open case.
  */
 final class KeyTable implements AutoCloseable {
 
