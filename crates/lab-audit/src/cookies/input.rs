@@ -30,7 +30,7 @@ pub struct CookieObservation {
     pub notes: Vec<String>,
     /// The number of input entries that could not be read.
     pub skipped: usize,
-    /// What could not be observed, one sentence each.
+    /// The facts that could not be observed, one sentence each.
     pub gaps: Vec<String>,
 }
 

@@ -14,11 +14,11 @@ const JUMBO: u32 = 9000;
 pub struct Path {
     /// The size of the largest packet that reaches the address, in bytes with the IP header.
     pub mtu: u32,
-    /// What happens to larger packets.
+    /// The fate of larger packets.
     pub beyond: OversizedPackets,
 }
 
-/// What happens to packets that are too large for a path.
+/// The fate of packets that are too large for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OversizedPackets {
     /// This machine's own link does not support larger packets, or none were tried.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// What was observed about a TLS connection.
+/// The observations of a TLS connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TlsObservation {
     /// The version: `TLSv1.3` or `TLSv1.2`.

@@ -199,7 +199,7 @@ fn conditions_end_a_load_with_their_code() {
     load(&["p50>30s", "errors>0"]).expect(0);
     load(&["errors>0", "p50>1ms"])
         .expect(3)
-        .says(&["--fail-if holds: p50>1ms: it is "]);
+        .says(&["--fail-if holds: p50>1ms: the value is "]);
     load(&["server_cpu>1ms"])
         .expect(4)
         .says(&["--fail-if is inconclusive", "--server-pid"]);

@@ -260,8 +260,11 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
             p50_ns.extend(slice.response.median());
         }
         assert_eq!(is_wrong, read > served / 2, "{read} of {served}");
+        // A busy machine responds late, but not as late as the clocks differ.
         assert!(
-            p50_ns.iter().all(|ns| (10_000..500_000_000).contains(ns)),
+            p50_ns
+                .iter()
+                .all(|ns| (10_000..60_000_000_000).contains(ns)),
             "{p50_ns:?}"
         );
     }
