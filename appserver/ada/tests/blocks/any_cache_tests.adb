@@ -912,6 +912,9 @@ package body Any_Cache_Tests is
             Put (Map, 1 + Turn mod 2, 2 * (1 + Turn mod 2));
             Put (Bounded, 1 + Turn mod 2, 2 * (1 + Turn mod 2));
          end loop;
+         if Has_Task then
+            Tracked.Await_Live (Live_Before + Keys + 20 + 500);
+         end if;
          Assert
            (Tracked.Live - Live_Before <= Keys + 20 + 500,
             "freed while it is used:" & Integer'Image (Tracked.Live - Live_Before));
