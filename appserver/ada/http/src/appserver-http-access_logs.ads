@@ -27,10 +27,10 @@ package Appserver.HTTP.Access_Logs is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Line_Format is (Common, Combined, JSON);
-   --  Common:    192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12
-   --  Combined:  the same, followed by "referer" and "user agent"
-   --  JSON:      an object with time, client, method, path, query, version, status, bytes,
-   --             microseconds (the duration of the handler), referer and user_agent
+   --  Common writes 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12.
+   --  Combined adds "referer" and "user agent". JSON writes an object with time, client, method,
+   --  path, query, version, status, bytes, microseconds (the duration of the handler), referer and
+   --  user_agent.
    --
    --  The time is that of the response, in UTC; bytes is the length of the content. A request that
    --  was rejected before it was parsed is written as "-", or without the members of the request in
