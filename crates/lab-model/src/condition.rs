@@ -8,7 +8,6 @@
 //! bound     = number [ unit ]          (a change: sign number "%")
 //! ```
 
-use crate::metric::SIZES;
 use std::fmt::{Display, Formatter};
 
 /// A comparison operator between a value and a bound.
@@ -72,6 +71,17 @@ const TIMES: [(&str, f64); 9] = [
     ("min", 60e9),
     ("h", 3_600e9),
     ("days", 86_400e9),
+];
+
+/// The size units that a user may specify, with their lengths in bytes.
+const SIZES: [(&str, f64); 7] = [
+    ("B", 1.0),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
 ];
 
 const FRACTIONS: [(&str, f64); 2] = [("", 1.0), ("%", 0.01)];

@@ -47,7 +47,7 @@ pub use log_analysis::{
 };
 pub use log_finding::{AssumptionKind, FieldRole, LogAdvice, LogAssumption};
 pub use metric::{
-    Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, distinct, grouped, trimmed,
+    Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit, distinct, grouped, trimmed,
 };
 pub use part::{Part, parts};
 pub use plan::{

@@ -336,17 +336,6 @@ impl Metric {
     }
 }
 
-/// The size units that a user may specify, with their lengths in bytes.
-pub const SIZES: [(&str, f64); 7] = [
-    ("B", 1.0),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-];
-
 /// The percentiles and the maximum of the response time.
 pub static RESPONSE_TIMES: [Metric; 7] = [
     Metric::P50,

@@ -181,16 +181,8 @@ mod tests {
     fn assert_is_enough(pilots: [(usize, u64, f64, WarmUp); 3], needed_ms: [u64; 3]) {
         let (plan, run) = run_of(pilots);
         let budget = Duration::from_secs_f64(needed_budget_s(&run, &plan).unwrap());
-        let fits = |budget: Duration| {
-            let time = PilotTime::new(budget, 3);
-            let mut spent = Duration::ZERO;
-            needed_ms.iter().enumerate().all(|(done, &ms)| {
-                let share = time.share(spent, 3 - done);
-                let time = Duration::from_millis(ms);
-                spent += time;
-                time <= share
-            })
-        };
+        let needed = needed_ms.map(Duration::from_millis);
+        let fits = |budget| PilotTime::new(budget, needed.len()).suffices(&needed);
         assert!(fits(budget), "{budget:?}");
         assert!(!fits(budget / 3), "{budget:?}");
     }

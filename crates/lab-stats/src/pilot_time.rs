@@ -66,7 +66,7 @@ impl PilotTime {
     }
 
     /// Returns true if there is enough time for pilots that need these times, in this order.
-    fn suffices(self, needed: &[Duration]) -> bool {
+    pub(crate) fn suffices(self, needed: &[Duration]) -> bool {
         let mut spent = Duration::ZERO;
         needed.iter().enumerate().all(|(done, &time)| {
             let share = self.share(spent, needed.len() - done);
