@@ -57,14 +57,14 @@ pub struct Answer {
     pub table: Option<Table>,
     /// The chart that answers the question.
     pub chart: Option<Chart>,
-    /// Findings in plain sentences, the most important first. At most three are shown.
+    /// Findings in plain sentences, the most important first. They are the whole answer if there is neither table nor chart.
     pub findings: Vec<Finding>,
     /// A sentence that names the inconclusive comparisons and the command that would resolve them.
     pub undecided: Option<String>,
 }
 
 impl Answer {
-    /// The maximum number of findings that an answer shows.
+    /// The maximum number of findings that an answer shows next to a table or a chart.
     pub const MAX_FINDINGS: usize = 3;
 
     /// Returns true if there is no answer.

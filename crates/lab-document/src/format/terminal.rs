@@ -9,7 +9,7 @@ use self::pen::Pen;
 use super::Top;
 use super::grid::Grid;
 use super::text::{clean, cut, wrap, wrap_at_most, wrap_sentences};
-use crate::document::{Chart, Document, Finding, Item, Section, Table, Tone};
+use crate::document::{Answer, Chart, Document, Finding, Item, Section, Table, Tone};
 use crate::output::{Format, Rendered, Terminal};
 
 /// The height of the first screen in lines: 40, minus two for the caller's message about the saved file.
@@ -17,8 +17,6 @@ const SCREEN: usize = 38;
 /// The maximum number of lines of the headline, and of the text below it.
 const HEADLINE: usize = 4;
 const ABOUT: usize = 3;
-/// The maximum number of findings next to a table or a chart. Without those, all findings are shown.
-const FINDINGS: usize = 3;
 /// The maximum number of lines of a finding.
 const FINDING: usize = 3;
 /// The minimum width in columns, since narrower text is not legible.
@@ -117,7 +115,11 @@ impl Screen {
             ..*self
         };
         let has_values = answer.table.is_some() || answer.chart.is_some();
-        let most = if has_values { FINDINGS } else { usize::MAX };
+        let most = if has_values {
+            Answer::MAX_FINDINGS
+        } else {
+            usize::MAX
+        };
         for finding in findings.iter().take(most) {
             below.finding(finding, FINDING);
         }

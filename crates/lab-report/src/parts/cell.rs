@@ -114,7 +114,7 @@ pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> C
 }
 
 /// Returns a cell with the reason for a missing value.
-fn missing(scope: &Scope, place: SubjectScope) -> Cell {
+pub fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     let (subject, point) = place;
     if point.is_some_and(|p| !scope.plan.takes_part(subject, p)) {
         return UNABLE.into();

@@ -6,6 +6,7 @@ use super::measured::SubjectScope;
 use super::scope::{PointGroup, Scope};
 use super::standings::{Standing, Standings};
 use super::table::costed;
+use crate::wording;
 use lab_document::chart::file_name;
 use lab_document::say;
 use lab_document::{
@@ -59,7 +60,9 @@ fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
         let name = scope.name(s.subject);
         if s.subject != scope.base() {
             let name = match all {
-                Some(all) if s.points < all => format!("{name} ({} of {all} points)", s.points),
+                Some(all) if s.points < all => {
+                    format!("{name} ({})", wording::fewer_points(s.points, all))
+                }
                 _ => name.to_string(),
             };
             let tone = cell::tone_of(&s.ratio, s.verdict.as_ref());

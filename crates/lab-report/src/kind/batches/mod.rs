@@ -88,37 +88,44 @@ impl WorkKind for Batches {
 /// Builds the parts of the document for a run of batches.
 fn parts(scopes: &[Scope]) -> DocumentParts {
     let first = scopes[0];
-    let schemes = side_by_side::answer(&first);
-    let of_calls = calls::is_present(&first);
-    let mut findings: Vec<Finding> = match schemes {
-        _ if of_calls => calls::findings(scopes),
-        _ if links::is_present(&first) => links::findings(&first),
-        Some(_) => side_by_side::findings(&first),
-        None => scopes.iter().flat_map(target_findings).collect(),
-    };
+    let mut answer = answer(scopes);
     if !first.has_targets() {
-        findings.extend(memory(&first));
+        answer.findings.extend(memory(&first));
     }
     let mut sections: Vec<Section> = scopes.iter().flat_map(target_sections).collect();
     sections.push(resources(scopes));
     sections.push(hosts::section(&first));
-    let compares_targets = !of_calls && !links::is_present(&first) && schemes.is_none();
-    let answer = first.plan.answer();
-    let table = targets::table(scopes, answer).filter(|_| compares_targets);
-    let headline = targets::headline(scopes, answer).filter(|_| compares_targets);
     DocumentParts {
-        headline: headline.unwrap_or_default(),
-        table,
-        chart: if of_calls {
-            calls::chart(scopes)
-        } else if links::is_present(&first) {
-            links::chart(&first)
-        } else {
-            schemes.or_else(|| charts::answer(scopes, first.plan.answer()))
-        },
-        findings,
         sections,
         method: method(&first),
+        ..answer
+    }
+}
+
+/// Builds the parts that answer the question, without sections.
+fn answer(scopes: &[Scope]) -> DocumentParts {
+    let first = scopes[0];
+    let answered = |chart, findings| DocumentParts {
+        chart,
+        findings,
+        ..DocumentParts::default()
+    };
+    if calls::is_present(&first) {
+        return answered(calls::chart(scopes), calls::findings(scopes));
+    }
+    if links::is_present(&first) {
+        return answered(links::chart(&first), links::findings(&first));
+    }
+    if let Some(chart) = side_by_side::answer(&first) {
+        return answered(Some(chart), side_by_side::findings(&first));
+    }
+    let metric = first.plan.answer();
+    let findings = scopes.iter().flat_map(target_findings).collect();
+    let ratios = targets::ratios(scopes, metric);
+    DocumentParts {
+        headline: targets::headline(&ratios, metric).unwrap_or_default(),
+        table: targets::table(&ratios, metric),
+        ..answered(charts::answer(scopes, metric), findings)
     }
 }
 
