@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The forecast of a run's cost, from a short pilot.
 
+use crate::wording::exclusion;
 use lab_document::format::quantity;
 use lab_document::say::{self, count};
 use lab_document::{Answer, Cell, Column, Document, Finding, Section, Table};
 use lab_model::{Metric, Plan, Unit};
-use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, PlannedComparison};
+use lab_stats::power::{
+    Blocks, DIFFERENCES, Forecast, LEVEL, NamedReason, NoForecast, POWERS, PlannedComparison,
+};
 
 /// The maximum number of comparisons that are listed individually.
 const LISTED: usize = 3;
@@ -33,6 +36,13 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         say::percent(LEVEL),
         looks(plan),
     ));
+    for unsteady in by_subject(&forecast.unsteady) {
+        section.text(format!(
+            "{}'s variation may include a warm-up: it {}. A run would not compare it.",
+            unsteady.subject,
+            exclusion(&unsteady.reason)
+        ));
+    }
     let mut document = Document {
         title: format!("Predicted cost of a run: {}", plan.title),
         lab_version: env!("CARGO_PKG_VERSION").into(),
@@ -45,6 +55,37 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     };
     document.section(section);
     document
+}
+
+/// States why nothing can be forecast.
+pub fn refusal(reason: &NoForecast) -> String {
+    let why = match reason {
+        NoForecast::Load => "a load has no forecast: its time is what --for says".into(),
+        NoForecast::TooFewBlocks(blocks) => format!(
+            "the pilot has {}, and a forecast needs 2: use --plan=2 or more",
+            count(*blocks as usize, "complete block")
+        ),
+        NoForecast::NothingCompared(excluded) => {
+            let mut text = "the pilot compared nothing".to_owned();
+            for (i, excluded) in by_subject(excluded).iter().enumerate() {
+                text += if i == 0 { ": " } else { "; " };
+                text += &format!("{} {}", excluded.subject, exclusion(&excluded.reason));
+            }
+            text
+        }
+    };
+    format!("cannot plan the run: {why}")
+}
+
+/// Returns the first reason of each subject.
+fn by_subject(all: &[NamedReason]) -> Vec<&NamedReason> {
+    let mut first: Vec<&NamedReason> = Vec::new();
+    for named in all {
+        if first.iter().all(|other| other.subject != named.subject) {
+            first.push(named);
+        }
+    }
+    first
 }
 
 fn looks(plan: &Plan) -> String {

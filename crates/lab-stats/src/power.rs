@@ -5,6 +5,7 @@
 //! run. The simulations use the alpha left by the interim analyses and the number of comparisons of
 //! the real run. The dependence between comparisons is estimated from the pilot.
 
+use crate::analysis::{ExclusionReason, Refusal, RefusalKind};
 use crate::chi_square;
 use crate::few_blocks::Deviation;
 use crate::results::compare::ComparisonSource;
@@ -39,6 +40,29 @@ pub struct Forecast {
     pub start_s: f64,
     /// All comparisons at points, starting with the one that needs the most blocks.
     pub places: Vec<PlannedComparison>,
+    /// The subjects whose spread may include a warm-up, each with a reason. A run does not compare
+    /// such a subject, but its spread can be measured.
+    pub unsteady: Vec<NamedReason>,
+}
+
+/// A subject with the reason why a run with the pilot's samples would not compare it.
+#[derive(Clone, Debug)]
+pub struct NamedReason {
+    /// The subject's name.
+    pub subject: String,
+    /// The reason.
+    pub reason: ExclusionReason,
+}
+
+/// The reason why nothing can be forecast.
+#[derive(Clone, Debug)]
+pub enum NoForecast {
+    /// The run measures load.
+    Load,
+    /// The pilot has fewer than two complete blocks.
+    TooFewBlocks(u32),
+    /// The pilot compared nothing, because these subjects were excluded.
+    NothingCompared(Vec<NamedReason>),
 }
 
 /// A subject compared with the baseline at a point.
@@ -92,41 +116,67 @@ impl Forecast {
 
 /// Forecasts a run of `plan` from a `pilot` with at least two blocks.
 ///
-/// Returns `None` unless batches or commands are compared.
-pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
+/// A subject that may not have reached its steady state is included, and named in
+/// [`Forecast::unsteady`].
+pub fn forecast(pilot: &Run, plan: &Plan) -> Result<Forecast, NoForecast> {
+    if plan.load().is_some() {
+        return Err(NoForecast::Load);
+    }
     let blocks = pilot.complete_blocks().count() as u32;
-    if blocks < 2 || plan.load().is_some() {
-        return None;
+    if blocks < 2 && pilot.failures.is_empty() {
+        return Err(NoForecast::TooFewBlocks(blocks));
     }
     let all: f64 = pilot
         .blocks
         .iter()
         .map(|b| b.duration_ns as f64 / 1e9)
         .sum();
-    let start_s = pilot.blocks.first()?.started_unix_s - pilot.started_unix_s;
+    let first = pilot.blocks.first();
+    let start_s = first.map_or(0.0, |first| first.started_unix_s - pilot.started_unix_s);
     let parts = parts(pilot);
     let share = 1.0 / parts.len().max(1) as f64;
-    let places = parts.iter().flat_map(|part| {
-        let kind = part.kind.filter(|_| parts.len() > 1);
-        let mut places = of_part(&part.run, plan, share).unwrap_or_default();
-        places.iter_mut().for_each(|place| place.target = kind);
-        places
-    });
-    let mut places: Vec<PlannedComparison> = places.collect();
+    let (mut places, mut unsteady, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
+    for part in &parts {
+        let Some(part_plan) = sound_plan(&part.run) else {
+            continue;
+        };
+        let target = part.kind.filter(|_| parts.len() > 1);
+        let mut basis = Basis::new(&part.run, part_plan, part_plan.measure.alpha);
+        let is_unsteady = |refusal: &Refusal| refusal.kind() == RefusalKind::NotSteady;
+        let named = |refusal: &Refusal| NamedReason {
+            subject: part_plan.subjects[refusal.subject].name.clone(),
+            reason: refusal.reason.clone(),
+        };
+        let (warming, others): (Vec<Refusal>, Vec<Refusal>) =
+            basis.refusals.into_iter().partition(is_unsteady);
+        unsteady.extend(warming.iter().map(named));
+        excluded.extend(others.iter().map(named));
+        basis.refusals = others;
+        places.extend(planned(&basis, target, plan, share));
+    }
+    if places.is_empty() {
+        return Err(NoForecast::NothingCompared(excluded));
+    }
     places.sort_by(|a, b| b.scatter.estimate.total_cmp(&a.scatter.estimate));
-    (!places.is_empty()).then_some(Forecast {
+    Ok(Forecast {
         blocks,
         block_s: all / f64::from(blocks),
         start_s: start_s.max(0.0),
         places,
+        unsteady,
     })
 }
 
-fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedComparison>> {
-    let plan = sound_plan(run)?;
-    let basis = Basis::new(run, plan, plan.measure.alpha);
+/// Forecasts the comparisons of a part of a pilot.
+fn planned(
+    basis: &Basis,
+    target: Option<TargetKind>,
+    whole_plan: &Plan,
+    share: f64,
+) -> Vec<PlannedComparison> {
+    let (run, plan) = (basis.run, basis.plan);
     let (table, observed) = (BatchTable::new(run, plan), calls::observed(run));
-    let family = batches::family(&basis, &table, &observed);
+    let family = batches::family(basis, &table, &observed);
     let values: Vec<Option<MergedValues>> = family
         .members
         .iter()
@@ -142,7 +192,7 @@ fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedCompar
         let scatter = scatter(&values[member].as_ref()?.values, &deviations[member])?;
         let (differences, equivalent) = needs(&simulated, &scatter, whole_plan.measure.margin);
         Some(PlannedComparison {
-            target: None,
+            target,
             subject: plan.subjects[key.subject].name.clone(),
             point: key.point.map_or(String::new(), |point| plan.label(point)),
             metric: key.metric.clone(),
@@ -151,7 +201,7 @@ fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedCompar
             equivalent,
         })
     };
-    Some(family.pending.iter().filter_map(place).collect())
+    family.pending.iter().filter_map(place).collect()
 }
 
 /// Estimates the spread of a comparison's blocks with the help of the other comparisons.

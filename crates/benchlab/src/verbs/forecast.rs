@@ -36,7 +36,7 @@ pub fn forecast(
     })?;
     let run = lab_store::load(&path)?;
     let forecast = lab_stats::power::forecast(&run, plan)
-        .ok_or_else(|| Exit::failed("the pilot compared nothing, so no run can be planned"))?;
+        .map_err(|reason| Exit::failed(lab_report::forecast::refusal(&reason)))?;
     let document = lab_report::forecast::document(&forecast, plan);
     let all = Terminal {
         full: true,

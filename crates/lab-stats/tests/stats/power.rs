@@ -10,7 +10,7 @@ use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, most_by_chance};
 use lab_model::{Ending, Metric, Run};
 use lab_stats::analysis::Verdict;
-use lab_stats::power::{DIFFERENCES, Forecast, PlannedComparison, forecast};
+use lab_stats::power::{DIFFERENCES, Forecast, NoForecast, PlannedComparison, forecast};
 use lab_stats::results::results;
 use lab_stats::stop;
 
@@ -139,7 +139,11 @@ fn one_block_gives_no_forecast_and_the_time_is_that_of_blocks() {
     let mut run = simulator::run(&world, 3, 4);
     let mut simulator = Simulator::new(&world, 3);
     simulator.add_block(&mut run);
-    assert!(forecast(&run, &run.plan().unwrap().clone()).is_none());
+    let early = forecast(&run, &run.plan().unwrap().clone());
+    assert!(
+        matches!(early, Err(NoForecast::TooFewBlocks(1))),
+        "{early:?}"
+    );
     simulator.add_block(&mut run);
     for (i, block) in run.blocks.iter_mut().enumerate() {
         block.duration_ns = 400_000_000;

@@ -9,6 +9,7 @@ use crate::documents::{self, percent};
 use crate::simulator::{Random, block, empty_run, most_by_chance, sample, subject};
 use lab_model::*;
 use lab_stats::analysis::RefusalKind;
+use lab_stats::power::forecast;
 use lab_stats::refusals::refusals;
 
 /// The spread of a turn of 1 ms compared with its neighbor.
@@ -212,4 +213,28 @@ fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
     let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("levels", &table);
+}
+
+#[test]
+fn a_subject_off_its_level_is_planned_and_named() {
+    let world = World {
+        name: "compiled",
+        luck: 0.01,
+        tails: Tails::Normal,
+        drift: 0.0,
+    };
+    let run = world.run((2, 1, 3), 3.0, 5);
+    assert_eq!(off(&run), [(1, Some(0))]);
+    let forecast = forecast(&run, run.plan().unwrap()).unwrap();
+    let planned: Vec<&str> = forecast.places.iter().map(|p| p.subject.as_str()).collect();
+    assert!(
+        planned.contains(&"s1") && planned.contains(&"s2"),
+        "{planned:?}"
+    );
+    let unsteady: Vec<&str> = forecast
+        .unsteady
+        .iter()
+        .map(|n| n.subject.as_str())
+        .collect();
+    assert_eq!(unsteady, ["s1"]);
 }
