@@ -4,9 +4,9 @@
 use lab_document::Terminal;
 use lab_document::format::terminal;
 use lab_model::{
-    Agent, AgentSlice, Batch, BlockState, Case, Counts, Disturbance, Ending, ErrorKind, Host,
-    Imported, ImportedTime, Latencies, Measure, Metric, Pilot, Plan, Point, ProcessStart, Reading,
-    Resources, Sample, Setting, Slice, Subject, Target, Timeline, WarmUp,
+    Agent, AgentId, AgentSlice, Batch, BlockState, Case, Counts, Disturbance, Ending, ErrorKind,
+    Host, Imported, ImportedTime, Latencies, Measure, Metric, Pilot, Plan, Point, ProcessStart,
+    Reading, Resources, Sample, Setting, Slice, Subject, Target, Timeline, WarmUp,
 };
 use lab_report::Report;
 use lab_store::{Heading, RunProgress, RunWriter};
@@ -138,7 +138,7 @@ fn write_run(run: &RunWriter) -> Result {
     run.host(&Host::default())?;
     run.hash("true", "00ff")?;
     run.look(2)?;
-    run.agent(0, &Agent::default())?;
+    run.agent(AgentId(0), &Agent::default())?;
     run.setting(&Setting {
         subject: 0,
         point: Some(0),
@@ -289,7 +289,7 @@ fn slice(subject: usize) -> Slice {
     };
     Slice {
         agents: vec![AgentSlice {
-            agent: 0,
+            agent: AgentId(0),
             late_ns: 3,
             not_sent: 1,
             slice: alone.clone(),

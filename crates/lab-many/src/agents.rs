@@ -7,7 +7,7 @@ use crate::limits::ResourceLimits;
 use crate::link::{AgentEvent, AgentLink};
 use crate::message::{Hello, ToAgent};
 use crate::program::{LabProgram, VERSION};
-use lab_model::{Agent, AgentId, ClockOffset, Host};
+use lab_model::{Agent, AgentId, ClockOffset, Host, IdVec};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -55,7 +55,7 @@ pub enum StartError {
 
 /// The agents of a run. Dropping this ends all of them.
 pub struct Agents {
-    agents: Vec<StartedAgent>,
+    agents: IdVec<AgentId, StartedAgent>,
     events: Receiver<(AgentId, AgentEvent)>,
     /// Other events that arrived during a comparison of clocks.
     early: VecDeque<(AgentId, AgentEvent)>,
@@ -81,7 +81,7 @@ impl Agents {
         let program = LabProgram::default();
         let places = starting.launcher.places();
         let mut candidates: Vec<Candidate> = Vec::new();
-        for (place, name) in places.iter().enumerate() {
+        for (place, name) in (0..).map(AgentId).zip(places) {
             candidates.push(Candidate::new(place, name, starting, &program, &sender));
         }
         let started = wait_for(&mut candidates, starting);
@@ -151,6 +151,11 @@ impl Agents {
         self.agents.len()
     }
 
+    /// Returns the IDs of the started agents, including lost ones.
+    pub fn ids(&self) -> impl Iterator<Item = AgentId> + use<> {
+        self.agents.ids()
+    }
+
     /// Returns true if no agent was started.
     pub fn is_empty(&self) -> bool {
         self.agents.is_empty()
@@ -203,7 +208,7 @@ impl Agents {
 
     /// Returns the agents that are not lost.
     pub fn present(&self) -> Vec<AgentId> {
-        let all = 0..self.agents.len();
+        let all = self.agents.ids();
         all.filter(|&agent| self.lost(agent).is_none()).collect()
     }
 
@@ -266,7 +271,7 @@ impl Agents {
     fn lose(&mut self, agent: AgentId, reason: String) -> AgentEvent {
         let pid = self.agents[agent].hello.pid;
         let is_running = self.agents[agent].link.ended().is_none();
-        if is_running && let Some(mut command) = self.launcher.kill(agent, pid) {
+        if is_running && let Some(mut command) = self.launcher.kill(agent.index(), pid) {
             command
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
@@ -283,8 +288,9 @@ impl Agents {
     ///
     /// Returns the offsets of the monotonic clock and of the time since 1970 for each agent, or `None` for a lost
     /// agent.
-    pub fn compare_clocks(&mut self) -> Vec<Option<(ClockOffset, ClockOffset)>> {
-        let mut exchanges: Vec<Vec<Exchange>> = vec![Vec::new(); self.agents.len()];
+    pub fn compare_clocks(&mut self) -> IdVec<AgentId, Option<(ClockOffset, ClockOffset)>> {
+        let mut exchanges: IdVec<AgentId, Vec<Exchange>> =
+            IdVec::filled(Vec::new(), self.agents.len());
         for _ in 0..EXCHANGES {
             let mut pending = self.present();
             for &agent in &pending {
@@ -431,7 +437,7 @@ impl Candidate {
         program: &LabProgram,
         sender: &Sender<(AgentId, AgentEvent)>,
     ) -> Candidate {
-        let attempts = starting.launcher.attempts(place, program);
+        let attempts = starting.launcher.attempts(place.index(), program);
         let (attempts, reasons) = match attempts {
             Ok(attempts) => (attempts.into(), Vec::new()),
             Err(e) => (VecDeque::new(), vec![e.to_string()]),

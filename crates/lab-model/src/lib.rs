@@ -10,6 +10,7 @@ pub mod content;
 mod counted;
 mod counts;
 pub mod host;
+mod id_vec;
 mod ids;
 mod interval;
 pub mod load;
@@ -35,7 +36,8 @@ pub use content::{Content, Figure, Imported, ImportedTime, Measured};
 pub use counted::{Counted, CountedFigure, Message};
 pub use counts::Counts;
 pub use host::{Disturbance, Host};
-pub use ids::{AgentId, PointId, SubjectId, SubjectPoint, TargetId};
+pub use id_vec::IdVec;
+pub use ids::{AgentId, Id, PointId, SubjectId, SubjectPoint, TargetId};
 pub use interval::Interval;
 pub use load::{Arrivals, LoadSpec, Protocol, Stage};
 pub use load_request::{

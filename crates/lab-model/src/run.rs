@@ -2,8 +2,8 @@
 //! One execution of an experiment with all of its results, as loaded from a run file.
 
 use crate::{
-    Agent, AgentId, Block, BlockState, Content, Failure, Host, Imported, LogAnalysis, LogLine,
-    Measured, Metric, Pilot, Plan, Setting, TargetId, distinct,
+    Agent, AgentId, Block, BlockState, Content, Failure, Host, IdVec, Imported, LogAnalysis,
+    LogLine, Measured, Metric, Pilot, Plan, Setting, TargetId, distinct,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ pub struct Run {
     /// The metrics of the run's readings and noise-free values.
     pub metrics: Vec<Metric>,
     /// The agents that did part of the work; empty if benchlab did all of the work itself.
-    pub agents: Vec<Agent>,
+    pub agents: IdVec<AgentId, Agent>,
 }
 
 /// A server that subjects used, with the facts that it reported.
@@ -158,7 +158,7 @@ impl Run {
         let is_here = move |agent: &Agent| {
             lab_machine.is_none() || agent.host.fact(Host::MACHINE_ID) == lab_machine
         };
-        let all = self.agents.iter().enumerate();
+        let all = self.agents.enumerated();
         all.filter(move |(_, agent)| is_here(agent))
             .map(|(id, _)| id)
     }
@@ -173,7 +173,7 @@ impl Run {
             None => agent.name.clone(),
         };
         let mut machines: Vec<&Agent> = Vec::new();
-        for (id, agent) in self.agents.iter().enumerate() {
+        for (id, agent) in self.agents.enumerated() {
             let is_same = |other: &&Agent| machine(other) == machine(agent);
             let counts = !local.contains(&id) && !agent.is_left_out;
             if counts && !machines.iter().any(is_same) {
@@ -213,7 +213,7 @@ impl Run {
     /// The suffix distinguishes the agent from earlier agents with the same name.
     pub fn agent_name(&self, id: AgentId) -> String {
         let name = &self.agents[id].name;
-        let before = self.agents[..id].iter().filter(|a| a.name == *name);
+        let before = self.agents.before(id).iter().filter(|a| a.name == *name);
         match before.count() {
             0 => name.clone(),
             1 => format!("{name}, resumed"),
@@ -266,7 +266,7 @@ impl Run {
             }
         }
         let mut left_out = Vec::new();
-        for (id, agent) in self.agents.iter_mut().enumerate() {
+        for (id, agent) in self.agents.enumerated_mut() {
             agent.is_left_out = names.contains(&agent.name);
             left_out.extend(agent.is_left_out.then_some(id));
         }
@@ -338,7 +338,7 @@ mod tests {
             ..Run::default()
         };
         assert_eq!(run.agent_names(), ["a", "b", "c"]);
-        let names = [1, 3, 6].map(|id| run.agent_name(id));
+        let names = [1, 3, 6].map(|id| run.agent_name(AgentId(id)));
         assert_eq!(names, ["b", "a, resumed", "a, resumed 2 times"]);
         assert_eq!(run.connections_in_figures(5), 5);
         run.leave_out(&["c".into()]).unwrap();

@@ -233,7 +233,7 @@ mod tests {
         };
         let mut total = Slice {
             server_cpu_ns: Some(3),
-            agents: vec![part(0, 5), part(1, 8)],
+            agents: vec![part(AgentId(0), 5), part(AgentId(1), 8)],
             ..Slice::default()
         };
         for part in total.agents.clone() {
@@ -244,11 +244,11 @@ mod tests {
             (15, 13, 8)
         );
         assert_eq!(total.errors, [(ErrorKind::Timeout, 2)]);
-        let left = total.without(&[1]).expect("one is left");
+        let left = total.without(&[AgentId(1)]).expect("one is left");
         // The server's usage covered both agents.
         assert_eq!((left.served, left.server_cpu_ns), (5, None));
         assert_eq!(*left.response.counts(), Counts(vec![(7, 5)]));
-        assert_eq!(total.without(&[9]), Some(total.clone()));
-        assert_eq!(total.without(&[0, 1]), None);
+        assert_eq!(total.without(&[AgentId(9)]), Some(total.clone()));
+        assert_eq!(total.without(&[AgentId(0), AgentId(1)]), None);
     }
 }

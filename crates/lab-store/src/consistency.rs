@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checks that the IDs in a loaded run refer to things that exist, so that callers can index with them.
 
-use lab_model::{Plan, PointId, Run, SubjectId};
+use lab_model::{AgentId, Plan, PointId, Run, SubjectId};
 
 /// Describes the first reference to a subject, point or agent that does not exist.
 pub fn misfit(run: &Run) -> Option<String> {
@@ -9,16 +9,17 @@ pub fn misfit(run: &Run) -> Option<String> {
     let subjects = plan.map_or(0, |p| p.subjects.len());
     let points = plan.map_or(0, |p| p.points.len());
     let agents = run.agents.len();
+    let has_agent = |id: AgentId| run.agents.get(id).is_some();
     let slices = run.blocks.iter().flat_map(|block| &block.slices);
     let mut parts = slices.flat_map(|slice| &slice.agents);
-    if let Some(part) = parts.find(|part| part.agent >= agents) {
+    if let Some(part) = parts.find(|part| !has_agent(part.agent)) {
         let agent = part.agent;
         return Some(format!(
             "a slice refers to agent {agent}, but there are {agents}"
         ));
     }
     let mut measured_by = run.blocks.iter().filter_map(|block| block.agent);
-    if let Some(agent) = measured_by.find(|agent| *agent >= agents) {
+    if let Some(agent) = measured_by.find(|agent| !has_agent(*agent)) {
         return Some(format!(
             "a block refers to agent {agent}, but there are {agents}"
         ));

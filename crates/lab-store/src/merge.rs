@@ -66,7 +66,7 @@ fn copy(db: &Connection, agent: AgentId) -> rusqlite::Result<()> {
     }
     db.execute(
         "UPDATE main.block SET agent = ? WHERE id > ?",
-        params![agent, ids.block],
+        params![agent.0, ids.block],
     )?;
     transaction.commit()
 }

@@ -9,9 +9,9 @@ use crate::schema::{self, has_column, has_table};
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
-    Age, Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Content, Disturbance, Failure,
-    Imported, Latencies, Measured, Metric, Pilot, ProcessExit, ProcessStart, Reading, Resources,
-    Run, Sample, Service, Slice, SliceTimes, Timeline,
+    Age, Agent, AgentId, AgentSlice, Audit, Batch, Block, ClockOffset, Content, Disturbance,
+    Failure, Imported, Latencies, Measured, Metric, Pilot, ProcessExit, ProcessStart, Reading,
+    Resources, Run, Sample, Service, Slice, SliceTimes, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -334,7 +334,7 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
         lab_cost: cpu.zip(memory),
         pilots_ns: meta(db, "pilots_ns")?,
         metrics: metrics(db)?,
-        agents: agents(db)?,
+        agents: agents(db)?.into(),
         content: content(db)?,
     })
 }
@@ -550,7 +550,7 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
             slices: Vec::new(),
             redone_slices: Vec::new(),
             redone_readings: 0,
-            agent: r.get(12)?,
+            agent: r.get::<_, Option<u32>>(12)?.map(AgentId),
             process_set: r.get(13)?,
             readings: Vec::new(),
         };
@@ -716,7 +716,7 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
             ..Slice::default()
         };
         let part = AgentSlice {
-            agent: r.get(1)?,
+            agent: AgentId(r.get(1)?),
             late_ns: r.get(2)?,
             not_sent: r.get(3)?,
             slice,

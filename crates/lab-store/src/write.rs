@@ -233,7 +233,7 @@ impl RunWriter {
         self.execute(
             "INSERT INTO agent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
-                id,
+                id.0,
                 a.name,
                 a.launcher,
                 a.machine,
@@ -251,7 +251,7 @@ impl RunWriter {
     pub fn agent_lost(&self, id: AgentId, reason: &str) -> Result<()> {
         self.execute(
             "UPDATE agent SET lost = ? WHERE id = ?",
-            params![reason, id],
+            params![reason, id.0],
         )
     }
 
@@ -329,7 +329,7 @@ impl RunWriter {
     pub fn lost_block(&self, number: u32, attempt: u32, agent: AgentId, now: f64) -> Result<()> {
         self.execute(
             "INSERT INTO block (number, attempt, core, state, started_unix_s, agent) VALUES (?, ?, 0, ?, ?, ?)",
-            params![number, attempt, as_word(&BlockState::Incomplete), now, agent],
+            params![number, attempt, as_word(&BlockState::Incomplete), now, agent.0],
         )
     }
 
@@ -601,7 +601,7 @@ impl BlockWriter<'_> {
             "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 slice,
-                part.agent,
+                part.agent.0,
                 part.late_ns,
                 part.not_sent,
                 s.wall_ns,

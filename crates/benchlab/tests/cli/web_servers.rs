@@ -5,7 +5,7 @@
 
 use crate::compare::assert_none_running;
 use crate::project::{Project, blocks_of, outcome, rows, subject, wait_until};
-use lab_model::{ErrorKind, Plan, Run, Slice};
+use lab_model::{AgentId, ErrorKind, Plan, Run, Slice};
 use lab_stats::load::peaks::{Peak, Peaks};
 use std::path::Path;
 use std::process::Command;
@@ -99,8 +99,15 @@ fn hosts_share_the_blocks_of_servers() {
     let mut blocks: Vec<_> = run.complete_blocks().collect();
     blocks.sort_by_key(|block| block.number);
     assert_eq!(blocks.len(), 6);
-    assert_eq!((blocks[0].agent, blocks[1].agent), (Some(0), Some(0)));
-    assert!(blocks[2..].iter().any(|block| block.agent == Some(1)));
+    assert_eq!(
+        (blocks[0].agent, blocks[1].agent),
+        (Some(AgentId(0)), Some(AgentId(0)))
+    );
+    assert!(
+        blocks[2..]
+            .iter()
+            .any(|block| block.agent == Some(AgentId(1)))
+    );
     assert!(offered_at_half_peak(&run, plan, 1) > 0);
 }
 

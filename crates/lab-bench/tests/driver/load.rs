@@ -6,8 +6,8 @@ use lab_bench::{
     BenchError, Generator, Generators, LoadFault, LoadWorkload, Piece, Progress, Workload,
 };
 use lab_model::{
-    Agent, AgentSlice, Block, BlockState, Ending, Host, LoadSpec, Plan, PointId, Run, Slice, Stage,
-    SubjectId,
+    Agent, AgentId, AgentSlice, Block, BlockState, Ending, Host, LoadSpec, Plan, PointId, Run,
+    Slice, Stage, SubjectId,
 };
 use lab_plan::Loading;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -272,7 +272,7 @@ fn the_load_on_this_machine_is_no_disturbance() {
     let block = Block {
         slices: vec![Slice {
             server_cpu_ns: Some(5),
-            agents: vec![part(0, 20), part(1, 300)],
+            agents: vec![part(AgentId(0), 20), part(AgentId(1), 300)],
             ..Slice::default()
         }],
         ..Block::default()

@@ -4,7 +4,7 @@
 use super::{ExperimentOrder, ExperimentReport, HostRequirements};
 use crate::agents::{AgentStart, Agents, StartError};
 use crate::work::AgentWork;
-use lab_model::{Agent, AgentId, ClockOffset, Host};
+use lab_model::{Agent, AgentId, ClockOffset, Host, IdVec};
 
 /// The options for starting hosts.
 pub struct HostsStart {
@@ -19,7 +19,7 @@ pub struct HostsStart {
 /// Hosts that are ready.
 pub struct Hosts {
     pub(super) agents: Agents,
-    pub(super) described: Vec<Agent>,
+    pub(super) described: IdVec<AgentId, Agent>,
     pub(super) earlier: usize,
     pub(super) stops: fn() -> bool,
 }
@@ -32,7 +32,7 @@ impl Hosts {
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
         let parts = parts(&machines(&agents));
-        for (agent, part) in parts.into_iter().enumerate() {
+        for (agent, part) in agents.ids().zip(parts) {
             let requirements = Box::new(start.wanted.clone());
             let order = ExperimentOrder::Ready { requirements, part };
             agents.give(agent, &AgentWork::Experiment(order));
@@ -66,15 +66,18 @@ impl Hosts {
 
     /// Returns the hosts' entries in the run file, with their indexes.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
-        let described = self.described.iter().enumerate();
-        described.map(|(agent, described)| (self.earlier + agent, described))
+        let described = self.described.enumerated();
+        described.map(|(agent, described)| (agent.after(self.earlier), described))
     }
 }
 
-fn describe(agents: &Agents, clocks: &[Option<(ClockOffset, ClockOffset)>]) -> Vec<Agent> {
+fn describe(
+    agents: &Agents,
+    clocks: &IdVec<AgentId, Option<(ClockOffset, ClockOffset)>>,
+) -> IdVec<AgentId, Agent> {
     let utc = |agent: AgentId| clocks[agent].map(|(_, utc)| utc);
     let describe = |agent| agents.described(agent, utc(agent), Host::default());
-    (0..agents.len()).map(describe).collect()
+    agents.ids().map(describe).collect()
 }
 
 /// Returns the ID of each agent's machine, or the machine's name if it has no ID.
@@ -83,7 +86,7 @@ fn machines(agents: &Agents) -> Vec<&str> {
         let hello = agents.hello(agent);
         hello.machine_id.as_deref().unwrap_or(&hello.machine)
     };
-    (0..agents.len()).map(machine).collect()
+    agents.ids().map(machine).collect()
 }
 
 /// Divides the cores of each machine among its agents.

@@ -179,23 +179,28 @@ mod tests {
 
     fn two_agents(length_s: u64) -> Gather {
         Gather::new(
-            vec![(0, rate(10.0)), (1, rate(10.5))],
+            vec![(AgentId(0), rate(10.0)), (AgentId(1), rate(10.5))],
             length_s * SECOND,
             SECOND,
         )
     }
 
     fn report(gather: &mut Gather, agent: AgentId, served: u64) {
-        gather.slice(agent, 7, slice(served, 100 + agent as u64), Vec::new());
+        gather.slice(
+            agent,
+            7,
+            slice(served, 100 + u64::from(agent.0)),
+            Vec::new(),
+        );
     }
 
     #[test]
     fn a_slice_is_complete_when_all_have_reported_it() {
         let mut gather = two_agents(2);
-        report(&mut gather, 0, 3);
-        report(&mut gather, 0, 4);
+        report(&mut gather, AgentId(0), 3);
+        report(&mut gather, AgentId(0), 4);
         assert!(gather.next().is_none());
-        report(&mut gather, 1, 5);
+        report(&mut gather, AgentId(1), 5);
         let first = gather
             .next()
             .and_then(|p| p.slice)
@@ -205,13 +210,13 @@ mod tests {
         let parts: Vec<_> = first
             .agents
             .iter()
-            .map(|a| (a.agent, a.late_ns, a.slice.served))
+            .map(|a| (a.agent.0, a.late_ns, a.slice.served))
             .collect();
         assert_eq!(parts, [(0, 7, 3), (1, 7, 5)]);
         assert!(gather.next().is_none() && !gather.is_over());
-        report(&mut gather, 1, 6);
-        gather.end(0);
-        gather.end(1);
+        report(&mut gather, AgentId(1), 6);
+        gather.end(AgentId(0));
+        gather.end(AgentId(1));
         assert_eq!(
             gather.next().and_then(|p| p.slice).map(|s| s.served),
             Some(10)
@@ -223,12 +228,12 @@ mod tests {
     #[test]
     fn the_share_of_an_agent_that_is_lost_is_not_sent() {
         let mut gather = two_agents(5);
-        report(&mut gather, 1, 10);
+        report(&mut gather, AgentId(1), 10);
         for _ in 0..5 {
-            report(&mut gather, 0, 10);
+            report(&mut gather, AgentId(0), 10);
         }
-        gather.lose(1);
-        gather.end(0);
+        gather.lose(AgentId(1));
+        gather.end(AgentId(0));
         let slices: Vec<Slice> = gather.by_ref().filter_map(|p| p.slice).collect();
         let not_sent: Vec<u64> = slices.iter().map(|s| s.not_sent()).collect();
         // After each second, 10.5, 21, 31.5, 42 and 52.5 requests are due in total. Those of the first second were
@@ -242,9 +247,9 @@ mod tests {
     #[test]
     fn nothing_is_told_when_all_are_lost() {
         let mut gather = two_agents(5);
-        gather.lose(0);
+        gather.lose(AgentId(0));
         assert!(!gather.is_over() && gather.next().is_none());
-        gather.lose(1);
+        gather.lose(AgentId(1));
         assert!(gather.is_over() && gather.next().is_none());
     }
 
@@ -252,11 +257,11 @@ mod tests {
     #[test]
     fn agents_may_stop_in_different_slices() {
         let mut gather = two_agents(5);
-        report(&mut gather, 0, 1);
-        report(&mut gather, 0, 2);
-        report(&mut gather, 1, 4);
-        gather.end(0);
-        gather.end(1);
+        report(&mut gather, AgentId(0), 1);
+        report(&mut gather, AgentId(0), 2);
+        report(&mut gather, AgentId(1), 4);
+        gather.end(AgentId(0));
+        gather.end(AgentId(1));
         let served: Vec<u64> = gather.filter_map(|p| p.slice).map(|s| s.served).collect();
         assert_eq!(served, [5, 2]);
     }
@@ -265,8 +270,8 @@ mod tests {
     fn of_each_kind_of_error_one_is_reported() {
         let mut gather = two_agents(1);
         let words = |text: &str| vec![(ErrorKind::Reset, text.to_owned())];
-        gather.slice(0, 0, slice(1, 1), words("a"));
-        gather.slice(1, 0, slice(1, 1), words("b"));
+        gather.slice(AgentId(0), 0, slice(1, 1), words("a"));
+        gather.slice(AgentId(1), 0, slice(1, 1), words("b"));
         assert_eq!(gather.next().expect("a slice").errors, words("a"));
     }
 }

@@ -10,7 +10,7 @@ use crate::work::AgentWork;
 use lab_bench::{Generator, Generators, LoadFault, Piece, interrupt};
 use lab_load::{LoadShare, Request};
 use lab_model::{
-    Agent, AgentId, Arrivals, ClockOffset, ErrorKind, LoadSpec, Plan, PointId, SubjectId,
+    Agent, AgentId, Arrivals, ClockOffset, ErrorKind, IdVec, LoadSpec, Plan, PointId, SubjectId,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub struct LoadAgents<'a> {
     load: &'a LoadSpec,
     shared: Arc<Mutex<LoadState>>,
     /// The agents' entries in the run file.
-    described: Vec<Agent>,
+    described: IdVec<AgentId, Agent>,
     /// For each agent, the errors of its first request to each server.
     first: Vec<Vec<FirstAnswer>>,
 }
@@ -88,7 +88,7 @@ impl<'a> LoadAgents<'a> {
             seed: plan.seed.wrapping_add(agent as u64),
         });
         let orders: Vec<LoadOrder> = orders.collect();
-        for (agent, order) in orders.into_iter().enumerate() {
+        for (agent, order) in agents.ids().zip(orders) {
             agents.give(agent, &AgentWork::Load(order));
         }
         let mut shared = LoadState {
@@ -100,7 +100,7 @@ impl<'a> LoadAgents<'a> {
             lost: Vec::new(),
         };
         let answers = shared.answers()?;
-        let (mut described, mut first) = (Vec::new(), Vec::new());
+        let (mut described, mut first) = (IdVec::new(), Vec::new());
         for (agent, report) in answers {
             let LoadReport::Found {
                 host,
@@ -125,8 +125,8 @@ impl<'a> LoadAgents<'a> {
     /// Returns the agents' entries in the run file, with their indexes.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let earlier = lock(&self.shared).earlier;
-        let described = self.described.iter().enumerate();
-        described.map(move |(agent, described)| (earlier + agent, described))
+        let described = self.described.enumerated();
+        described.map(move |(agent, described)| (agent.after(earlier), described))
     }
 
     /// Returns the name of each agent and the errors of its first requests.
@@ -153,7 +153,8 @@ impl Generators for LoadAgents<'_> {
         let mut shared = lock(&self.shared);
         let count = shared.agents.len();
         let share = LoadShare::all(self.plan, self.load, point, block);
-        let shares: Vec<LoadShare> = (0..count).map(|agent| share.of(agent, count)).collect();
+        let shares: IdVec<AgentId, LoadShare> =
+            (0..count).map(|agent| share.of(agent, count)).collect();
         for agent in shared.agents.present() {
             let share = shares[agent].clone();
             let order = LoadOrder::Open {
@@ -180,7 +181,7 @@ struct AgentsGenerator {
     /// The arrivals of the whole load.
     total_arrivals: Arrivals,
     /// The arrivals of each agent.
-    shares: Vec<Arrivals>,
+    shares: IdVec<AgentId, Arrivals>,
 }
 
 impl Generator for AgentsGenerator {
@@ -193,10 +194,13 @@ impl Generator for AgentsGenerator {
         let mut shared = lock(&self.shared);
         let shared = &mut *shared;
         let [length_ns, slice_ns] = [length, slice].map(|d| d.as_nanos() as u64);
-        let shares = self.shares.iter().cloned().enumerate().collect();
+        let shares = self.shares.enumerated();
+        let shares = shares
+            .map(|(agent, share)| (agent, share.clone()))
+            .collect();
         let mut gather = Gather::new(shares, length_ns, slice_ns);
         let number = self.begin(shared, length_ns, slice_ns);
-        for agent in 0..shared.agents.len() {
+        for agent in shared.agents.ids() {
             if shared.agents.lost(agent).is_some() {
                 gather.lose(agent);
             }
@@ -236,7 +240,7 @@ impl AgentsGenerator {
         let clocks = shared.agents.compare_clocks();
         shared.loads += 1;
         let number = shared.loads;
-        let monotonic: Vec<Option<ClockOffset>> =
+        let monotonic: IdVec<AgentId, Option<ClockOffset>> =
             clocks.into_iter().map(|c| c.map(|(m, _)| m)).collect();
         shared.agents.forget_lines();
         let slowest = monotonic.iter().flatten().map(|c| c.round_trip_ns).max();
@@ -268,7 +272,7 @@ impl AgentsGenerator {
                 stages,
             } if !self.total_arrivals.changes() => {
                 let rate = stages.first().map_or(0.0, |stage| stage.from);
-                (agent as f64 * 1e9 / rate.max(1e-3)) as i64
+                (f64::from(agent.0) * 1e9 / rate.max(1e-3)) as i64
             }
             _ => 0,
         }
@@ -420,12 +424,12 @@ impl LoadState {
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {
-            part.agent += self.earlier;
+            part.agent = part.agent.after(self.earlier);
         }
         let earlier = self.earlier;
         let lost = std::mem::take(&mut self.lost).into_iter();
         piece.lost = lost
-            .map(|(agent, reason)| (earlier + agent, reason))
+            .map(|(agent, reason)| (agent.after(earlier), reason))
             .collect();
         piece.notes = std::mem::take(&mut self.notes);
         piece

@@ -9,6 +9,7 @@ pub use order::{LogsOrder, LogsReport};
 use crate::agents::{AgentStart, Agents, StartError};
 use crate::work::AgentWork;
 use lab_logs::{LogsRead, Tally, TallyPart};
+use lab_model::{AgentId, IdVec};
 
 /// Agents on the hosts of logs.
 pub struct LogsAgents {
@@ -38,8 +39,8 @@ impl LogsAgents {
         for agent in self.agents.present() {
             self.agents.give(agent, &AgentWork::Logs(order.clone()));
         }
-        let mut reports: Vec<Option<(LogsReport, TallyPart)>> = Vec::new();
-        reports.resize_with(self.agents.len(), || None);
+        let mut reports: IdVec<AgentId, Option<(LogsReport, TallyPart)>> =
+            self.agents.ids().map(|_| None).collect();
         self.agents
             .answers(self.stops, tell, &mut |agent, head, body| {
                 let report = serde_json::from_value(head).map_err(|e| e.to_string())?;
@@ -47,7 +48,7 @@ impl LogsAgents {
                 Ok(())
             })?;
         let (mut logs, mut failed) = (LogsRead::default(), Vec::new());
-        for (agent, report) in reports.into_iter().enumerate() {
+        for (agent, report) in self.agents.ids().zip(reports) {
             let Some((report, part)) = report else {
                 continue;
             };

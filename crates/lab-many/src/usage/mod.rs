@@ -11,6 +11,7 @@ use crate::agents::{AgentStart, Agents, StartError};
 use crate::link::AgentEvent;
 use crate::work::AgentWork;
 use lab_bench::{ServerWatch, Usage};
+use lab_model::AgentId;
 use std::time::{Duration, Instant};
 
 /// How long to wait for a response. After that, the slice continues without the usage.
@@ -46,12 +47,12 @@ impl RemoteWatch {
 
     /// Returns the ID of the server's machine, if it has one.
     pub fn machine_id(&self) -> Option<&str> {
-        self.agents.hello(0).machine_id.as_deref()
+        self.agents.hello(AgentId(0)).machine_id.as_deref()
     }
 
     fn ask(&mut self, order: UsageOrder, stops: fn() -> bool) -> Result<UsageReport, String> {
-        let name = self.agents.name(0).to_owned();
-        self.agents.give(0, &AgentWork::Usage(order));
+        let name = self.agents.name(AgentId(0)).to_owned();
+        self.agents.give(AgentId(0), &AgentWork::Usage(order));
         let deadline = Instant::now() + TIMEOUT;
         while Instant::now() < deadline && !stops() {
             match self.agents.next(LISTEN) {

@@ -165,7 +165,7 @@ fn machines(run: &Run) -> Table {
         Column::from("lost"),
     ];
     let mut table = Table::new("Machines and clocks", columns);
-    for (id, agent) in run.agents.iter().enumerate() {
+    for (id, agent) in run.agents.enumerated() {
         let clock = &agent.clock;
         let sign = if clock.ahead_ns < 0 { "-" } else { "" };
         table.row(vec![

@@ -94,11 +94,7 @@ impl AgentResult {
 /// Returns the results of a run's agents, except for those that were left out.
 pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     let slices: Vec<&Slice> = run.complete_blocks().flat_map(|b| &b.slices).collect();
-    let counted = run
-        .agents
-        .iter()
-        .enumerate()
-        .filter(|(_, a)| !a.is_left_out);
+    let counted = run.agents.enumerated().filter(|(_, a)| !a.is_left_out);
     let counted: Vec<AgentId> = counted.map(|(id, _)| id).collect();
     let alpha = alpha / counted.len().max(1) as f64;
     let paths = paths(&slices);
@@ -273,7 +269,7 @@ fn path(ratios: &[f64], alpha: f64) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_model::{Agent, Block, BlockState, ClockOffset, ErrorKind};
+    use lab_model::{Agent, Block, BlockState, ClockOffset, ErrorKind, IdVec};
 
     /// Returns a run of three agents over `slices` slices, with the service time of each agent in
     /// ns.
@@ -293,7 +289,7 @@ mod tests {
             ..AgentSlice::default()
         };
         let slice = Slice {
-            agents: service_ns.into_iter().enumerate().map(part).collect(),
+            agents: (0..).map(AgentId).zip(service_ns).map(part).collect(),
             ..Slice::default()
         };
         let block = Block {
@@ -303,7 +299,7 @@ mod tests {
         };
         Run {
             blocks: vec![block; slices],
-            agents: vec![Agent::default(); 3],
+            agents: IdVec::filled(Agent::default(), 3),
             ..Run::default()
         }
     }
@@ -355,15 +351,15 @@ mod tests {
             (slice.offered, slice.served) = (300, 297);
         }
         assert_eq!(unaccounted(&run), None);
-        run.agents[0].lost = Some("killed".into());
+        run.agents[AgentId(0)].lost = Some("killed".into());
         assert_eq!(unaccounted(&run), Some(12));
     }
 
     #[test]
     fn late_lost_and_saturated_agents_are_marked() {
         let mut run = run(20, [1_000_000; 3]);
-        run.agents[0].lost = Some("killed".into());
-        run.agents[1].clock = ClockOffset {
+        run.agents[AgentId(0)].lost = Some("killed".into());
+        run.agents[AgentId(1)].clock = ClockOffset {
             error_ns: 30_000_000,
             ..ClockOffset::default()
         };

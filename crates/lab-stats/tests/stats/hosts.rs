@@ -2,7 +2,7 @@
 //! Blocks of multiple hosts with known true ratios.
 
 use crate::simulator::{CALM, Simulator, World, figures, run, served};
-use lab_model::{Agent, Block, BlockState, Run};
+use lab_model::{Agent, AgentId, Block, BlockState, Run};
 use lab_stats::hosts::{effects, hosts, kinds};
 use lab_stats::results::results;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn measured(ratios: &[f64], blocks: usize) -> Run {
     for number in 0..blocks {
         let host = number % ratios.len();
         simulators[host].add_block(&mut run);
-        run.blocks[number].agent = Some(host);
+        run.blocks[number].agent = Some(AgentId::from_index(host));
     }
     run
 }
@@ -76,11 +76,11 @@ fn servers_have_a_ratio_on_each_host() {
     let mut run = served::World::new(&[0.8, 2.0]).run(1, 16);
     run.agents = ["host 0", "host 1"].map(named).into();
     for block in &mut run.blocks {
-        let host = block.number as usize % 2;
-        block.agent = Some(host);
+        let host = block.number % 2;
+        block.agent = Some(AgentId(host));
         for slice in block.slices.iter_mut().filter(|s| s.subject == 2) {
             let cpu_ns = slice.server_cpu_ns.unwrap();
-            slice.server_cpu_ns = Some(cpu_ns + cpu_ns / 2 * host as u64);
+            slice.server_cpu_ns = Some(cpu_ns + cpu_ns / 2 * u64::from(host));
         }
     }
     let plan = run.plan().unwrap().clone();
@@ -180,10 +180,10 @@ fn hosts_of_one_kind_may_differ_as_much() {
 #[test]
 fn a_lost_host_is_named_with_its_block() {
     let mut run = measured(&[1.2, 1.2], 8);
-    run.agents[1].lost = Some("its process ended".into());
+    run.agents[AgentId(1)].lost = Some("its process ended".into());
     run.blocks.push(Block {
         number: 8,
-        agent: Some(1),
+        agent: Some(AgentId(1)),
         state: BlockState::Incomplete,
         ..Block::default()
     });
@@ -197,7 +197,7 @@ fn a_lost_host_is_named_with_its_block() {
         name: "host 1".into(),
         ..Agent::default()
     });
-    run.blocks[7].agent = Some(2);
+    run.blocks[7].agent = Some(AgentId(2));
     let blocks: Vec<usize> = hosts(&run).iter().map(|host| host.blocks).collect();
     assert_eq!(blocks, [4, 4]);
 }
@@ -206,7 +206,7 @@ fn a_lost_host_is_named_with_its_block() {
 fn one_host_is_not_compared() {
     assert_eq!(effects(&measured(&[1.2], 8)), []);
     let mut of_one_host = measured(&[1.2], 8);
-    of_one_host.agents.clear();
+    of_one_host.agents.truncate(0);
     of_one_host
         .blocks
         .iter_mut()

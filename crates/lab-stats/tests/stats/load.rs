@@ -8,6 +8,7 @@ use crate::lines::{close, lines};
 use crate::simulator::figures::{interval, interval_if_any, judged, places, reading, warnings};
 use crate::simulator::load::{add, counts, open, run, second, times};
 use crate::simulator::{Random, contradicts, most_by_chance};
+use lab_model::AgentId;
 use lab_model::*;
 use lab_stats::analysis::{ExclusionReason, Verdict};
 use lab_stats::load::threshold::{Judgement, Threshold, UndecidedReason, judge};
@@ -591,7 +592,7 @@ fn only_unfit_machines_of_the_load_are_reported() {
         Some(json!({"code": "unfit-hosts", "hosts": hosts}))
     };
     assert_eq!(warned(&run), (of_own_machine, two("gen2")));
-    run.agents[0].host = host("two");
+    run.agents[AgentId(0)].host = host("two");
     assert_eq!(warned(&run), (None, two("gen1")));
 }
 
@@ -619,7 +620,7 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
         let slice = Slice {
             server_cpu_ns: Some(1_300_000_000),
             cpu_ns: 1_200_000_000,
-            agents: vec![of_agent(0), of_agent(1)],
+            agents: vec![of_agent(AgentId(0)), of_agent(AgentId(1))],
             ..second(0, 0, counts(times(&mut random, 2000, 1e6, 0.3)))
         };
         add(&mut run, vec![slice]);
@@ -1042,7 +1043,7 @@ fn requests_due_after_losing_all_agents_are_reported() {
         lost: lost.map(String::from),
         ..agent(name)
     };
-    run.agents = vec![lost("gen1", Some("killed")), lost("gen2", Some("cut off"))];
+    run.agents = [lost("gen1", Some("killed")), lost("gen2", Some("cut off"))].into();
     let slice = second(0, 0, counts([1e6; 10]));
     add(&mut run, vec![slice.clone()]);
     let warned = |run: &Run| warned(&results(run), "agents").unwrap();
@@ -1061,7 +1062,7 @@ fn requests_due_after_losing_all_agents_are_reported() {
     assert_eq!(some_lost["code"], "agents-lost");
     assert_eq!(some_lost["agents"][0]["name"], "gen1");
     assert_eq!(some_lost["end"], Value::Null);
-    assert_eq!(run.agent_name(2), "gen1, resumed");
+    assert_eq!(run.agent_name(AgentId(2)), "gen1, resumed");
 }
 
 #[test]
@@ -1089,7 +1090,7 @@ fn blocks_with_known_server_usage_are_reported() {
     assert_eq!(warned(&results(&run), "agents"), Some(unknown(0)));
     // If one of the agents is left out, it is never known.
     run.agents = ["gen1", "gen2"].map(agent).into();
-    run.agents[1].is_left_out = true;
+    run.agents[AgentId(1)].is_left_out = true;
     let left_out = json!({"code": "agents-left-out", "agents": ["gen2"]});
     assert_eq!(warned(&results(&run), "agents"), Some(left_out));
 }

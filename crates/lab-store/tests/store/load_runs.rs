@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use lab_model::AgentId;
 use lab_model::*;
 use lab_store::{RunWriter, StoreError, hlog, load};
 use proptest::prelude::*;
@@ -166,14 +167,14 @@ fn connections_that_a_load_opened_are_told_without_reading_it_all() {
 fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
-    let part = |agent| AgentSlice {
+    let part = |agent: AgentId| AgentSlice {
         agent,
-        slice: slice(0, 7 + agent as u32),
+        slice: slice(0, 7 + agent.0),
         ..AgentSlice::default()
     };
     let times = counts(&[(900, 12), (70_000, 1)]);
     let original = Slice {
-        agents: vec![part(0), part(1)],
+        agents: vec![part(AgentId(0)), part(AgentId(1))],
         response: times.clone().into(),
         service: times.into(),
         ..slice(0, 0)
@@ -185,7 +186,7 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
             name: name.into(),
             ..Agent::default()
         };
-        run.agent(usize::from(name == "y"), &agent).unwrap();
+        run.agent(AgentId(u32::from(name == "y")), &agent).unwrap();
     }
     let block = run.begin_block(0, 0, 0, 101.5).unwrap();
     let moved = block.move_to_file(original.clone(), false).unwrap();
@@ -504,8 +505,8 @@ fn slices_of_another_file_are_taken_in_with_their_errors() {
     written(&path, &plan, &[slice(0, 0)]);
     written(&other, &plan, &[slice(0, 0), with_errors]);
     let run = RunWriter::resume(&path).unwrap();
-    run.agent(0, &Agent::default()).unwrap();
-    run.merge(&other, 0).unwrap();
+    run.agent(AgentId(0), &Agent::default()).unwrap();
+    run.merge(&other, AgentId(0)).unwrap();
     run.finish(None, None).unwrap();
     let [run, merged] = [&path, &other].map(|path| load(path).unwrap());
     assert_eq!(run.blocks.len(), 2);

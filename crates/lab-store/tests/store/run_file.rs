@@ -2,6 +2,7 @@
 //! A run file returns what was stored, survives a crash of its writer at any time, and is never changed by
 //! reading.
 
+use lab_model::AgentId;
 use lab_model::*;
 use lab_store::{RunWriter, StoreError, load};
 use rusqlite::Connection;
@@ -580,7 +581,7 @@ fn what_another_file_holds_is_taken_in() {
     let agent_run = load(&other).unwrap();
     let run = begun(&path, 4);
     for id in 0..2 {
-        run.agent(id, &Agent::default()).unwrap();
+        run.agent(AgentId(id), &Agent::default()).unwrap();
     }
     let older = ("version".into(), "15".into());
     let older = Service {
@@ -589,19 +590,19 @@ fn what_another_file_holds_is_taken_in() {
     };
     run.service(&older).unwrap();
     let before = run.load().unwrap();
-    run.merge(&other, 1).unwrap();
-    run.lost_block(7, 2, 0, 5.0).unwrap();
+    run.merge(&other, AgentId(1)).unwrap();
+    run.lost_block(7, 2, AgentId(0), 5.0).unwrap();
     run.finish(None, None).unwrap();
     let run = load(&path).unwrap();
     let merged = agent_run.blocks.iter().map(|block| Block {
-        agent: Some(1),
+        agent: Some(AgentId(1)),
         ..block.clone()
     });
     let lost = Block {
         number: 7,
         attempt: 2,
         started_unix_s: 5.0,
-        agent: Some(0),
+        agent: Some(AgentId(0)),
         ..Block::default()
     };
     let blocks = before.blocks.into_iter().chain(merged).chain([lost]);
@@ -611,7 +612,7 @@ fn what_another_file_holds_is_taken_in() {
     // A file that is not a run file is not merged and has no effect.
     fs::write(&other, "no run").unwrap();
     let writer = RunWriter::resume(&path).unwrap();
-    writer.merge(&other, 1).unwrap_err();
+    writer.merge(&other, AgentId(1)).unwrap_err();
     assert_eq!(writer.load().unwrap().blocks, run.blocks);
 }
 
@@ -621,7 +622,7 @@ fn a_block_of_nobody_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let run = begun(&path, 1);
-    run.lost_block(1, 0, 3, 5.0).unwrap();
+    run.lost_block(1, 0, AgentId(3), 5.0).unwrap();
     run.finish(None, None).unwrap();
     let damaged = load(&path).unwrap_err();
     assert!(matches!(damaged, StoreError::Damaged(..)), "{damaged}");

@@ -10,7 +10,7 @@ use lab_load::{Origin, Ports, load_without_files};
 use lab_many::agent::machine_id;
 use lab_many::load::{LoadAgents, LoadStart};
 use lab_many::usage::{RemoteWatch, UsageOrder};
-use lab_model::{Arrivals, Host, Plan, Run};
+use lab_model::{Arrivals, Host, IdVec, Plan, Run};
 use lab_store::RunWriter;
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ impl<'a> LoadGenerators<'a> {
     /// Reports each unfit machine of the load once. With `strict`, an unfit machine is an error.
     pub fn report_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
         let agents = match self {
-            LoadGenerators::Local(_) => Vec::new(),
+            LoadGenerators::Local(_) => IdVec::new(),
             LoadGenerators::Agents(agents) => agents.described().map(|(_, a)| a.clone()).collect(),
         };
         let run = Run {

@@ -6,7 +6,7 @@ use super::{children, is_alive};
 use crate::project::{
     NOOP, Outcome, Project, blocks_of, outcome, rows, send_signal, subject, wait_until,
 };
-use lab_model::{BlockState, Ending, Run};
+use lab_model::{AgentId, BlockState, Ending, Run};
 use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::fs;
@@ -70,7 +70,7 @@ fn two_hosts_measure_the_blocks_of_one_run() {
     let run = project.load();
     assert_blocks(&run, 6);
     let measured: BTreeSet<_> = run.complete_blocks().map(|b| b.agent).collect();
-    assert_eq!(measured, BTreeSet::from([Some(0), Some(1)]));
+    assert_eq!(measured, BTreeSet::from([AgentId(0), AgentId(1)].map(Some)));
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["local 1", "local 2"]);
     assert!(
@@ -96,7 +96,10 @@ fn two_hosts_measure_the_blocks_of_one_run() {
         "local 2",
         "Differences between hosts",
     ]);
-    let blocks = run.complete_blocks().filter(|b| b.agent == Some(0)).count();
+    let blocks = run
+        .complete_blocks()
+        .filter(|b| b.agent == Some(AgentId(0)))
+        .count();
     let text = format!("{blocks} block");
     report(&["--without", "local 2"]).expect(0).shows(&[
         &text,
@@ -127,13 +130,13 @@ fn lose_a_host(signal: Signal, reason: &str) {
     outcome.shows(&["Hosts were lost: local 2 ("]);
     let run = project.load();
     assert_blocks(&run, 6);
-    assert!(run.agents[0].lost.is_none() && run.agents[1].lost.is_some());
+    assert!(run.agents[AgentId(0)].lost.is_none() && run.agents[AgentId(1)].lost.is_some());
     let incomplete = run
         .blocks
         .iter()
         .filter(|b| b.state == BlockState::Incomplete);
     let incomplete: Vec<_> = incomplete.map(|b| b.agent).collect();
-    assert_eq!(incomplete, [Some(1)]);
+    assert_eq!(incomplete, [Some(AgentId(1))]);
     wait_until("the host's end", || !is_alive(agents[1]));
 }
 
@@ -271,7 +274,10 @@ fn a_host_that_does_other_work_measures_nothing() {
     ]);
     let run = project.load();
     assert_blocks(&run, 4);
-    assert!(run.complete_blocks().all(|block| block.agent == Some(0)));
+    assert!(
+        run.complete_blocks()
+            .all(|block| block.agent == Some(AgentId(0)))
+    );
 }
 
 /// Returns the command of a host on which `other` is mounted over `of` (mount_namespaces(7)).

@@ -4,14 +4,16 @@
 use super::{Place, assert_added_up, children, is_alive, parts, slices};
 use crate::load::web::{Manner, Web};
 use crate::project::{outcome, send_signal, wait_until};
-use lab_model::{Ending, Run};
+use lab_model::{AgentId, Ending, Run};
 use nix::sys::signal::Signal;
 
 const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "3s"];
 
 /// Returns the first lost agent after asserting the number of lost agents.
-fn lost_agent(run: &Run, lost: usize) -> usize {
-    let all: Vec<usize> = (0..run.agents.len())
+fn lost_agent(run: &Run, lost: usize) -> AgentId {
+    let all: Vec<AgentId> = run
+        .agents
+        .ids()
         .filter(|&a| run.agents[a].lost.is_some())
         .collect();
     assert_eq!(all.len(), lost, "{:?}", run.agents);
@@ -29,7 +31,11 @@ fn assert_account(run: &Run) {
             .iter()
             .all(|p| p.not_sent == 0 || p.slice.offered == 0)
     );
-    assert!(parts(run, 1 - lost).iter().all(|p| p.not_sent == 0));
+    assert!(
+        parts(run, AgentId(1 - lost.0))
+            .iter()
+            .all(|p| p.not_sent == 0)
+    );
     let offered: u64 = slices(run).map(|s| s.offered).sum();
     // 12 s at 200 requests per second, at random.
     assert!(
@@ -86,7 +92,7 @@ fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
         let times = of.iter().flat_map(|p| p.slice.response.counts().0.clone());
         times.map(|(ns, _)| ns).max().unwrap_or(0)
     };
-    let longest = [0, 1].map(longest);
+    let longest = [0, 1].map(|id| longest(AgentId(id)));
     assert!(longest.iter().any(|ns| *ns > 1_200_000_000), "{longest:?}");
     let offered: u64 = slices(&run).map(|s| s.offered + s.not_sent()).sum();
     assert!((2100..2700).contains(&offered), "{offered}");
@@ -209,6 +215,6 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
     assert_eq!(run.ending, Some(Ending::Blocks));
     // The second part of the run has other agents.
     assert_eq!(run.agents.len(), 4);
-    assert!(!parts(&run, 0).is_empty() && !parts(&run, 3).is_empty());
+    assert!(!parts(&run, AgentId(0)).is_empty() && !parts(&run, AgentId(3)).is_empty());
     assert_added_up(&run);
 }

@@ -16,7 +16,7 @@ mod sshd;
 use crate::load::sums;
 use crate::load::web::{Manner, Web};
 use crate::project::{Outcome, Project, wait_until};
-use lab_model::{AgentSlice, Run, Slice, SliceTimes};
+use lab_model::{AgentId, AgentSlice, Run, Slice, SliceTimes};
 use std::process::Child;
 
 /// A directory in which agents load servers.
@@ -89,7 +89,7 @@ fn assert_added_up(run: &Run) {
 }
 
 /// Returns the slices of an agent.
-fn parts(run: &Run, agent: usize) -> Vec<AgentSlice> {
+fn parts(run: &Run, agent: AgentId) -> Vec<AgentSlice> {
     let parts = slices(run).flat_map(|slice| &slice.agents);
     parts.filter(|part| part.agent == agent).cloned().collect()
 }
@@ -113,7 +113,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     assert_added_up(&run);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["local 1", "local 2", "local 3"]);
-    for (id, agent) in run.agents.iter().enumerate() {
+    for (id, agent) in run.agents.enumerated() {
         // One machine has one clock.
         assert!(
             agent.clock.ahead_ns.unsigned_abs() <= agent.clock.error_ns,
@@ -130,7 +130,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
             .map(|p| p.slice.connects)
             .sum::<u64>()
     };
-    assert_eq!([0, 1, 2].map(connects), [3, 2, 2]);
+    assert_eq!([0, 1, 2].map(|id| connects(AgentId(id))), [3, 2, 2]);
     for file in &files {
         assert!(file.exists(), "{}", file.display());
     }

@@ -8,6 +8,7 @@ use crate::load::sums;
 use crate::load::web::{Manner, Web};
 use crate::project::{Project, blocks_of, outcome};
 use lab_host::namespace::ip;
+use lab_model::AgentId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -127,7 +128,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     place.0.call(&words).expect(0);
     let run = place.0.load();
     assert_added_up(&run);
-    let second = parts(&run, 1);
+    let second = parts(&run, AgentId(1));
     let times = second
         .iter()
         .flat_map(|p| p.slice.service.counts().into_owned().0);
@@ -161,7 +162,11 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
         let errors = of.iter().flat_map(|p| &p.slice.errors);
         errors.map(|(_, count)| count).sum::<u64>()
     };
-    assert!(failed(1) > failed(0), "{:?}", [0, 1].map(failed));
+    assert!(
+        failed(AgentId(1)) > failed(AgentId(0)),
+        "{:?}",
+        [0, 1].map(|id| failed(AgentId(id)))
+    );
     let (served, errors) = sums(&run);
     let offered = served + errors.iter().map(|(_, count)| count).sum::<u64>();
     // 12 s at 200 requests per second, at random.

@@ -5,7 +5,7 @@ use super::sshd::Sshd;
 use super::{Place, assert_added_up, children, parts};
 use crate::load::web::{Manner, Web};
 use crate::project::{BENCHLAB, Outcome, outcome, send_signal, wait_until};
-use lab_model::{AgentSlice, Run};
+use lab_model::{AgentId, AgentSlice, Run};
 use nix::sys::signal::Signal;
 use std::fs;
 use std::path::PathBuf;
@@ -63,7 +63,10 @@ fn two_hosts_get_copies_that_leave_nothing_behind() {
             .all(|a| a.launcher == "ssh" && a.lost.is_none())
     );
     for agent in 0..2 {
-        let offered: u64 = parts(&run, agent).iter().map(|p| p.slice.offered).sum();
+        let offered: u64 = parts(&run, AgentId(agent))
+            .iter()
+            .map(|p| p.slice.offered)
+            .sum();
         assert!((200..400).contains(&offered), "{offered} of {agent}");
     }
     assert!(sshd.left_behind().is_empty(), "{:?}", sshd.left_behind());
@@ -85,7 +88,7 @@ fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
         &[&web.url("/"), "--on", "ssh:gen1", "--for", "1s"],
     )
     .expect(0);
-    assert_eq!(place.0.load().agents[0].name, "gen1");
+    assert_eq!(place.0.load().agents[AgentId(0)].name, "gen1");
 }
 
 /// Returns a host's processes that use this server's directory for temporary files.
@@ -169,7 +172,10 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     let url = web.url("/");
     let words = [&url[..], "--on", "ssh:gen1", "--for", "1s"];
     load(&place, &sshd, &words).expect(0);
-    assert_eq!(place.0.load().agents[0].version, env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        place.0.load().agents[AgentId(0)].version,
+        env!("CARGO_PKG_VERSION")
+    );
     // If copying is impossible, too, the message contains both reasons.
     sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
     load(&place, &sshd, &words)
@@ -192,7 +198,7 @@ fn a_clock_that_is_ten_minutes_off_delays_nothing() {
 
 fn assert_began_together(run: &Run) {
     for agent in 0..2 {
-        let parts = parts(run, agent);
+        let parts = parts(run, AgentId(agent));
         assert!(
             !parts.is_empty() && parts.iter().all(|p| p.late_ns < 10_000_000_000),
             "{parts:?}"
@@ -244,7 +250,7 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
         return;
     };
     let run = load_by_two_agents(&sshd);
-    let ahead_s = |agent: usize| run.agents[agent].clock.ahead_ns / 1_000_000_000;
+    let ahead_s = |agent| run.agents[AgentId(agent)].clock.ahead_ns / 1_000_000_000;
     assert!(
         (599..=601).contains(&ahead_s(1)) && ahead_s(0).abs() <= 1,
         "{:?}",
@@ -254,7 +260,7 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
     // Timestamps of the kernel do not match the faked clock, so responses are timed when they are read.
     for (agent, is_wrong) in [(0, false), (1, true)] {
         let (mut read, mut served, mut p50_ns) = (0, 0, Vec::new());
-        for AgentSlice { slice, .. } in parts(&run, agent) {
+        for AgentSlice { slice, .. } in parts(&run, AgentId(agent)) {
             read += slice.read_times;
             served += slice.served;
             p50_ns.extend(slice.response.median());

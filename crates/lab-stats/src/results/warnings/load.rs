@@ -60,7 +60,7 @@ impl Loaded<'_> {
     /// has its own clock.
     fn timed_by_reading(&self) -> Option<Warning> {
         let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
-        let by_agent = (0..self.run.agents.len()).filter_map(|id| {
+        let by_agent = self.run.agents.ids().filter_map(|id| {
             let parts = slices().flat_map(|slice| &slice.agents);
             let of_agent = parts
                 .filter(|part| part.agent == id)
@@ -119,7 +119,7 @@ impl Loaded<'_> {
             return (server == machine).then_some((Vec::new(), host));
         }
         let is_beside = |id: &AgentId| run.agents[*id].host.fact(Host::MACHINE_ID) == server;
-        let agents: Vec<AgentId> = (0..run.agents.len()).filter(is_beside).collect();
+        let agents: Vec<AgentId> = run.agents.ids().filter(is_beside).collect();
         let first = *agents.first().filter(|_| server.is_some())?;
         Some((agents, &run.agents[first].host))
     }
