@@ -67,7 +67,7 @@ package Appserver.HTTP.Access_Logs is
    --  @param Path the path of the file
    --  @param Format the format of lines
    --  @param Client returns the client address to log; null to log the address of the connection
-   --  @exception Log_Error the file cannot be opened
+   --  @exception Log_Error the file cannot be opened, or is a named pipe that nobody reads
 
    procedure Open
      (Self   : in out Access_Log;

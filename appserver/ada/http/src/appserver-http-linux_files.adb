@@ -42,10 +42,12 @@ package body Appserver.HTTP.Linux_Files is
          else Missing);
    end Open;
 
+   --  O_NONBLOCK prevents opening a named pipe from waiting for its reader
+
    procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure) is
       File : constant int := C_Create_At
         (AT_FDCWD, To_C (Path),
-         O_WRONLY + O_CREAT + O_APPEND + O_CLOEXEC, 8#640#);
+         O_WRONLY + O_CREAT + O_APPEND + O_CLOEXEC + O_NONBLOCK, 8#640#);
    begin
       Into   := (if File < 0 then No_File else Descriptor (File));
       Result := (if File < 0 then Missing else None);

@@ -3,6 +3,7 @@
 
 pragma Ada_2022;
 
+with Ada.Real_Time;
 with Ada.Task_Identification;
 with Ada.Unchecked_Deallocation;
 with Appserver.HTTP.Blocks;
@@ -841,16 +842,27 @@ package body Appserver.HTTP.Server is
       end if;
    end Start_Workers;
 
-   procedure Await_Workers (Engine : in out Server.Engine) is
+   procedure Await_Workers (Engine : in out Server.Engine; Timeout : Duration) is
+
+      Begun : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
+
+      procedure Pause is
+         use type Ada.Real_Time.Time;
+      begin
+         if Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Begun) >= Timeout then
+            raise Stop_Timeout with "the server did not stop within its timeout";
+         end if;
+         delay 0.001;
+      end Pause;
    begin
       for Worker of Engine.Workers loop
          while Worker /= null and then not Worker'Terminated loop
-            delay 0.001;
+            Pause;
          end loop;
          Free (Worker);
       end loop;
       while Engine.Log_Writer /= null and then not Engine.Log_Writer'Terminated loop
-         delay 0.001;
+         Pause;
       end loop;
       Free (Engine.Log_Writer);
    end Await_Workers;
@@ -924,11 +936,11 @@ package body Appserver.HTTP.Server is
       Start (Self, Services.Not_Here'Access, Service, Address, Port, Options);
    end Start;
 
-   procedure Stop (Self : in out Web_Server) is
+   procedure Stop (Self : in out Web_Server; Timeout : Duration := Forever) is
    begin
       if Self.Engine /= null then
          Ask_To_Stop (Self.Engine.all);
-         Await_Workers (Self.Engine.all);
+         Await_Workers (Self.Engine.all, Timeout);
          Close (Self.Engine);
       end if;
    end Stop;

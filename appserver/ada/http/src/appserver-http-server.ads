@@ -13,7 +13,7 @@
 --     …
 --     Server.Start (Hello'Access, Port => 8080);
 --     …
---     Server.Stop;
+--     Server.Stop (Timeout => 10.0);
 
 pragma Ada_2022;
 
@@ -57,8 +57,13 @@ package Appserver.HTTP.Server is
       --  The access log, which a separate task writes. If null, there is no log and no task for it.
    end record;
 
+   Stop_Timeout : exception;
+
+   Forever : constant Duration := Duration'Last;
+
    type Web_Server is tagged limited private;
-   --  Initially stopped. A running server is stopped at the end of its scope.
+   --  Initially stopped. A running server is stopped at the end of its scope, without a timeout,
+   --  since its tasks use this object.
 
    procedure Start
      (Self    : in out Web_Server;
@@ -100,12 +105,15 @@ package Appserver.HTTP.Server is
    --  @exception Storage_Error there is not enough memory
    --  @exception Tasking_Error a task cannot be created
 
-   procedure Stop (Self : in out Web_Server)
+   procedure Stop (Self : in out Web_Server; Timeout : Duration := Forever)
      with Post => not Self.Is_Running;
    --  Stops accepting connections, responds to pending requests, and closes all connections.
-   --  Clients can delay this by at most 4 seconds. Stop waits for running handlers without a time
-   --  limit.
+   --  Clients can delay this by at most 4 seconds. Stop also waits for running handlers.
    --  @param Self the server
+   --  @param Timeout the maximum time in seconds
+   --  @exception Stop_Timeout handlers are still running, or clients are still being served. The
+   --  server no longer accepts connections, and continues to stop: call Stop again, or end the
+   --  program with GNAT.OS_Lib.OS_Exit.
 
    function Is_Running (Self : Web_Server) return Boolean;
    --  @param Self the server

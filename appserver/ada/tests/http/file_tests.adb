@@ -6,6 +6,7 @@ with Ada.Directories;
 with Ada.Streams.Stream_IO;
 with Response_Texts;
 with Appserver.HTTP.Dates;
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Files;
 with Appserver.HTTP.Trials;
 with AUnit.Assertions;
@@ -499,6 +500,19 @@ package body File_Tests is
       Assert (Kind (""), "application/octet-stream", "nothing");
    end Types;
 
+   --  Opening the pipe does not wait for a reader
+
+   procedure Log_To_Pipe (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Log : HTTP.Access_Logs.Access_Log (Lines => 2);
+   begin
+      Log.Open (Public & "/pipe", HTTP.Access_Logs.Common);
+      Assert (False, "no exception");
+   exception
+      when HTTP.Access_Logs.Log_Error => null;
+   end Log_To_Pipe;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -523,6 +537,7 @@ package body File_Tests is
       Add ("any request gets a response", Any_Request_Is_Answered'Access);
       Add ("formats of dates", Times_Are_Dates'Access);
       Add ("types", Types'Access);
+      Add ("an access log to a named pipe that nobody reads", Log_To_Pipe'Access);
       return Result;
    end Suite;
 

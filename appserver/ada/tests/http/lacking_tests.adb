@@ -233,6 +233,46 @@ package body Lacking_Tests is
       Web.Stop;
    end No_Room_For_Events;
 
+   --  A stop whose timeout expires can be repeated
+
+   procedure Stop_Times_Out (T : in out Fixture) is
+      Web  : HTTP.Server.Web_Server;
+      From : Client;
+
+      procedure Stop_In_Vain is
+      begin
+         Web.Stop (Timeout => 0.1);
+         Assert (False, "no exception");
+      exception
+         when HTTP.Server.Stop_Timeout => null;
+      end Stop_In_Vain;
+
+      pragma Unreferenced (T);
+   begin
+      Test_Service.Gate.Shut;
+      Web.Start (Test_Service.Respond'Access);
+      From.Connect (Natural (Web.Port));
+      From.Ask ("/wait");
+      while Test_Service.Gate.Waiting = 0 loop
+         delay 0.001;
+      end loop;
+      for Attempt in 1 .. 2 loop
+         Stop_In_Vain;
+         Assert (Web.Is_Running, "it is still running");
+      end loop;
+      Test_Service.Gate.Open;
+      Web.Stop;
+      Assert (not Web.Is_Running, "it has stopped");
+      Assert (Status (From.Response), "200", "the request that it waited for");
+      Web.Start (Test_Service.Respond'Access);
+      Web.Stop (Timeout => 1_000.0);
+   exception
+      when others =>
+         --  Otherwise the finalization of Web would wait for the handler
+         Test_Service.Gate.Open;
+         raise;
+   end Stop_Times_Out;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -247,6 +287,7 @@ package body Lacking_Tests is
       Add ("too few threads", Few_Threads'Access);
       Add ("too little memory", Little_Memory'Access);
       Add ("no room for events", No_Room_For_Events'Access);
+      Add ("a stop with a handler that does not return", Stop_Times_Out'Access);
       return Result;
    end Suite;
 

@@ -47,7 +47,7 @@ package body Wait_Limit_Tests is
 
    type Operation is
      (Execute, Prepare_One, Run_Prepared, Run_Text, Step_Stream, Leave_Stream, Begin_Isolated,
-      Commit, Roll_Back, Savepoint, Batch, Load, Reset_Session);
+      Commit, Roll_Back, Savepoint, Batch, Load, Last_Id, Reset_Session);
 
    procedure Bind_One (To : in out SQL.Statement'Class; Element : Positive) is
    begin
@@ -143,6 +143,11 @@ package body Wait_Limit_Tests is
          when Load =>
             Silence.all;
             Run_Load;
+         when Last_Id =>
+            Silence.all;
+            Assert (DB.Last_Insert_Id >= 0, "an ID");
+            --  Only PostgreSQL asks the server for it
+            DB.Execute ("SELECT 1");
          when Reset_Session =>
             Silence.all;
             DB.Reset_Session;
@@ -181,6 +186,31 @@ package body Wait_Limit_Tests is
          end;
       end loop;
    end Operations;
+
+   --  Operations that raise no exception
+
+   procedure Closing (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+         DB    : aliased Connection;
+         Query : Statement;
+         Start : Ada.Real_Time.Time;
+      begin
+         Connect (DB);
+         Prepare (Query, DB, "SELECT 1");
+         Silent_Proxies.Silence (Proxy, New_Ones => False);
+         DB.Set_Wait_Limit (Limit);
+         Start := Ada.Real_Time.Clock;
+         Query.Close;
+         Assert (Since (Start) < Long_Time, "the statement took" & Since (Start)'Image);
+         Start := Ada.Real_Time.Clock;
+         DB.Close;
+         Assert (Since (Start) < Long_Time, "the connection took" & Since (Start)'Image);
+      end Act;
+   begin
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
+   end Closing;
 
    --  A server that accepts the connection and does not respond, and a server that stops in between
 
@@ -849,6 +879,7 @@ package body Wait_Limit_Tests is
       end Add;
    begin
       Add ("every operation", Operations'Access);
+      Add ("closing while the server does not respond", Closing'Access);
       Add ("opening", Opening'Access);
       Add ("an unknown host", Unknown_Host'Access);
       Add ("limits that are not exceeded", In_Time'Access);

@@ -15,10 +15,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 /**
  * A program started by {@link Command#start}. Use a try-with-resources statement.
@@ -29,6 +31,8 @@ import java.util.concurrent.TimeoutException;
  *       {@link Command#maxOutput}; redirect the errors of a long-running program to a file.
  *   <li>To write and read concurrently, {@link #feed} the input and read the output, or use {@link
  *       #communicate} for both.
+ *   <li>Java's streams have no timeouts. For a dialog with a program that may stop responding, use
+ *       {@link #write}, {@link #readLine} and {@link #readErrorLine}, which have one.
  *   <li>A pipe ends when all processes that hold it have closed it. A process that outlives the
  *       program and inherited its output keeps the pipe open.
  *   <li>When the program exits, Java closes a pipe that nobody reads, keeping its content. Anything
@@ -56,6 +60,15 @@ public final class RunningProcess implements AutoCloseable {
     private DrainedStream drained; // Standard output; null until it is read in the background.
     private BufferedReader reader;
     private Charset encoding;
+
+    /** True if the program may have written to the stream's buffer. */
+    private volatile boolean isInputUsed;
+
+    // Calls with a timeout.
+    private final TimedCalls<Void> writes = new TimedCalls<>();
+    private final TimedCalls<String> lineReads = new TimedCalls<>();
+    private final TimedCalls<String> errorLineReads = new TimedCalls<>();
+    private BufferedReader errorReader;
 
     RunningProcess(Command command, Process process, ProcessGroup group) {
         this.command = command;
@@ -90,6 +103,7 @@ public final class RunningProcess implements AutoCloseable {
      * @return the stream
      */
     public OutputStream stdin() {
+        isInputUsed = true;
         return process.getOutputStream();
     }
 
@@ -132,7 +146,7 @@ public final class RunningProcess implements AutoCloseable {
      */
     public synchronized BufferedReader reader(Charset encoding) {
         if (reader == null) {
-            reader = new BufferedReader(new InputStreamReader(stdout(), encoding.newDecoder()));
+            reader = buffered(stdout(), encoding);
             this.encoding = encoding;
         }
         if (!this.encoding.equals(encoding)) {
@@ -160,6 +174,80 @@ public final class RunningProcess implements AutoCloseable {
      */
     public Iterable<String> lines(Charset encoding) {
         return () -> reader(encoding).lines().iterator();
+    }
+
+    /**
+     * Writes bytes to standard input and flushes it, with a timeout.
+     *
+     * @param bytes the bytes, which must not be changed after a timeout
+     * @param timeout the maximum time to wait
+     * @throws IOException if the program has closed its input, or has not read all bytes of a call
+     *     that timed out
+     * @throws InterruptedException if this thread is interrupted
+     * @throws TimeoutException if the program does not read its input within {@code timeout}. The
+     *     bytes are still written when it does
+     */
+    public void write(byte[] bytes, Duration timeout)
+            throws IOException, InterruptedException, TimeoutException {
+        Future<Void> earlier = writes.pending();
+        if (earlier != null && !earlier.isDone()) {
+            throw new IOException("the program has not read what was written before");
+        }
+        var deadline = new Deadline(timeout);
+        writes.finish(deadline);
+        OutputStream stdin = stdin();
+        writes.call(
+                () -> {
+                    stdin.write(bytes);
+                    stdin.flush();
+                    return null;
+                },
+                deadline);
+    }
+
+    /**
+     * Reads the next line of standard output in UTF-8, with a timeout.
+     *
+     * @param timeout the maximum time to wait
+     * @return the line without its terminator; null at the end of the output
+     * @throws IOException if the output cannot be read, or is not valid UTF-8
+     * @throws InterruptedException if this thread is interrupted
+     * @throws TimeoutException if there is no line within {@code timeout}. The next call returns the
+     *     line that arrives later; until then, do not use {@link #reader}, {@link #lines} or {@link
+     *     #stdout}
+     * @throws IllegalStateException if standard output is already read in another encoding
+     */
+    public String readLine(Duration timeout)
+            throws IOException, InterruptedException, TimeoutException {
+        BufferedReader output = reader(StandardCharsets.UTF_8);
+        return lineReads.call(output::readLine, new Deadline(timeout));
+    }
+
+    /**
+     * Reads the next line of standard error in UTF-8, with a timeout. Do not use {@link #stderr} as
+     * well, because this method buffers.
+     *
+     * @param timeout the maximum time to wait
+     * @return the line without its terminator; null at the end of the errors
+     * @throws IOException if the errors cannot be read, or are not valid UTF-8
+     * @throws InterruptedException if this thread is interrupted
+     * @throws TimeoutException if there is no line within {@code timeout}. The next call returns the
+     *     line that arrives later
+     */
+    public String readErrorLine(Duration timeout)
+            throws IOException, InterruptedException, TimeoutException {
+        return errorLineReads.call(errorReader()::readLine, new Deadline(timeout));
+    }
+
+    private synchronized BufferedReader errorReader() {
+        if (errorReader == null) {
+            errorReader = buffered(stderr, StandardCharsets.UTF_8);
+        }
+        return errorReader;
+    }
+
+    private static BufferedReader buffered(InputStream stream, Charset encoding) {
+        return new BufferedReader(new InputStreamReader(stream, encoding.newDecoder()));
     }
 
     /**
@@ -328,7 +416,7 @@ public final class RunningProcess implements AutoCloseable {
      * closes its pipes. If the program has exited, the processes that it started continue to run,
      * unless one of them keeps a pipe open, for more than another second, that is read or fed in
      * the background: all of them are then killed. A program that cannot be killed, for example
-     * because it now runs as another user, is left running after a second.
+     * because it now runs as another user, is left running after a few seconds.
      */
     @Override
     public void close() {
@@ -344,12 +432,16 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     private boolean isBackgroundEnded() throws InterruptedException {
-        List<Future<Void>> works;
+        List<Future<?>> works;
         synchronized (background) {
-            works = List.copyOf(background);
+            works = new ArrayList<>(background);
         }
+        Stream.of(writes, lineReads, errorLineReads)
+                .map(TimedCalls::pending)
+                .filter(Objects::nonNull)
+                .forEach(works::add);
         var deadline = new Deadline(KILL_TIMEOUT);
-        for (Future<Void> work : works) {
+        for (Future<?> work : works) {
             try {
                 await(work, deadline);
             } catch (TimeoutException e) {
@@ -386,20 +478,51 @@ public final class RunningProcess implements AutoCloseable {
 
     /** Closes the pipes. Background threads close the streams that they read or write. */
     private void closePipes() {
+        boolean isStdinOurs;
         synchronized (background) {
-            if (!isFed) {
-                closeQuietly(stdin());
-            }
+            isStdinOurs = !isFed;
             if (drained == null) {
                 closeQuietly(stdout());
             }
         }
+        if (isStdinOurs) {
+            closeInputQuietly();
+        }
     }
 
-    private static void await(Future<Void> work, Deadline deadline)
+    /**
+     * Closes standard input. That writes buffered input, and waits for a write in progress: if the
+     * program could not be killed and does not read, the wait ends, and the stream is closed as soon
+     * as the program reads or exits.
+     */
+    private void closeInputQuietly() {
+        OutputStream stdin = process.getOutputStream();
+        if (!isInputUsed) {
+            closeQuietly(stdin);
+            return;
+        }
+        Future<Void> closing =
+                Streams.start(
+                        () -> {
+                            closeQuietly(stdin);
+                            return null;
+                        });
+        uninterrupted(() -> isEnded(closing));
+    }
+
+    private static boolean isEnded(Future<Void> work) throws InterruptedException {
+        try {
+            await(work, new Deadline(KILL_TIMEOUT));
+            return true;
+        } catch (IOException | TimeoutException e) {
+            return false;
+        }
+    }
+
+    static <T> T await(Future<T> work, Deadline deadline)
             throws IOException, InterruptedException, TimeoutException {
         try {
-            work.get(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
+            return work.get(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
             throw new IOException(e.getCause());
         }

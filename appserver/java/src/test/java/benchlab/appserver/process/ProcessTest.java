@@ -5,11 +5,13 @@ package benchlab.appserver.process;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import benchlab.appserver.process.ExitStatus.Exited;
 import benchlab.appserver.process.ExitStatus.Signaled;
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -439,6 +441,58 @@ class ProcessTest {
         unkillable.end.countDown();
     }
 
+    /** Closing standard input writes what is buffered. */
+    @Test
+    void whatDoesNotReadItsInputIsNotWaitedFor() throws Exception {
+        Command command = Command.of("sleep", "1000");
+        var unkillable = new UnkillableProcess();
+        long start = System.nanoTime();
+        var process =
+                new RunningProcess(command, unkillable, ProcessGroup.mark(new HashMap<>()));
+        process.stdin().write(1);
+        process.close();
+        assertTrue(System.nanoTime() - start < LONG.toNanos());
+        assertTrue(process.isAlive());
+        unkillable.end.countDown();
+    }
+
+    @Test
+    void aReadOfASilentProgramEndsAtItsTimeout() throws Exception {
+        var command = shell("read line; echo \"$line\"; echo \"error: $line\" >&2; read line");
+        var briefly = Duration.ofMillis(20);
+        try (var process = command.start()) {
+            for (int attempt = 0; attempt < 2; attempt++) {
+                assertThrows(TimeoutException.class, () -> process.readLine(briefly));
+                assertThrows(TimeoutException.class, () -> process.readErrorLine(briefly));
+            }
+            process.write("é\n".getBytes(StandardCharsets.UTF_8), LONG);
+            assertEquals("é", process.readLine(LONG));
+            assertEquals("error: é", process.readErrorLine(LONG));
+            assertThrows(TimeoutException.class, () -> process.readLine(briefly));
+            process.closeInput();
+            assertNull(process.readLine(LONG));
+            assertNull(process.readErrorLine(LONG));
+        }
+        var process = command.start();
+        assertThrows(TimeoutException.class, () -> process.readLine(briefly));
+        process.close(); // Kills it.
+        assertFalse(process.isAlive());
+    }
+
+    @Test
+    void aWriteToAProgramThatDoesNotReadEndsAtItsTimeout() throws Exception {
+        var command = shell("while [ ! -e go ]; do sleep 0.01; done; wc -c").directory(folder);
+        byte[] tooMuch = new byte[1 << 20];
+        try (var process = command.start()) {
+            assertThrows(
+                    TimeoutException.class, () -> process.write(tooMuch, Duration.ofMillis(20)));
+            assertThrows(IOException.class, () -> process.write(new byte[1], LONG));
+            Files.createFile(folder.resolve("go"));
+            process.closeInput(); // Waits for the rest.
+            assertEquals(tooMuch.length, Integer.parseInt(process.readLine(LONG).strip()));
+        }
+    }
+
     /** Before Java 24, a virtual thread that waits in a monitor pins its carrier thread. */
     @Test
     void waitingForErrorsHoldsNoMonitor() throws Exception {
@@ -462,13 +516,33 @@ class ProcessTest {
         }
     }
 
+    /** A pipe whose writers wait until its program ends. */
+    private static final class FullPipe extends OutputStream {
+        private final CountDownLatch end;
+
+        FullPipe(CountDownLatch end) {
+            this.end = end;
+        }
+
+        @Override
+        public void write(int each) throws IOException {
+            RunningProcess.uninterrupted(
+                    () -> {
+                        end.await();
+                        return null;
+                    });
+            throw new IOException("Broken pipe");
+        }
+    }
+
     /** A process that SIGKILL does not reach, with pipes that nobody closes. */
     private static final class UnkillableProcess extends Process {
         final CountDownLatch end = new CountDownLatch(1);
+        private final OutputStream stdin = new BufferedOutputStream(new FullPipe(end));
 
         @Override
         public OutputStream getOutputStream() {
-            return OutputStream.nullOutputStream();
+            return stdin;
         }
 
         @Override
