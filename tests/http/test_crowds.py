@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,37 @@ def download_slowly(address: Address) -> None:
         while piece := connection.socket.recv(1 << 16):
             received += len(piece)
     assert received > FILE_SIZE
+
+
+def download_in_bursts(address: Address, delay: float) -> None:
+    """Downloads what the system's buffers can hold, so that the server has sent everything, and the connection is about
+    to end. With a small receive buffer, the system announces room only when the buffer is empty: every half second."""
+    time.sleep(delay)
+    length = 100_000
+    with Connection(address, timeout_s=30, receive_buffer=4096) as connection:
+        connection.send(b"GET /file?first=0&length=%d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % length)
+        begun, received = time.monotonic(), 0
+        while time.monotonic() - begun < 4:
+            allowed = int((time.monotonic() - begun) * MOBILE_RATE) - received
+            if allowed < MOBILE_RATE // 10:
+                time.sleep(0.1)
+            else:
+                received += len(connection.socket.recv(min(allowed, MOBILE_RATE // 5)))
+        while piece := connection.socket.recv(1 << 16):
+            received += len(piece)
+    assert received > length
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_bursts_in_a_crowd(program: Program, crowd: str) -> None:
+    """Clients that are a burst behind when the crowd arrives keep their connections."""
+    address = program.addresses[0]
+    with ExitStack() as stack:
+        for number in range(10):
+            stack.enter_context(in_background(partial(download_in_bursts, address, number / 20)))
+        time.sleep(1.5)
+        with Hostile(address, **CROWDS[crowd]):
+            must_be_quick(address)
 
 
 @pytest.mark.parametrize("crowd", CROWDS)

@@ -40,6 +40,9 @@ package body Appserver.HTTP.Loops is
    --  The maximum time, in ms, for which a client that was fast enough earlier is still treated as
    --  fast
 
+   Max_Tolerance    : constant := 500;
+   --  The maximum time, in ms, by which a client that was fast enough so far may be late
+
    Max_Accepted : constant := 64;
    --  The maximum number of connections accepted before other events are processed
    Max_Sent     : constant := 2 ** 20;
@@ -296,6 +299,28 @@ package body Appserver.HTTP.Loops is
          Self.Now + Byte_Count'Min (Self.Now - Connection.Since, Max_Credit));
    end Note_Progress;
 
+   --  Clients send and receive in bursts. So a client that was fast enough so far may be late for
+   --  half of that time, up to a limit.
+
+   function Tolerance (Connection : Loops.Connection) return Byte_Count is
+     (if Connection.Due <= Connection.Since then 0
+      else Byte_Count'Min ((Connection.Due - Connection.Since) / 2, Max_Tolerance));
+
+   function Is_Slow (Self : Event_Loop; Connection : Loops.Connection) return Boolean is
+     (Connection.Due + Tolerance (Connection) <= Self.Now);
+
+   --  Returns how much slower than the crowded rate a client is, in ms: the time by which it is
+   --  late, times the fraction of its time for which it is late. So among slow clients, those that
+   --  stay behind by little have the smallest values, and those that do nothing have the greatest.
+
+   function Lateness (Self : Event_Loop; Connection : Loops.Connection) return Byte_Count is
+      Late : constant Byte_Count := Self.Now - Connection.Due + 1;
+      Age  : constant Byte_Count :=
+        Byte_Count'Max (Late, Byte_Count'Min (Self.Now - Connection.Since + 1, Max_Credit));
+   begin
+      return Byte_Count (Float'Rounding (Float (Late) * (Float (Late) / Float (Age))));
+   end Lateness;
+
    --  Extends the deadline: a client that reaches the minimum rate always keeps its connection
 
    procedure Prolong
@@ -443,13 +468,14 @@ package body Appserver.HTTP.Loops is
    type Candidate is record
       Slot  : Slot_Count := 0;
       Class : Eviction_Class := Nobody;
-      Due   : Byte_Count := 0;
+      Order : Long_Long_Integer := 0;
+      --  The connections of a class are closed in ascending order
    end record;
 
    type Candidate_List is array (Positive range <>) of Candidate;
 
    function Is_Before (Left, Right : Candidate) return Boolean is
-     (if Left.Class = Right.Class then Left.Due < Right.Due else Left.Class < Right.Class);
+     (if Left.Class = Right.Class then Left.Order < Right.Order else Left.Class < Right.Class);
 
    procedure Insert (List : in out Candidate_List; Item : Candidate) is
       Index : Natural := List'Last;
@@ -481,9 +507,16 @@ package body Appserver.HTTP.Loops is
         (if Connection.Due + Idle_Grace > Self.Now then Nobody
          elsif Is_Of (Connection, Majority_Holder) then Idle_Of_Majority
          else Idle_Of_Others)
-      elsif Connection.Due > Self.Now then Nobody
+      elsif not Is_Slow (Self, Connection) then Nobody
       elsif Is_Of (Connection, Majority_Holder) then Slow_Of_Majority
       else Slow_Of_Others);
+
+   function Order_Of
+     (Self : Event_Loop; Connection : Loops.Connection; Class : Eviction_Class)
+      return Long_Long_Integer
+   is
+     (if Class in Slow_Of_Majority | Slow_Of_Others then -Lateness (Self, Connection)
+      else Connection.Due);
 
    --  Finds connections to close. Other clients are spared if the majority client has idle
    --  connections that can be closed soon.
@@ -499,7 +532,8 @@ package body Appserver.HTTP.Loops is
          end if;
          Found := Class_Of (Self, Self.Connections (Slot), Majority_Holder);
          if Found /= Nobody then
-            Insert (List, (Slot, Found, Self.Connections (Slot).Due));
+            Insert
+              (List, (Slot, Found, Order_Of (Self, Self.Connections (Slot), Found)));
          elsif Is_Of (Self.Connections (Slot), Majority_Holder) then
             Is_Fresh := Is_Fresh or else Is_Idle (Self.Connections (Slot));
          end if;
@@ -579,8 +613,8 @@ package body Appserver.HTTP.Loops is
       Majority_Holder : constant Majority := Majority_Of_Memory (Self);
 
       function Burden (Connection : Loops.Connection; Bytes : Byte_Count) return Byte_Count is
-        (if Connection.Due > Self.Now or else Bytes = 0 then 0
-         else (Self.Now - Connection.Due + 1) * Bytes);
+        (if Bytes = 0 or else not Is_Slow (Self, Connection) then 0
+         else (Lateness (Self, Connection) + 1) * Bytes);
 
       Found : Slot_Count := 0;
       Worst : Byte_Count :=

@@ -114,8 +114,10 @@ package Appserver.HTTP is
 
    Crowded_Rate : constant := 4_000;
    --  The minimum transfer rate in bytes per second when the server is full. It is measured since
-   --  the server began to wait for the client, or over the last ten seconds. If the server has no
-   --  room for a new client, it may close the connection of a client that is slower than this.
+   --  the server began to wait for the client, or over the last ten seconds. Since clients send and
+   --  receive in bursts, a client that was fast enough so far may be half a second late. If the
+   --  server has no room for a new client, it may close the connection of a client that is slower
+   --  than this.
 
    type Content_Source is limited interface;
    --  Produces the content of a response while the server sends it. The content can have any
