@@ -41,21 +41,24 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     }
 }
 
-/// Rejects experiments about disks or settings of one machine, which multiple hosts cannot measure.
+/// Rejects experiments about disks or with fixtures, which multiple hosts cannot measure.
 pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     let in_folder = experiment
         .targets
         .iter()
         .any(|t| t.kind == TargetKind::Folder);
-    let mut subjects = experiment.subjects.iter();
-    if in_folder || subjects.any(|s| !s.model.host.is_empty()) {
-        Err(Exit::wrong(format!(
-            "--on: `{}` measures disks and settings of one machine; here --on expects directories",
-            experiment.name
-        )))
-    } else {
-        Ok(())
+    let name = &experiment.name;
+    if in_folder {
+        return Err(Exit::wrong(format!(
+            "--on: `{name}` measures disks and settings of one machine; here --on expects directories"
+        )));
     }
+    if !experiment.fixtures.is_empty() {
+        return Err(Exit::wrong(format!(
+            "--on: `{name}` changes this machine with fixtures, which multiple hosts cannot do: omit --on"
+        )));
+    }
+    Ok(())
 }
 
 /// Starts agents and prepares their hosts.

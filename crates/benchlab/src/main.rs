@@ -4,6 +4,7 @@
 mod cli;
 mod exit;
 mod exports;
+mod fixtures;
 mod gate;
 mod hosts;
 mod links;
@@ -24,8 +25,9 @@ use exit::Exit;
 use std::process::ExitCode;
 
 /// Environment variables that benchlab and its libraries read.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "BENCHLAB_PROJECT",
+    lab_bench::RECORDS_VARIABLE,
     "BENCHLAB_SSH",
     "BENCHLAB_KUBECTL",
     "HOME",
@@ -38,7 +40,7 @@ const VARIABLES: [&str; 8] = [
 fn main() -> ExitCode {
     unset_empty_variables();
     let cli = parse_arguments();
-    for message in lab_bench::host_settings::restore_abandoned() {
+    for message in lab_bench::undo_abandoned() {
         eprintln!("benchlab: {message}");
     }
     let outcome = match &cli.verb {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Working directories for subjects of experiments about disks, and the host settings of these subjects.
+//! Working directories for subjects of experiments about disks.
 
 use crate::cli::{RunArgs, RunOn};
 use crate::exit::Exit;
 use crate::measuring;
 use crate::output::say;
-use lab_bench::{Place, host_settings};
+use lab_bench::Place;
 use lab_host::not_a_disk;
 use lab_model::host::HostFinding;
-use lab_model::{Failure, Host, Plan, Subject, TargetKind};
+use lab_model::{Host, Plan, TargetKind};
 use lab_plan::{Experiment, Project};
-use lab_stats::results::Over;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -119,106 +118,6 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     host
 }
 
-/// Returns the subject whose settings the host has now.
-///
-/// This subject is the baseline unless the user specifies another one.
-pub fn current_subject(
-    experiment: &Experiment,
-    args: &RunArgs,
-    places: &[Place],
-) -> Option<String> {
-    let place = places.first()?.folder.to_str()?;
-    let is_selected = |name: &String| {
-        let members = args
-            .subjects
-            .iter()
-            .filter_map(|s| experiment.selections.get(s));
-        args.subjects.is_empty()
-            || args.subjects.contains(name)
-            || members.flatten().any(|m| m == name)
-    };
-    let mut subjects = experiment
-        .subjects
-        .iter()
-        .filter(|s| !s.model.host.is_empty() && is_selected(&s.model.name));
-    let current = subjects.find(|s| host_settings::is_present(&s.model.host, Some(place)));
-    current.map(|subject| subject.model.name.clone())
-}
-
-/// Returns a failure for each subject whose host settings benchlab cannot apply.
-pub fn unavailable(plan: &Plan) -> Vec<Failure> {
-    let mut failures = Vec::new();
-    for (number, subject) in plan.subjects.iter().enumerate() {
-        let message = host_settings::unavailable(&subject.host, subject.place.as_deref());
-        if let Some(message) = message {
-            if subject.control_of.is_none() {
-                eprintln!("benchlab: {} cannot run: {message}", subject.name);
-            }
-            failures.push(Failure {
-                subject: number,
-                point: None,
-                block: None,
-                kind: "setting".into(),
-                message,
-                log: Vec::new(),
-            });
-        }
-    }
-    failures
-}
-
-/// Prints how to make the settings of the winning subject permanent; prints nothing if the run changed no
-/// settings.
-pub fn print_permanent_settings(plan: &Plan, file: &Path) -> Result<(), Exit> {
-    if plan.subjects.iter().all(|subject| subject.host.is_empty()) {
-        return Ok(());
-    }
-    let run = lab_store::load(file)?;
-    let points: Vec<_> = (0..plan.points.len()).collect();
-    let (results, over) = (lab_stats::results::results(&run), Over::all(&points));
-    let mut rankings = results.rankings.iter();
-    let ranking = rankings.find(|ranking| ranking.over == over && ranking.metric == *plan.answer());
-    let is_compared = |subject| plan.compared().any(|compared| compared == subject);
-    // Without a ranking, nothing was compared.
-    let Some(ranking) = ranking else {
-        return Ok(());
-    };
-    let first = ranking.first(is_compared);
-    let [winner] = first.as_slice() else {
-        say!("\nNo setting is clearly ahead of all others, so there is nothing to make permanent.");
-        return Ok(());
-    };
-    let winner = &plan.subjects[*winner];
-    say!("\n{} is ahead of all others.", winner.name);
-    let place = winner.place.as_deref().map(Path::new);
-    let disk = place.and_then(|place| Place::at(place).ok()?.disk);
-    for (file, line) in permanent_lines(winner, disk.as_deref()) {
-        say!("To make it permanent, in {file}:\n{line}");
-    }
-    Ok(())
-}
-
-/// Returns lines that make a subject's settings permanent, each with the configuration file that it belongs to.
-///
-/// Queue settings apply to the subject's disk.
-fn permanent_lines(
-    subject: &Subject,
-    disk: Option<&str>,
-) -> impl Iterator<Item = (&'static str, String)> {
-    subject.host.iter().filter_map(move |(name, value)| {
-        match name.split_once('.')? {
-            ("queue", name) => {
-                let disk = disk?;
-                let line = format!(
-                    "ACTION==\"add|change\", SUBSYSTEM==\"block\", KERNEL==\"{disk}\", ATTR{{queue/{name}}}=\"{value}\""
-                );
-                Some(("/etc/udev/rules.d/60-io-scheduler.rules", line))
-            }
-            _ => Some(("/etc/sysctl.d/60-io.conf", format!("{name} = {value}"))),
-        }
-    })
-}
-
 /// Runs the experiment's `why` program, which shows the processes that wait while the subject is slow.
 ///
 /// The program runs in a temporary directory in the run's first directory, and its output is printed.
@@ -266,31 +165,6 @@ pub fn run_why_program(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn subject() -> Subject {
-        Subject {
-            host: vec![
-                ("vm.dirty_bytes".into(), "33554432".into()),
-                ("queue.scheduler".into(), "bfq".into()),
-            ],
-            ..Subject::default()
-        }
-    }
-
-    #[test]
-    fn a_setting_is_made_permanent_by_sysctl_and_a_scheduler_by_a_rule_of_udev() {
-        let subject = subject();
-        let limits = || ("/etc/sysctl.d/60-io.conf", "vm.dirty_bytes = 33554432");
-        let rule = (
-            "/etc/udev/rules.d/60-io-scheduler.rules",
-            r#"ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="vda", ATTR{queue/scheduler}="bfq""#,
-        );
-        let lines = |disk| permanent_lines(&subject, disk).collect::<Vec<_>>();
-        let owned = |(file, line): (&'static str, &str)| (file, line.to_owned());
-        assert_eq!(lines(Some("vda")), [limits(), rule].map(owned));
-        // A udev rule needs the name of a disk.
-        assert_eq!(lines(None), [limits()].map(owned));
-    }
 
     #[test]
     fn folders_on_one_disk_are_named_together() {

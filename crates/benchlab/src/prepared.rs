@@ -2,24 +2,24 @@
 //! Prepares the subjects of a plan, and describes where their databases are stored.
 
 use crate::exit::Exit;
-use crate::places;
-use crate::ready::build_subjects;
+use crate::fixtures::Fixtures;
+use crate::ready::build_programs;
 use lab_bench::Scratch;
 use lab_model::{Failure, Host, Plan, Subject, SubjectId, TargetKind};
 use lab_plan::{Experiment, Project};
 
 /// The result of preparing a plan's subjects.
 pub struct Prepared {
-    /// The label of each subject that can run, with the SHA-256 of its sources.
+    /// The label of each subject that can run and of each fixture, with the SHA-256 of its sources.
     pub hashes: Vec<(String, String)>,
     /// The failures of the other subjects.
     pub failures: Vec<Failure>,
 }
 
-/// Prepares the subjects of a plan.
+/// Prepares the subjects and the fixtures of a plan.
 ///
 /// # Errors
-/// Returns an error if no subject can run.
+/// Returns an error if no subject can run, or if a fixture cannot run.
 pub fn prepare(
     project: &Project,
     experiment: &Experiment,
@@ -31,12 +31,18 @@ pub fn prepare(
         let described = experiment.subject(plan, original);
         described.expect("a plan's subjects are of its experiment")
     };
-    let (mut hashes, mut failures) = (Vec::new(), places::unavailable(plan));
+    let fixtures = Fixtures {
+        project,
+        experiment,
+        installs: install,
+    };
+    let of_fixtures = fixtures.build(plan)?;
+    let (mut hashes, mut failures) = (Vec::new(), fixtures.unavailable(plan)?);
     let able = able_subjects(plan, &failures);
     let subjects: Vec<_> = able.iter().map(|&s| described(&plan.subjects[s])).collect();
     let external = plan.targets.iter().filter(|t| t.external);
     let external: Vec<TargetKind> = external.map(|t| t.kind).collect();
-    let outcomes = build_subjects(project, experiment, &subjects, install, &external)?;
+    let outcomes = build_programs(project, experiment, &subjects, install, &external)?;
     for (subject, outcome) in able.into_iter().zip(outcomes) {
         match outcome {
             Ok(hash) => hashes.push((plan.subject_label(subject), hash)),
@@ -53,6 +59,7 @@ pub fn prepare(
     if hashes.is_empty() {
         return Err(Exit::failed("no subject can run"));
     }
+    hashes.extend(of_fixtures);
     Ok(Prepared { hashes, failures })
 }
 

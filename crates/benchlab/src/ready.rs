@@ -8,11 +8,11 @@ use lab_model::TargetKind;
 use lab_plan::{Experiment, Project, Subject, Toolchain, Toolchains};
 use std::collections::BTreeSet;
 
-/// Builds subjects.
+/// Builds subjects or fixtures.
 ///
-/// Returns for each subject, in order, the SHA-256 of its sources, or the reason why it cannot run. Services of the
+/// Returns for each of them, in order, the SHA-256 of its sources, or the reason why it cannot run. Services of the
 /// `external` kinds run on the user's own servers and need no local installation.
-pub fn build_subjects(
+pub fn build_programs(
     project: &Project,
     experiment: &Experiment,
     subjects: &[&Subject],

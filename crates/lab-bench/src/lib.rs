@@ -11,6 +11,7 @@ pub mod build;
 mod commands;
 mod driver;
 mod explain;
+mod fixture;
 mod host;
 mod load;
 mod servers;
@@ -30,11 +31,13 @@ pub use driver::machine::{HostWatch, Machine, ThisMachine};
 pub use driver::session::{BenchError, Session};
 pub use driver::workload::{Done, Opening, StepError, Turn, TurnResult, Workload};
 pub use explain::{CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer};
+pub use fixture::process::{Checked, FixturePlace, check_states};
+pub use fixture::record::{DIRECTORY as RECORDS_VARIABLE, undo_abandoned};
 pub use host::hardware::unavailable as hardware_counters;
+pub use host::interrupt;
 pub use host::places::Place;
 pub use host::scratch::Scratch;
 pub use host::sys::{keep_to_part, monotonic_ns, pin, share_core, unix_seconds};
-pub use host::{interrupt, settings as host_settings};
 pub use load::{
     Generator, Generators, LoadFault, LoadWorkload, LoadedServers, LocalGenerators, Piece, Watches,
     first_errors,

@@ -9,6 +9,7 @@ pub mod condition;
 pub mod content;
 mod counted;
 mod counts;
+mod fixture;
 pub mod host;
 mod id_vec;
 mod ids;
@@ -35,6 +36,7 @@ pub use condition::{Comparison, ConditionError, ConditionProblem, Dimension, Rel
 pub use content::{Content, Figure, Imported, ImportedTime, Measured};
 pub use counted::{Counted, CountedFigure, Message};
 pub use counts::Counts;
+pub use fixture::{Fixture, FixtureStart, FixtureState, Selector};
 pub use host::{Disturbance, Host};
 pub use id_vec::IdVec;
 pub use ids::{AgentId, Id, PointId, SubjectId, SubjectPoint, TargetId};

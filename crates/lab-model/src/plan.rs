@@ -2,7 +2,7 @@
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{
-    LINK, LoadSpec, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId,
+    Fixture, LINK, LoadSpec, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,9 @@ pub struct Plan {
     pub proof: Proof,
     /// The targets, with each point on one of them; empty if the subjects need none.
     pub targets: Vec<Target>,
+    /// The helper programs that change the surroundings of the subjects.
+    #[serde(default)]
+    pub fixtures: Vec<Fixture>,
     /// The seed for the inputs and the order of turns.
     pub seed: u64,
     /// The kind of work.
@@ -245,9 +248,6 @@ pub struct Subject {
     /// them.
     #[serde(default)]
     pub origin: Option<String>,
-    /// Host settings that benchlab applies during the subject's turns, by name, such as `queue.scheduler`.
-    #[serde(default)]
-    pub host: Vec<(String, String)>,
     /// The subject's cases; empty means all.
     #[serde(default)]
     pub cases: Vec<String>,

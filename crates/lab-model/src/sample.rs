@@ -377,7 +377,7 @@ pub struct Failure {
     pub block: Option<u32>,
     /// The kind of failure, in one word.
     ///
-    /// One of `missing`, `setting`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
+    /// One of `missing`, `fixture`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
     /// `target`, `opens`, `writes`, `statements`, `service`, `error`; for whole commands also `exit`, `output`,
     /// `setup`, `prepare`, `cleanup`; for a load `load`.
     pub kind: String,
@@ -392,7 +392,8 @@ impl Failure {
     ///
     /// In this case, the subject was never run.
     pub fn is_lack(&self) -> bool {
-        let lacks = ["missing", "setting"].contains(&&*self.kind);
+        // Earlier versions recorded `setting` for a host setting.
+        let lacks = ["missing", "fixture", "setting"].contains(&&*self.kind);
         lacks && self.point.is_none() && self.block.is_none()
     }
 }

@@ -6,6 +6,7 @@ use crate::case::{Case, Factor};
 use crate::effects;
 use crate::extent;
 use crate::file::{self, Count, File, Role};
+use crate::fixtures;
 use crate::links;
 use crate::metrics;
 use crate::place::Project;
@@ -40,6 +41,8 @@ pub struct Experiment {
     pub serving: Option<Serving>,
     /// The subjects of the experiment.
     pub subjects: Vec<Subject>,
+    /// The fixtures of the experiment.
+    pub fixtures: Vec<Fixture>,
     /// True if every directory is measured and compared under its own name; otherwise only one directory is
     /// measured.
     pub each_place: bool,
@@ -60,7 +63,16 @@ pub struct Subject {
     pub recipe: Recipe,
 }
 
-/// The requirements and the build commands of a subject.
+/// A helper program of the experiment.
+#[derive(Clone, Debug)]
+pub struct Fixture {
+    /// The fixture as the plan defines it.
+    pub model: lab_model::Fixture,
+    /// The program with its recipe, which is prepared like a subject. It is named `fixture NAME`.
+    pub program: Subject,
+}
+
+/// The requirements and the build commands of a subject or a fixture.
 #[derive(Clone, Debug, Default)]
 pub struct Recipe {
     /// Names of toolchains in `experiments/toolchains.toml`.
@@ -116,9 +128,19 @@ impl Experiment {
         self.subjects.iter().find(same)
     }
 
+    /// Returns the fixtures that a plan of this experiment needs.
+    pub fn fixtures_of(&self, plan: &Plan) -> Vec<lab_model::Fixture> {
+        let fixtures = self.fixtures.iter().map(|fixture| &fixture.model);
+        let used = fixtures.filter(|fixture| fixtures::is_used(plan, fixture));
+        used.cloned().collect()
+    }
+
     /// Returns the label of a subject, as in [`Plan::subject_label`].
     pub fn label(&self, subject: &Subject) -> String {
         let name = &subject.model.name;
+        if self.fixtures.iter().any(|f| f.program.model.name == *name) {
+            return name.clone();
+        }
         match self.targets.get(subject.model.target) {
             Some(target) if self.targets.len() > 1 => format!("{name} on {}", target.kind.name()),
             _ => name.clone(),
@@ -171,6 +193,7 @@ impl ExperimentReader<'_> {
             )));
         }
         let serving = self.serving(&file, &cases, &metrics)?;
+        let fixtures = self.fixtures(&file, &cases)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
         for named in file
             .selection
@@ -223,6 +246,7 @@ impl ExperimentReader<'_> {
             cases,
             serving,
             subjects,
+            fixtures,
             each_place: file.target.get(&TargetKind::Folder).is_some_and(|t| t.each),
             why: file.experiment.why,
         })
@@ -647,20 +671,11 @@ impl ExperimentReader<'_> {
         target: TargetId,
         services: &[Spanned<String>],
     ) -> Result<Subject, PlanError> {
-        let needs = overrides.needs.as_deref().unwrap_or_default();
-        let sources = overrides.sources.as_deref().unwrap_or_default();
-        self.check_needs(needs)?;
-        let exists = |path: &str| self.project.folder().join(path).exists();
-        if let Some(source) = sources.iter().find(|s| !exists(s.get_ref())) {
-            let reason = format!("there is no `{}` in the project", source.get_ref());
-            return Err(self.at(source.span(), reason));
-        }
-        let words = |names: &[Spanned<String>]| {
-            names
-                .iter()
-                .map(|n| n.get_ref().clone())
-                .collect::<Vec<_>>()
-        };
+        let recipe = self.recipe(
+            overrides.needs.as_deref().unwrap_or_default(),
+            overrides.sources.as_deref().unwrap_or_default(),
+            overrides.build.clone().unwrap_or_default(),
+        )?;
         Ok(Subject {
             model: lab_model::Subject {
                 name: subject.name.get_ref().clone(),
@@ -668,59 +683,92 @@ impl ExperimentReader<'_> {
                 driver: overrides.driver.clone().unwrap_or_default(),
                 statements: overrides.statements.clone().unwrap_or_default(),
                 reference: subject.role == Some(Role::Reference),
-                program: self.program(subject, overrides)?,
+                program: self.program(overrides.program.as_ref(), &subject.name)?,
                 listing: subject.listing.clone(),
                 target,
                 cases: words(&subject.cases),
                 without: self.without(overrides.without.as_deref().unwrap_or_default())?,
-                host: self.host(subject)?,
                 ..lab_model::Subject::default()
             },
             default: subject.default,
             optional: subject.optional,
             recipe: Recipe {
-                needs: words(needs),
                 services: words(services),
-                sources: sources.iter().map(|s| s.get_ref().into()).collect(),
-                build: overrides.build.clone().unwrap_or_default(),
+                ..recipe
             },
         })
     }
 
+    /// Returns the recipe of a program.
+    ///
+    /// # Errors
+    /// Returns an error if a toolchain or a source does not exist.
+    fn recipe(
+        &self,
+        needs: &[Spanned<String>],
+        sources: &[Spanned<String>],
+        build: Vec<Vec<String>>,
+    ) -> Result<Recipe, PlanError> {
+        self.check_needs(needs)?;
+        let exists = |path: &str| self.project.folder().join(path).exists();
+        if let Some(source) = sources.iter().find(|s| !exists(s.get_ref())) {
+            let reason = format!("there is no `{}` in the project", source.get_ref());
+            return Err(self.at(source.span(), reason));
+        }
+        Ok(Recipe {
+            needs: words(needs),
+            services: Vec::new(),
+            sources: sources.iter().map(|s| s.get_ref().into()).collect(),
+            build,
+        })
+    }
+
+    fn fixtures(&self, file: &File, cases: &[Case]) -> Result<Vec<Fixture>, PlanError> {
+        self.unique(file.fixture.iter().map(|f| &f.name), "fixture")?;
+        let subjects: Vec<&str> = file
+            .subject
+            .iter()
+            .map(|s| s.name.get_ref().as_str())
+            .collect();
+        let fixture = |fixture: &file::Fixture| {
+            if file.server.is_some() {
+                let reason = "fixtures are for subjects that run batches, not for servers";
+                return Err(self.at(fixture.name.span(), reason));
+            }
+            let at = |span, reason: String| self.at(span, reason);
+            let model = fixtures::understand(fixture, cases, &subjects, &at)?;
+            let program = self.program(Some(&fixture.program), &fixture.name)?;
+            Ok(Fixture {
+                program: Subject {
+                    model: lab_model::Subject {
+                        name: format!("fixture {}", model.name),
+                        program: program.clone(),
+                        ..lab_model::Subject::default()
+                    },
+                    default: true,
+                    optional: false,
+                    recipe: self.recipe(&fixture.needs, &fixture.sources, fixture.build.clone())?,
+                },
+                model: lab_model::Fixture { program, ..model },
+            })
+        };
+        file.fixture.iter().map(fixture).collect()
+    }
+
     fn program(
         &self,
-        subject: &file::Subject,
-        overrides: &file::TargetOverrides,
+        program: Option<&Spanned<Vec<String>>>,
+        name: &Spanned<String>,
     ) -> Result<Vec<String>, PlanError> {
-        let span = overrides.program.as_ref().map(|p| p.span());
-        let program = overrides.program.as_ref().map(|p| p.get_ref().clone());
-        let program = program.unwrap_or_default();
+        let span = program.map(Spanned::span);
+        let program = program.map(|p| p.get_ref().clone()).unwrap_or_default();
         match program.first() {
-            Some(name) if !name.is_empty() => Ok(program),
+            Some(word) if !word.is_empty() => Ok(program),
             _ => Err(self.at(
-                span.unwrap_or(subject.name.span()),
+                span.unwrap_or(name.span()),
                 "`program` needs the name of a program",
             )),
         }
-    }
-
-    /// Returns the host settings that benchlab can apply and revert.
-    fn host(&self, subject: &file::Subject) -> Result<Vec<(String, String)>, PlanError> {
-        let setting = |(name, value): (&Spanned<String>, &String)| {
-            let word = name.get_ref();
-            let is_known = word.split_once('.').is_some_and(|(group, name)| {
-                ["queue", "vm"].contains(&group) && metrics::is_key(name)
-            });
-            if is_known {
-                Ok((word.clone(), value.clone()))
-            } else {
-                Err(self.at(
-                    name.span(),
-                    "expected queue.NAME or vm.NAME, such as queue.scheduler",
-                ))
-            }
-        };
-        subject.host.iter().map(setting).collect()
     }
 
     fn without(&self, words: &[Spanned<String>]) -> Result<Vec<(String, String)>, PlanError> {
@@ -760,6 +808,10 @@ impl ExperimentReader<'_> {
     fn at(&self, span: Range<usize>, message: impl Into<String>) -> PlanError {
         PlanError::at(self.path, self.text, span, message)
     }
+}
+
+fn words(names: &[Spanned<String>]) -> Vec<String> {
+    names.iter().map(|name| name.get_ref().clone()).collect()
 }
 
 /// Returns the names of all sweeps and factors.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The schema of `experiment.toml` (docs/experiments.md): keys and types before validation.
 
-use lab_model::{Cores, Direction, Shape, TargetKind};
+use lab_model::{Cores, Direction, FixtureStart, Shape, TargetKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use toml::Spanned;
 
 #[derive(Debug, Deserialize)]
@@ -25,6 +26,8 @@ pub struct File {
     pub usual: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<ParameterValue>>>,
     #[serde(default)]
     pub case: Vec<Case>,
+    #[serde(default)]
+    pub fixture: Vec<Fixture>,
     #[serde(default)]
     pub subject: Vec<Subject>,
 }
@@ -212,6 +215,46 @@ pub struct Writes {
     pub schema_changes: Count,
 }
 
+/// A helper program that changes the surroundings of subjects.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fixture {
+    pub name: Spanned<String>,
+    #[serde(default)]
+    pub start: FixtureStart,
+    pub state: Option<Spanned<String>>,
+    #[serde(default)]
+    pub provides: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub states: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Argument>>,
+    #[serde(default)]
+    pub needs: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub sources: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub build: Vec<Vec<String>>,
+    pub program: Spanned<Vec<String>>,
+}
+
+/// A value that a fixture gets as text.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Argument {
+    Integer(i64),
+    Number(f64),
+    Word(String),
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Argument::Integer(n) => n.fmt(f),
+            Argument::Number(n) => n.fmt(f),
+            Argument::Word(word) => word.fmt(f),
+        }
+    }
+}
+
 /// A number, or the name of a sweep whose value is used.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
@@ -243,8 +286,6 @@ pub struct Subject {
     pub build: Option<Vec<Vec<String>>>,
     pub program: Option<Spanned<Vec<String>>>,
     pub listing: Option<String>,
-    #[serde(default)]
-    pub host: BTreeMap<Spanned<String>, String>,
     #[serde(default)]
     pub cases: Vec<Spanned<String>>,
     pub without: Option<Vec<Spanned<String>>>,

@@ -106,6 +106,7 @@ impl Selection {
             ..Plan::default()
         };
         drop_subjects_without_cases(&mut plan);
+        plan.fixtures = experiment.fixtures_of(&plan);
         plan.read_loads().map_err(PlanError::of_request)?;
         serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;

@@ -4,6 +4,7 @@
 mod clock;
 mod conversation;
 mod failure;
+mod fixture;
 mod inputs;
 mod laps;
 mod line;
@@ -13,6 +14,7 @@ mod workers;
 
 pub use clock::now;
 pub use failure::Failure;
+pub use fixture::{Checked, Fixture, State, serve_fixture, serve_fixture_on};
 pub use inputs::Inputs;
 pub use laps::Laps;
 pub use subject::{Case, Closed, Opening, Subject};

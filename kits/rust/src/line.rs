@@ -65,6 +65,10 @@ impl Arguments {
         Some(value)
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+
     pub fn text(&self, key: &str) -> Result<&str, Failure> {
         self.find(key)
             .ok_or_else(|| Failure::usage(format!("the argument {key} is missing")))

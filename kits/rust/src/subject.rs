@@ -221,7 +221,7 @@ fn with_work(reply: Reply, operations: u64, work: &Work) -> Reply {
     reply.with("units", work.units).with("check", work.check)
 }
 
-fn unknown(verb: &str) -> Failure {
+pub(crate) fn unknown(verb: &str) -> Failure {
     let verb: String = verb.chars().take(40).collect();
     Failure::usage(format!("there is no command {verb}"))
 }

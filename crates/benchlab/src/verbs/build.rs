@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab build`: builds all subjects, including those that run only when requested.
+//! `benchlab build`: builds all subjects and fixtures, including subjects that run only when requested.
 
 use crate::cli::{BuildArgs, Cli};
 use crate::exit::Exit;
-use crate::ready::build_subjects;
+use crate::ready::build_programs;
 use crate::verbs::project;
 use lab_plan::Experiment;
 use std::process::ExitCode;
 
-/// Builds the subjects of one experiment or of all.
+/// Builds the subjects and fixtures of one experiment or of all.
 pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiments = match &args.experiment {
@@ -18,8 +18,9 @@ pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
     let mut unready = 0;
     for name in experiments {
         let experiment = Experiment::read(&project, &name)?;
-        let subjects: Vec<_> = experiment.subjects.iter().collect();
-        let outcomes = build_subjects(&project, &experiment, &subjects, args.install, &[])?;
+        let fixtures = experiment.fixtures.iter().map(|fixture| &fixture.program);
+        let subjects: Vec<_> = experiment.subjects.iter().chain(fixtures).collect();
+        let outcomes = build_programs(&project, &experiment, &subjects, args.install, &[])?;
         let missed = subjects.iter().zip(&outcomes);
         let missed = missed.filter(|(subject, outcome)| outcome.is_err() && !subject.optional);
         unready += missed.count();

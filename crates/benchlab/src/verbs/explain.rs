@@ -3,7 +3,7 @@
 
 use crate::cli::{Cli, Color, DisplayArgs, ExplainArgs, RunArgs};
 use crate::exit::Exit;
-use crate::links;
+use crate::fixtures::Fixtures;
 use crate::measuring;
 use crate::options::set_values;
 use crate::prepared::{Prepared, prepare};
@@ -184,7 +184,12 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
     selection.external = args.service.iter().map(|(kind, _)| *kind).collect();
     selection.seed = args.seed.unwrap_or(selection.seed);
     selection.measure.time_limit_ns = args.time_limit.as_nanos() as u64;
-    let mut plan = links::plan(&mut selection, &experiment)?;
+    let fixtures = Fixtures {
+        project,
+        experiment: &experiment,
+        installs: args.install,
+    };
+    let mut plan = fixtures.plan(&mut selection)?;
     if let Some(load) = plan.load_mut() {
         let cores = lab_host::allowed_cores().map_or(1, |cores| cores.len());
         load.threads = generator_threads(cores) as u32;

@@ -3,6 +3,7 @@
 
 use crate::cli::{Budget, Cli, ResumeArgs, ResumedLoadArgs, Verb};
 use crate::exit::Exit;
+use crate::fixtures::Fixtures;
 use crate::hosts;
 use crate::measuring;
 use crate::prepared::{Prepared, prepare};
@@ -73,6 +74,11 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &plan.experiment)?;
     let prepared = same_subjects(&project, &experiment, &plan, args)?;
+    let fixtures = Fixtures {
+        project: &project,
+        experiment: &experiment,
+        installs: false,
+    };
     if !earlier.agents.is_empty() {
         let Cli { verb, .. } = original_command(&args.file)?;
         let Verb::Run(run) = verb else {
@@ -83,12 +89,12 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             ..prepared
         };
         let measurers = Measurers::hosts(&run, (&project, &plan), &prepared, earlier.agents.len())?;
-        return run::carry_out(&project, &plan, open_writer()?, measurers);
+        return run::carry_out(fixtures, &plan, open_writer()?, measurers);
     }
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
     let measurers = Measurers::Local { scratch, servers };
-    run::carry_out(&project, &plan, open_writer()?, measurers)
+    run::carry_out(fixtures, &plan, open_writer()?, measurers)
 }
 
 /// Sets the time limit of `--budget`.
@@ -183,6 +189,11 @@ fn same_subjects(
             "`{}` has changed since the run started: start a new run",
             subject.name
         )));
+    }
+    if experiment.fixtures_of(plan) != plan.fixtures {
+        return Err(Exit::wrong(
+            "the fixtures of the experiment have changed since the run started: start a new run",
+        ));
     }
     let prepared = prepare(project, experiment, plan, false)?;
     let mut hashes = prepared.hashes.iter();

@@ -3,6 +3,7 @@
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::Exit;
+use crate::fixtures::Fixtures;
 use crate::hosts;
 use crate::links;
 use crate::measuring;
@@ -74,8 +75,13 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             Vec::new()
         }
     };
-    let mut selection = selection(args, &experiment, &places)?;
-    let mut plan = links::plan(&mut selection, &experiment)?;
+    let mut selection = selection(args, &places)?;
+    let fixtures = Fixtures {
+        project: &project,
+        experiment: &experiment,
+        installs: args.install,
+    };
+    let mut plan = fixtures.plan(&mut selection)?;
     let points_left_out = match selection.extent {
         Extent::Quick => points_left_out(selection, &experiment, &plan)?,
         Extent::Usual | Extent::Thorough => 0,
@@ -130,7 +136,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    let exit_code = carry_out(&project, &plan, writer, measurers)?;
+    let exit_code = carry_out(fixtures, &plan, writer, measurers)?;
     if points_left_out > 0 {
         say!("Without --quick this command measures {points_left_out} more points.");
     }
@@ -210,15 +216,15 @@ impl Measurers {
 
 /// Measures the missing blocks of a run and reports the result.
 pub fn carry_out(
-    project: &Project,
+    fixtures: Fixtures,
     plan: &Plan,
     writer: RunWriter,
     measurers: Measurers,
 ) -> Result<ExitCode, Exit> {
     let path = writer.path().to_path_buf();
-    let ending = measure_rest(project, plan, writer, measurers)?;
+    let ending = measure_rest(fixtures.project, plan, writer, measurers)?;
     report::after_run(&path)?;
-    places::print_permanent_settings(plan, &path)?;
+    fixtures.print_permanent(plan, &path)?;
     measuring::exit_code(ending)
 }
 
@@ -278,7 +284,7 @@ fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
         .collect()
 }
 
-fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Result<Selection, Exit> {
+fn selection(args: &RunArgs, places: &[Place]) -> Result<Selection, Exit> {
     let place = |place: &Place| lab_plan::FolderPlace {
         folder: place.folder.display().to_string(),
         in_memory: place.is_in_memory(),
@@ -292,10 +298,7 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
         service_set: args.service_set.clone(),
         external: args.service.iter().map(|(kind, _)| *kind).collect(),
         set: set_values(&args.set)?,
-        baseline: args
-            .baseline
-            .clone()
-            .or_else(|| places::current_subject(experiment, args, places)),
+        baseline: args.baseline.clone(),
         control: !args.no_control,
         extent: match (args.quick, args.thorough) {
             (true, _) => Extent::Quick,

@@ -9,6 +9,7 @@ mod calls;
 mod compare;
 mod explain;
 mod faults;
+mod fixtures;
 mod folders;
 mod full_disk;
 mod history;

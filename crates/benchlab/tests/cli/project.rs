@@ -238,11 +238,19 @@ impl Project {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BENCHLAB);
         command.arg("--project").arg(self.path()).args(args);
-        command.env_remove("BENCHLAB_PROJECT").stdin(Stdio::null());
+        command
+            .env_remove("BENCHLAB_PROJECT")
+            .env("BENCHLAB_RECORDS", self.records())
+            .stdin(Stdio::null());
         if let Some("run" | "resume") = args.first().copied() {
             command.arg("--scratch").arg(self.scratch());
         }
         command
+    }
+
+    /// Returns the directory of the undo records of fixtures.
+    pub fn records(&self) -> PathBuf {
+        self.join("records")
     }
 
     /// Returns the directory of the subjects' databases.

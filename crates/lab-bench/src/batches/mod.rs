@@ -7,6 +7,7 @@ pub mod open_case;
 mod pilot;
 mod round_trips;
 pub mod running_subject;
+pub mod surroundings;
 mod thread_spread;
 mod yardstick;
 
@@ -14,7 +15,6 @@ use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecor
 use crate::driver::session::{BenchError, usable_cores};
 use crate::driver::workload::{Done, Opening, Turn, TurnResult, Workload};
 use crate::host::scratch::Scratch;
-use crate::host::settings::HostSettings;
 use crate::host::sys;
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::process::{BatchResult, SubjectProcess};
@@ -39,6 +39,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use surroundings::Surroundings;
 use yardstick::Yardstick;
 
 /// The number of operations in the trial that compares the subjects before any measurement.
@@ -68,13 +69,11 @@ pub struct BatchWorkload<'a> {
     starting: BatchStart<'a>,
     expected: Expected,
     pilots: HashMap<(SubjectId, PointId), Pilot>,
-    targets: Vec<TargetMaker>,
     cores: Vec<usize>,
     /// The core on which the block is measured.
     core: usize,
     running: HashMap<SubjectId, RunningSubject>,
-    /// Restores the host's settings when dropped.
-    host: HostSettings,
+    surroundings: Surroundings,
     _scratch: Scratch,
 }
 
@@ -88,7 +87,7 @@ impl<'a> BatchWorkload<'a> {
         servers: Servers,
     ) -> Result<BatchWorkload<'a>, BenchError> {
         let cores = usable_cores()?;
-        let targets = targets(plan, &scratch, servers)?;
+        let surroundings = Surroundings::new(plan, folder, &scratch, servers)?;
         let pilots = run.pilots.iter();
         Ok(BatchWorkload {
             plan,
@@ -100,17 +99,19 @@ impl<'a> BatchWorkload<'a> {
             core: cores[0],
             cores,
             running: HashMap::new(),
-            host: HostSettings::new(plan)?,
             expected: Expected::default(),
             pilots: pilots.map(|p| ((p.subject, p.point), p.clone())).collect(),
-            targets,
+            surroundings,
             _scratch: scratch,
         })
     }
 
     /// Attributes a fault to the server of the target if the server was lost.
     fn attribute(&self, fault: Fault, point: PointId) -> Fault {
-        let target = self.targets.get(self.plan.points[point].target);
+        let target = self
+            .surroundings
+            .targets
+            .get(self.plan.points[point].target);
         match (fault, target.and_then(TargetMaker::server)) {
             (Fault::Failed(kind, message), Some(server)) => match server.lost() {
                 Some(lost) => Fault::ServerLost(lost),
@@ -123,7 +124,7 @@ impl<'a> BatchWorkload<'a> {
     fn warming<'s>(&'s self, pilot: &'s Pilot) -> WarmUpPlan<'s> {
         WarmUpPlan {
             plan: self.plan,
-            targets: &self.targets,
+            surroundings: &self.surroundings,
             expected: &self.expected,
             pilot,
             warm: self.original(pilot),
@@ -131,7 +132,12 @@ impl<'a> BatchWorkload<'a> {
     }
 
     fn servers(&self) -> impl Iterator<Item = (TargetId, &Server)> {
-        let servers = self.targets.iter().map(TargetMaker::server).enumerate();
+        let servers = self
+            .surroundings
+            .targets
+            .iter()
+            .map(TargetMaker::server)
+            .enumerate();
         servers.filter_map(|(target, server)| Some((target, &**server?)))
     }
 
@@ -232,29 +238,34 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Keeps a point's server off the measured core, unless the point's subjects may use all cores.
+    /// Keeps a point's server and the fixtures off the measured core, unless the point's subjects may use all cores.
     fn place_server(&self, point: PointId, core: usize) {
-        let target = self.targets.get(self.plan.points[point].target);
+        let target = self
+            .surroundings
+            .targets
+            .get(self.plan.points[point].target);
+        let measured_core = match self.plan.case(point).cores {
+            Cores::One => Some(core),
+            Cores::All => None,
+        };
         if let Some(server) = target.and_then(TargetMaker::server) {
-            let measured_core = match self.plan.case(point).cores {
-                Cores::One => Some(core),
-                Cores::All => None,
-            };
             server.keep_off(measured_core);
         }
+        let mut fixtures = self.surroundings.fixtures.borrow_mut();
+        fixtures.keep_off(measured_core);
     }
 
     /// Returns true if the pilots of other subjects alternate with the baseline at a point.
     ///
-    /// This requires that the subjects' times are compared, that no faults are injected, and that no subject has host
-    /// settings, which are applied only during turns in blocks.
+    /// This requires that the subjects' times are compared, that no faults are injected, and that no fixture has a
+    /// state for a subject, which is set only during turns in blocks.
     fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
         let plan = self.plan;
         self.pilots.contains_key(&(baseline, point))
             && run.participants.takes_part(baseline, point)
             && plan.fixed_operations(point).is_none()
             && plan.injection(point).is_none()
-            && plan.subjects.iter().all(|subject| subject.host.is_empty())
+            && !plan.has_states_of_subjects()
             && !plan.case(point).uncompared
     }
 
@@ -357,7 +368,7 @@ impl<'a> BatchWorkload<'a> {
     ) -> SubjectResult<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
         let (mut visit, settings) =
-            OpenCase::begin(process, plan, (subject, point), &self.targets)?;
+            OpenCase::begin(process, plan, (subject, point), &self.surroundings)?;
         // A control repeats exactly what its original subject did.
         let original = plan.subjects[subject].control_of;
         let original = original.and_then(|original| self.pilots.get(&(original, point)));
@@ -380,7 +391,7 @@ impl<'a> BatchWorkload<'a> {
         if !is_fresh {
             pilot.cold_ns = 0;
         }
-        let round_trips = round_trips(process, plan, (subject, point), &self.targets)?;
+        let round_trips = round_trips(process, plan, (subject, point), &self.surroundings)?;
         let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
         let opened = settings.iter().map(|(k, v)| (Some(point), k, v));
         let settings = hello
@@ -486,7 +497,8 @@ impl<'a> BatchWorkload<'a> {
         counts.sort();
         counts.dedup();
         let (mut process, _) = self.starting.process(trusted, self.cores[0])?;
-        let (mut visit, _) = OpenCase::begin(&mut process, plan, (trusted, point), &self.targets)?;
+        let (mut visit, _) =
+            OpenCase::begin(&mut process, plan, (trusted, point), &self.surroundings)?;
         visit.verify(&mut process, plan, 1)?;
         visit.check_work(plan)?;
         let content = visit.content(plan)?;
@@ -602,6 +614,7 @@ impl Workload for BatchWorkload<'_> {
     fn begin_block(&mut self, _: u32, core: usize) {
         // Drop the subjects of an interrupted block.
         self.running.clear();
+        self.surroundings.fixtures.borrow_mut().begin_block();
         self.core = core;
         sys::share_core(core);
     }
@@ -619,7 +632,7 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    /// Keeps the server off the measured core, unless the point's subjects may use all cores.
+    /// Keeps the server and the fixtures off the measured core, unless the point's subjects may use all cores.
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
         self.place_server(point, self.core);
     }
@@ -690,9 +703,10 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    /// Applies the subject's host settings, outside of the measured time.
+    /// Sets the states of fixtures that the subject selects, outside of the measured time.
     fn begin_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
-        Ok(self.host.apply(turn.subject)?)
+        let mut fixtures = self.surroundings.fixtures.borrow_mut();
+        Ok(fixtures.prepare_turn(self.plan, turn.subject, turn.point)?)
     }
 
     /// Wakes a subject for one batch, freezes it again, and verifies its work.

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A subject with one point open on its own target: runs batches and verifies the work.
 
+use crate::batches::surroundings::Surroundings;
 use crate::batches::thread_spread::ThreadSpread;
+use crate::subject::dialog::connection_lost;
 use crate::subject::fault::SubjectResult;
-use crate::subject::process::{BatchResult, SubjectProcess, Verified, connection_lost};
+use crate::subject::process::{BatchResult, SubjectProcess, Verified};
+use crate::targets::VisitTarget;
 use crate::targets::database::Server;
 use crate::targets::effects::{CallBatch, Effects, Failed};
 use crate::targets::injection::Recovery;
 use crate::targets::reported::Reported;
-use crate::targets::{TargetMaker, VisitTarget};
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
@@ -34,16 +36,19 @@ pub struct OpenCase {
 }
 
 impl OpenCase {
-    /// Opens the point in a subject on a fresh target. Returns the open case and the settings in the subject's reply.
+    /// Prepares the fixtures, and opens the point in a subject on a fresh target. Returns the open case and the settings in the subject's reply.
     pub fn begin(
         process: &mut SubjectProcess,
         plan: &Plan,
         (subject, point): (SubjectId, PointId),
-        targets: &[TargetMaker],
+        surroundings: &Surroundings,
     ) -> SubjectResult<(OpenCase, Vec<(String, String)>)> {
         let case = plan.case(point);
         let target = plan.points[point].target;
-        let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
+        let database = surroundings
+            .targets
+            .get(target)
+            .map(|t| t.fresh(plan, subject, point));
         let database = database.transpose()?;
         let (url, seed) = (
             database.as_ref().map(VisitTarget::url),
@@ -51,9 +56,13 @@ impl OpenCase {
         );
         let params = &plan.points[point].params;
         let plan_args = plan.open_args(point);
+        let mut fixtures = surroundings.fixtures.borrow_mut();
+        let provided = fixtures.prepare_point(plan, point)?;
+        drop(fixtures);
         let mut args = vec![("case", case.name.as_str())];
         args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(plan_args.iter().map(|(k, v)| (*k, v.as_str())));
+        args.extend(provided.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(url.as_deref().map(|url| ("target", url)));
         let rate = case.rate.map(|rate| rate.to_string());
         args.extend(rate.as_deref().map(|rate| ("rate", rate)));

@@ -2,6 +2,7 @@
 //! Counts how often an operation waits for its server. This happens before any measurement, with a proxy.
 
 use crate::batches::open_case::OpenCase;
+use crate::batches::surroundings::Surroundings;
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::process::SubjectProcess;
 use crate::targets::TargetMaker;
@@ -21,9 +22,9 @@ pub fn round_trips(
     process: &mut SubjectProcess,
     plan: &Plan,
     (subject, point): (SubjectId, PointId),
-    targets: &[TargetMaker],
+    surroundings: &Surroundings,
 ) -> SubjectResult<Option<Setting>> {
-    let server = targets.get(plan.points[point].target);
+    let server = surroundings.targets.get(plan.points[point].target);
     let Some(server) = server
         .and_then(TargetMaker::server)
         .filter(|_| is_counted(plan, point))
@@ -31,7 +32,7 @@ pub fn round_trips(
         return Ok(None);
     };
     server.count_round_trips(true);
-    let opened = OpenCase::begin(process, plan, (subject, point), targets);
+    let opened = OpenCase::begin(process, plan, (subject, point), surroundings);
     server.count_round_trips(false);
     let counted = opened.and_then(|(mut visit, _)| {
         let per_operation = round_trips_per_operation(&mut visit, process, plan)?;

@@ -6,9 +6,10 @@
 use crate::batches::expected::Expected;
 use crate::batches::open_case::OpenCase;
 use crate::batches::pilot;
+use crate::batches::surroundings::Surroundings;
+use crate::subject::dialog::connection_lost;
 use crate::subject::fault::SubjectResult;
-use crate::subject::process::{BatchResult, SubjectProcess, connection_lost};
-use crate::targets::TargetMaker;
+use crate::subject::process::{BatchResult, SubjectProcess};
 use crate::targets::database::Server;
 use lab_host::procfs::{self, ProcessUsage};
 use lab_model::{Check, Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
@@ -51,8 +52,8 @@ impl BatchStart<'_> {
 pub struct WarmUpPlan<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The plan's targets.
-    pub targets: &'a [TargetMaker],
+    /// The plan's targets and fixtures.
+    pub surroundings: &'a Surroundings,
     /// The expected results of the work.
     pub expected: &'a Expected,
     /// The result of the subject's pilot at the point.
@@ -78,7 +79,8 @@ impl WarmUpPlan<'_> {
             ..
         } = *self.pilot;
         process.wake()?;
-        let (mut visit, _) = OpenCase::begin(process, self.plan, (subject, point), self.targets)?;
+        let (mut visit, _) =
+            OpenCase::begin(process, self.plan, (subject, point), self.surroundings)?;
         visit.verify(process, self.plan, 1)?;
         visit.check_work(self.plan)?;
         let content = visit.content(self.plan)?;

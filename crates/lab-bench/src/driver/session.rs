@@ -26,6 +26,9 @@ pub enum BenchError {
     /// Creating the target's templates failed.
     #[error("cannot create the target: {0}")]
     Target(#[from] rusqlite::Error),
+    /// A fixture of the experiment failed before the first measurement.
+    #[error("{0}")]
+    Fixture(String),
     /// A server that subjects use was lost too often or cannot be restarted.
     #[error("{0}")]
     ServerLost(String),

@@ -6,8 +6,9 @@
 
 use super::counting::{Adding, ExplainedBatches, missing};
 use super::explainer::Explainer;
+use crate::subject::dialog::connection_lost;
 use crate::subject::fault::SubjectResult;
-use crate::subject::process::{Allocated, connection_lost};
+use crate::subject::process::Allocated;
 use lab_model::{Counted, Metric};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

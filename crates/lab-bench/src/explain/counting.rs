@@ -3,8 +3,8 @@
 
 use super::trace::{SystemCalls, TraceError};
 use crate::host::hardware::HardwareCounters;
+use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
-use crate::subject::process::connection_lost;
 use lab_host::procfs::ProcessUsage;
 use lab_model::{Counted, CountedFigure, Direction, Metric, Unit};
 use std::collections::BTreeSet;

@@ -7,12 +7,13 @@ use super::counting::{
 use super::trace::read_trace;
 use crate::batches::open_case::OpenCase;
 use crate::batches::running_subject::BatchStart;
-use crate::batches::targets;
+use crate::batches::surroundings::Surroundings;
 use crate::driver::session::{BenchError, usable_cores};
 use crate::host::hardware::{self, COUNTED, HardwareCounters};
 use crate::host::scratch::Scratch;
+use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
-use crate::subject::process::{BatchResult, SubjectProcess, connection_lost};
+use crate::subject::process::{BatchResult, SubjectProcess};
 use crate::targets::TargetMaker;
 use crate::targets::database::Servers;
 use lab_host::procfs;
@@ -36,7 +37,7 @@ const WARM_UP_NS: u64 = 500_000_000;
 pub struct Explainer<'a> {
     pub(super) plan: &'a Plan,
     pub(super) folder: &'a Path,
-    targets: Vec<TargetMaker>,
+    surroundings: Surroundings,
     pub(super) core: usize,
     pub(super) scratch: Scratch,
     /// True if the processor's counters can be read.
@@ -52,15 +53,15 @@ impl<'a> Explainer<'a> {
         servers: Servers,
     ) -> Result<Explainer<'a>, BenchError> {
         let cores = usable_cores()?;
-        let targets = targets(plan, &scratch, servers)?;
+        let surroundings = Surroundings::new(plan, folder, &scratch, servers)?;
         let core = cores[0];
-        for server in targets.iter().filter_map(TargetMaker::server) {
+        for server in surroundings.targets.iter().filter_map(TargetMaker::server) {
             server.keep_off((cores.len() > 1).then_some(core));
         }
         Ok(Explainer {
             plan,
             folder,
-            targets,
+            surroundings,
             core,
             scratch,
             has_hardware: hardware::unavailable().is_none(),
@@ -112,7 +113,7 @@ impl<'a> Explainer<'a> {
             &mut process,
             self.plan,
             (counted.subject, counted.point),
-            &self.targets,
+            &self.surroundings,
         )?;
         counted.settings = settings;
         visit.verify(&mut process, self.plan, 1)?;
@@ -182,7 +183,7 @@ impl<'a> Explainer<'a> {
             &mut process,
             self.plan,
             (counted.subject, counted.point),
-            &self.targets,
+            &self.surroundings,
         )?;
         for _ in 0..batches.warm_up {
             visit.run(&mut process, self.plan, batches.operations)?;

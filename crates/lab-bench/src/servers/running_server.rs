@@ -6,8 +6,9 @@ use super::proof::{Proven, prove};
 use crate::host::interrupt;
 use crate::host::sys;
 use crate::servers::usage::{Usage, Watch};
+use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
-use crate::subject::process::{SubjectProcess, connection_lost};
+use crate::subject::process::SubjectProcess;
 use crate::subject::protocol::Reply;
 use lab_host::procfs;
 use lab_load::{

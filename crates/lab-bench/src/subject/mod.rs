@@ -2,6 +2,7 @@
 //! The process of a subject: starts it, drives it with the subject protocol (docs/protocol.md), freezes it between
 //! turns, and never leaves it behind.
 
+pub mod dialog;
 pub mod fault;
 pub mod process;
 pub mod protocol;

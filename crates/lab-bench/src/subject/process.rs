@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A subject's process: starts it, exchanges messages with it, freezes it between turns, and never leaves it behind.
 
-use crate::host::interrupt;
 use crate::host::sys;
+use crate::subject::dialog::{Dialog, Ending, connection_lost, nonsense};
 use crate::subject::fault::{Fault, SubjectResult};
-use crate::subject::protocol::{self, Reply, SubjectLine};
-use crate::subject::stream::{LineStream, PIPE_CHUNKS};
+use crate::subject::protocol::{self, Reply};
 use crate::targets::effects::{self, Failed};
 use lab_host::CpuClock;
 use lab_model::{Case, Check, Metric, Subject, Unit};
-use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use std::collections::VecDeque;
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-
-/// The maximum number of log lines stored per process, apart from its last lines.
-const KEPT_LOG_LINES: usize = 200;
-/// The number of last log lines shown with a failure.
-const LAST_LOG_LINES: usize = 10;
 
 /// The result of a batch, as reported by the subject and as measured by benchlab's clocks.
 #[derive(Clone, Debug)]
@@ -73,16 +61,9 @@ pub struct Verified {
 
 /// A running subject. Dropping it kills the process and everything that it started.
 pub struct SubjectProcess {
-    child: Child,
-    group: Pid,
-    input: ChildStdin,
-    output: LineStream,
-    errors: LineStream,
+    dialog: Dialog,
     cpu: CpuClock,
-    time_limit: Duration,
     frozen: bool,
-    log: Vec<String>,
-    last_log: VecDeque<String>,
     /// The reply that announced that the subject was ready.
     pub hello: Reply,
     /// The thread that does the work, or `None` if the runtime moves the work between threads.
@@ -103,27 +84,18 @@ impl SubjectProcess {
         temporary: &Path,
         time_limit: Duration,
     ) -> SubjectResult<SubjectProcess> {
-        let (mut child, began) = spawn(&subject.program, folder, temporary).map_err(|e| {
-            Fault::Failed(
-                "start",
-                format!("cannot start `{}`: {e}", subject.program.join(" ")),
-            )
-        })?;
-        let start_fault = |e: io::Error| Fault::Failed("start", e.to_string());
-        let group = Pid::from_raw(child.id() as i32);
-        let mut process = SubjectProcess {
-            input: child.stdin.take().expect("stdin is piped"),
-            output: LineStream::new(child.stdout.take().expect("stdout is piped"))
-                .map_err(start_fault)?,
-            errors: LineStream::new(child.stderr.take().expect("stderr is piped"))
-                .map_err(start_fault)?,
-            cpu: CpuClock::of(group).map_err(start_fault)?,
-            child,
-            group,
+        let (dialog, began) = Dialog::start(
+            &subject.program,
+            folder,
+            temporary,
             time_limit,
+            Ending::Killed,
+        )?;
+        let cpu = CpuClock::of(dialog.pid());
+        let mut process = SubjectProcess {
+            cpu: cpu.map_err(|e| Fault::Failed("start", e.to_string()))?,
+            dialog,
             frozen: false,
-            log: Vec::new(),
-            last_log: VecDeque::new(),
             hello: Reply::default(),
             thread: None,
             startup_ns: 0,
@@ -137,7 +109,7 @@ impl SubjectProcess {
     }
 
     fn read_hello(&mut self, began: Instant) -> SubjectResult<()> {
-        self.hello = self.reply("hello")?;
+        self.hello = self.dialog.reply("hello")?;
         self.startup_ns = began.elapsed().as_nanos() as u64;
         self.startup_cpu_ns = self.cpu_ns()?;
         self.thread = self.check_hello().map_err(nonsense)?;
@@ -155,7 +127,7 @@ impl SubjectProcess {
         if thread == 0 {
             return Ok(None);
         }
-        if !Path::new(&format!("/proc/{}/task/{thread}", self.group)).exists() {
+        if !Path::new(&format!("/proc/{}/task/{thread}", self.pid())).exists() {
             return Err(format!("thread={thread} is not one of its threads"));
         }
         Ok(Some(Pid::from_raw(thread as i32)))
@@ -167,7 +139,7 @@ impl SubjectProcess {
     pub fn keep_on(&self, core: usize) -> SubjectResult<()> {
         let pinned = match self.thread {
             Some(thread) => sys::pin(thread, &[core]),
-            None => sys::pin_all(self.group, &[core]),
+            None => sys::pin_all(self.pid(), &[core]),
         };
         pinned.map_err(|e| {
             let message = format!("cannot pin its thread to core {core}: {e}");
@@ -177,7 +149,7 @@ impl SubjectProcess {
 
     /// Pins all threads of the process to some cores. Threads started later inherit the cores.
     pub fn keep_all_on(&self, cores: &[usize]) -> SubjectResult<()> {
-        sys::pin_all(self.group, cores).map_err(|e| {
+        sys::pin_all(self.pid(), cores).map_err(|e| {
             let message = format!("cannot pin its threads to cores {cores:?}: {e}");
             Fault::Failed("start", message)
         })
@@ -186,13 +158,13 @@ impl SubjectProcess {
     /// Lets all threads of the process use all cores.
     pub fn free(&self) -> SubjectResult<()> {
         let cores = lab_host::allowed_cores();
-        let freed = cores.and_then(|cores| sys::pin_all(self.group, &cores));
+        let freed = cores.and_then(|cores| sys::pin_all(self.pid(), &cores));
         freed.map_err(connection_lost)
     }
 
     /// Returns the process ID, which is also the ID of the process group.
     pub fn pid(&self) -> Pid {
-        self.group
+        self.dialog.pid()
     }
 
     /// Prepares a case. The reply contains the settings.
@@ -200,15 +172,17 @@ impl SubjectProcess {
         &mut self,
         args: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> SubjectResult<Reply> {
-        self.ask(&protocol::command("open", args), "opened")
+        self.dialog.ask(&protocol::command("open", args), "opened")
     }
 
     /// Runs operations without timing them.
     pub fn verify(&mut self, case: &Case, operations: u64) -> SubjectResult<Verified> {
         let count = operations.to_string();
         let command = protocol::command("verify", [("operations", count.as_str())]);
-        self.send(&command)?;
-        let reply = self.reply_within("verified", self.limit(case, operations))?;
+        self.dialog.send(&command)?;
+        let reply = self
+            .dialog
+            .reply_within("verified", self.limit(case, operations))?;
         let parse = || {
             Ok(Verified {
                 check: reply.number("check")?,
@@ -240,9 +214,11 @@ impl SubjectProcess {
         let command = protocol::command("run", args.chain(counting));
         let cpu_before = self.cpu_ns()?;
         let sent_ns = sys::monotonic_ns();
-        self.send(&command)?;
+        self.dialog.send(&command)?;
         meanwhile(self)?;
-        let reply = self.reply_within("ran", self.limit(case, operations))?;
+        let reply = self
+            .dialog
+            .reply_within("ran", self.limit(case, operations))?;
         let received_ns = sys::monotonic_ns();
         let cpu_ns = self.cpu_ns()? - cpu_before;
         let parse = || {
@@ -288,67 +264,27 @@ impl SubjectProcess {
 
     /// Closes the case.
     pub fn close(&mut self) -> SubjectResult<()> {
-        self.ask("close\n", "closed").map(drop)
+        self.dialog.ask("close\n", "closed").map(drop)
     }
 
     /// Closes the case of a server, which reports these metrics.
     pub fn close_with_metrics(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
-        let reply = self.ask("close\n", "closed")?;
+        let reply = self.dialog.ask("close\n", "closed")?;
         let values = metrics.iter().map(|metric| value(&reply, metric));
         values.collect::<Result<_, _>>().map_err(nonsense)
     }
 
     /// Tells the process to exit, and waits until it has exited or the time limit is over.
     pub fn quit(mut self) -> SubjectResult<()> {
-        self.wait_for_exit().map_err(|fault| fault.with_log(&self))
-    }
-
-    /// Waits for the exit of the process.
-    ///
-    /// Does not wait until its output ends, because another process that it started may keep the output open.
-    fn wait_for_exit(&mut self) -> SubjectResult<()> {
-        self.wake()?;
-        self.send("quit\n")?;
-        let deadline = Instant::now() + self.time_limit;
-        while Instant::now() < deadline {
-            let _ = self.output.read();
-            self.output.buffer.clear();
-            if let Some(status) = self.status() {
-                return match status.code() {
-                    Some(0) => Ok(()),
-                    _ => Err(Fault::Failed(
-                        "crash",
-                        format!("after `quit` it ended with {status}"),
-                    )),
-                };
-            }
-            if interrupt::requested() {
-                return Err(Fault::Interrupted);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let seconds = self.time_limit.as_secs_f64();
-        Err(Fault::Failed(
-            "timeout",
-            format!("it did not exit within {seconds} s after `quit`"),
-        ))
-    }
-
-    /// Returns the exit status if the process has exited. Also reads its standard error.
-    fn status(&mut self) -> Option<ExitStatus> {
-        let status = self.child.try_wait().ok().flatten();
-        // Read at most as much as a full pipe contains, because another process that the subject started may write
-        // forever.
-        for _ in 0..PIPE_CHUNKS {
-            self.read_errors();
-        }
-        status
+        let woken = self.wake();
+        let ended = woken.and_then(|()| self.dialog.quit());
+        ended.map_err(|fault| fault.with_log(&self))
     }
 
     /// Wakes the process for its turn.
     pub fn wake(&mut self) -> SubjectResult<()> {
         if self.frozen {
-            sys::wake(self.group).map_err(connection_lost)?;
+            sys::wake(self.pid()).map_err(connection_lost)?;
             self.frozen = false;
         }
         Ok(())
@@ -357,7 +293,7 @@ impl SubjectProcess {
     /// Freezes the process until its next turn.
     pub fn freeze(&mut self) -> SubjectResult<()> {
         if !self.frozen {
-            sys::freeze(self.group).map_err(connection_lost)?;
+            sys::freeze(self.pid()).map_err(connection_lost)?;
             self.frozen = true;
         }
         Ok(())
@@ -370,17 +306,17 @@ impl SubjectProcess {
 
     /// Returns the log lines since the last call.
     pub fn take_log(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.log)
+        self.dialog.take_log()
     }
 
     /// Returns the last log lines, including lines that were already taken.
     pub fn last_log(&self) -> Vec<String> {
-        self.last_log.iter().cloned().collect()
+        self.dialog.last_log()
     }
 
-    fn ask(&mut self, command: &str, verb: &str) -> SubjectResult<Reply> {
-        self.send(command)?;
-        self.reply(verb)
+    /// Returns true if the subject replies within `time`. Does not consume the reply.
+    pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
+        self.dialog.replies_within(time)
     }
 
     /// Returns the time limit for operations. At a fixed rate, the limit starts when the last operation is due.
@@ -388,159 +324,14 @@ impl SubjectProcess {
         let due_s = case
             .rate
             .map_or(0.0, |rate| operations as f64 / rate as f64);
-        self.time_limit + Duration::from_secs_f64(due_s)
-    }
-
-    fn send(&mut self, command: &str) -> SubjectResult<()> {
-        match self.input.write_all(command.as_bytes()) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.exit_fault()),
-        }
-    }
-
-    /// Waits for a reply with this verb.
-    fn reply(&mut self, verb: &str) -> SubjectResult<Reply> {
-        self.reply_within(verb, self.time_limit)
-    }
-
-    /// Waits for a reply with this verb within a time limit.
-    fn reply_within(&mut self, verb: &str, limit: Duration) -> SubjectResult<Reply> {
-        let deadline = Instant::now() + limit;
-        loop {
-            while let Some(line) = self.output.line().map_err(nonsense)? {
-                match SubjectLine::parse(&line) {
-                    SubjectLine::Log(line) => self.keep_log(line),
-                    SubjectLine::Malformed(reason) => return Err(nonsense(reason)),
-                    SubjectLine::Reply(reply) if reply.verb == verb => return Ok(reply),
-                    SubjectLine::Reply(reply) if reply.verb == "error" => {
-                        return Err(error_fault(&reply));
-                    }
-                    SubjectLine::Reply(reply) => {
-                        return Err(nonsense(format!(
-                            "got `{}` instead of `{verb}`",
-                            reply.verb
-                        )));
-                    }
-                }
-            }
-            if !self.fill(deadline, limit)? {
-                return Err(self.exit_fault());
-            }
-        }
-    }
-
-    /// Returns true if the subject replies within `time`. Does not consume the reply.
-    pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
-        let deadline = Instant::now() + time;
-        while !self.has_reply() && !self.output.ended {
-            let remaining = deadline.saturating_duration_since(Instant::now());
-            if remaining.is_zero() {
-                return Ok(false);
-            }
-            self.wait(remaining)?;
-        }
-        Ok(true)
-    }
-
-    /// Returns true if a line other than log output was read.
-    fn has_reply(&self) -> bool {
-        let buffer = &self.output.buffer;
-        let end = buffer.iter().rposition(|&b| b == b'\n').unwrap_or(0);
-        let mut lines = buffer[..end].split(|&b| b == b'\n');
-        end > 0 && lines.any(|line| !matches!(SubjectLine::parse(line), SubjectLine::Log(_)))
-    }
-
-    /// Waits for output and reads it. Returns false at the end of the output.
-    fn fill(&mut self, deadline: Instant, limit: Duration) -> SubjectResult<bool> {
-        let remaining = deadline.saturating_duration_since(Instant::now());
-        if remaining.is_zero() {
-            let seconds = limit.as_secs_f64();
-            return Err(Fault::Failed(
-                "timeout",
-                format!("no reply within {seconds} s"),
-            ));
-        }
-        self.wait(remaining)?;
-        Ok(!self.output.ended)
-    }
-
-    /// Waits for output within a time limit, and reads what has arrived.
-    fn wait(&mut self, time: Duration) -> SubjectResult<()> {
-        let files = [self.output.source.as_fd(), self.errors.source.as_fd()];
-        // Standard error is not watched after its end, because it would always be readable.
-        let watched = if self.errors.ended { 1 } else { 2 };
-        let waited = interrupt::readable(&files[..watched], time);
-        if interrupt::requested() {
-            return Err(Fault::Interrupted);
-        }
-        if waited.is_err() {
-            return Ok(());
-        }
-        self.output
-            .read()
-            .map_err(|e| Fault::Failed("crash", e.to_string()))?;
-        self.read_errors();
-        Ok(())
-    }
-
-    fn read_errors(&mut self) {
-        if self.errors.ended || self.errors.read().is_err() {
-            return;
-        }
-        while let Ok(Some(line)) = self.errors.line() {
-            self.keep_log(String::from_utf8_lossy(&line).into_owned());
-        }
-        if self.errors.ended && !self.errors.buffer.is_empty() {
-            let line = std::mem::take(&mut self.errors.buffer);
-            self.errors.scanned = 0;
-            self.keep_log(String::from_utf8_lossy(&line).into_owned());
-        }
-    }
-
-    fn keep_log(&mut self, line: String) {
-        if self.last_log.len() == LAST_LOG_LINES {
-            self.last_log.pop_front();
-        }
-        self.last_log.push_back(line.clone());
-        if self.log.len() < KEPT_LOG_LINES {
-            self.log.push(line);
-        }
-    }
-
-    /// Returns the fault of a subject that closed its output.
-    fn exit_fault(&mut self) -> Fault {
-        let deadline = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < deadline {
-            if let Some(status) = self.status() {
-                return Fault::Failed(
-                    "crash",
-                    format!("it ended with {status} instead of replying"),
-                );
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        Fault::Failed("crash", "it closed its output instead of replying".into())
-    }
-}
-
-impl Drop for SubjectProcess {
-    fn drop(&mut self) {
-        // SIGKILL also terminates frozen processes.
-        let _ = killpg(self.group, Signal::SIGKILL);
-        let _ = self.child.wait();
+        self.dialog.time_limit + Duration::from_secs_f64(due_s)
     }
 }
 
 impl Fault {
     /// Appends the last log lines to the message, for a process that is about to be dropped.
     pub fn with_log(self, process: &SubjectProcess) -> Fault {
-        match (self, process.last_log.back()) {
-            (Fault::Failed(kind, message), Some(_)) => {
-                let log: Vec<&str> = process.last_log.iter().map(String::as_str).collect();
-                Fault::Failed(kind, format!("{message}\n{}", log.join("\n")))
-            }
-            (fault, _) => fault,
-        }
+        process.dialog.with_log(self)
     }
 }
 
@@ -616,104 +407,4 @@ fn timeline(reply: &Reply, case: &Case) -> Result<Option<Vec<u64>>, String> {
     let steps: Option<Vec<u64>> = steps.map(|ns| ns.filter(|ns| *ns < 1 << 63)).collect();
     let steps = steps.ok_or_else(|| format!("`timeline={text}` is not NS,NS,…"))?;
     Ok(Some(steps))
-}
-
-fn error_fault(reply: &Reply) -> Fault {
-    let code = reply.get("code").unwrap_or("without code");
-    Fault::Failed(
-        "error",
-        format!(
-            "{code}: {}",
-            reply.get("message").unwrap_or("without message")
-        ),
-    )
-}
-
-fn nonsense(message: String) -> Fault {
-    Fault::Failed("nonsense", message)
-}
-
-pub(crate) fn connection_lost(e: io::Error) -> Fault {
-    Fault::Failed("crash", format!("lost the connection to its process: {e}"))
-}
-
-/// Sets the directory for temporary files of Java, which ignores TMPDIR.
-fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
-    let mut words = program.to_vec();
-    let is_java = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "java");
-    if let Some(java) = words.iter().position(is_java) {
-        let option = format!("-Djava.io.tmpdir={}", temporary.display());
-        words.insert(java + 1, option);
-    }
-    words
-}
-
-/// Starts a program in its own process group. Returns the process and the time when the program started.
-///
-/// Ctrl-C in the terminal therefore reaches only benchlab, and benchlab can kill everything that a subject started. The
-/// program is killed when benchlab exits. The start time excludes the fork, which takes longer the more memory benchlab
-/// uses.
-fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Child, Instant)> {
-    let program = with_temporary(program, temporary);
-    let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    // The name of a program in the project is relative to the project's directory. Any other program is searched for
-    // in PATH.
-    let name = if name.contains('/') {
-        folder.join(name)
-    } else {
-        name.into()
-    };
-    let mut command = Command::new(name);
-    command.args(args).current_dir(folder).process_group(0);
-    // Database drivers use this variable as the time zone for displayed times.
-    command.env("TZ", "UTC").env("TMPDIR", temporary);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let lab_pid = std::process::id() as i32;
-    let use_all_cores = sys::all_cores()?;
-    let forked_at = Instant::now();
-    let (mut begin_reader, mut begin_writer) = io::pipe()?;
-    // SAFETY: only async-signal-safe calls are made between fork and exec.
-    unsafe {
-        command.pre_exec(move || {
-            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            // benchlab may have exited before this process requested the signal.
-            if libc::getppid() != lab_pid {
-                return Err(io::Error::from_raw_os_error(libc::ESRCH));
-            }
-            use_all_cores()?;
-            begin_writer.write_all(&(forked_at.elapsed().as_nanos() as u64).to_ne_bytes())
-        });
-    }
-    let child = command.spawn()?;
-    let mut after_ns = [0; 8];
-    begin_reader.read_exact(&mut after_ns)?;
-    let after = Duration::from_nanos(u64::from_ne_bytes(after_ns));
-    Ok((child, forked_at + after))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn java_is_told_where_temporary_files_go() {
-        let words = |text: &str| {
-            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
-            with_temporary(&words, Path::new("/t")).join(" ")
-        };
-        assert_eq!(
-            words("java -cp c Main"),
-            "java -Djava.io.tmpdir=/t -cp c Main"
-        );
-        assert_eq!(
-            words("strace -o f -- /jdk/bin/java Main"),
-            "strace -o f -- /jdk/bin/java -Djava.io.tmpdir=/t Main"
-        );
-        assert_eq!(words("build/java/subject x"), "build/java/subject x");
-    }
 }

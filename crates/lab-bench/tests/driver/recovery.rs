@@ -73,7 +73,7 @@ fn the_baseline_alone_is_measured_if_this_host_lacks_what_the_others_need() {
         subject,
         point: None,
         block: None,
-        kind: "setting".into(),
+        kind: "fixture".into(),
         message: "a right is missing".into(),
         log: Vec::new(),
     };

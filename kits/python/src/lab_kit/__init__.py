@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implements the subject protocol (docs/protocol.md) for Python. A program passes its cases to
-`serve`, which communicates with benchlab until the end."""
+`serve`, or its fixture to `serve_fixture`, which communicates with benchlab until the end."""
 
 from lab_kit.errors import UnsupportedError, UsageError
+from lab_kit.fixture import Checked, Fixture, State, serve_fixture
 from lab_kit.latencies import Latencies
 from lab_kit.opening import Opening
 from lab_kit.subject import Case, serve
 from lab_kit.work import Perform, Work
 from lab_kit.workers import Share, workers
 
-__all__ = ["Case", "Latencies", "Opening", "Perform", "Share", "UnsupportedError", "UsageError",
-           "Work", "serve", "workers"]
+__all__ = ["Case", "Checked", "Fixture", "Latencies", "Opening", "Perform", "Share", "State",
+           "UnsupportedError", "UsageError", "Work", "serve", "serve_fixture", "workers"]

@@ -81,6 +81,7 @@ pub fn plan() -> Plan {
             conditions: vec!["version".into(), "source_id".into()],
         },
         targets: vec![target(TargetKind::Sqlite)],
+        fixtures: Vec::new(),
         seed: 7,
         work: Work::Batches,
     }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Fixtures of an experiment: helper programs with states that subjects or factors select (docs/experiments.md,
+//! `[[fixture]]`).
+
+use crate::PlanError;
+use crate::case::Case;
+use crate::error::ErrorAt;
+use crate::file;
+use crate::metrics::is_key;
+use lab_model::{Fixture, FixtureState, Plan, Selector};
+use toml::Spanned;
+
+/// The value of `state` for states that subjects select.
+const SUBJECT: &str = "subject";
+
+/// Arguments of a fixture's commands and replies that already have a meaning (docs/protocol.md).
+const RESERVED: [&str; 14] = [
+    "case",
+    "changed",
+    "claims",
+    "current",
+    "disk",
+    "folder",
+    "packet",
+    "permanent",
+    "rate",
+    "rows",
+    "seed",
+    "state",
+    "target",
+    "undo",
+];
+
+/// Validates a fixture. Its program is not set.
+///
+/// # Errors
+/// Returns an error if a state is for a subject or value that does not exist, or if an argument has no valid name.
+pub fn understand(
+    fixture: &file::Fixture,
+    cases: &[Case],
+    subjects: &[&str],
+    at: ErrorAt,
+) -> Result<Fixture, PlanError> {
+    let factors = || cases.iter().flat_map(|case| &case.factors);
+    let selector = fixture
+        .state
+        .as_ref()
+        .map(|state| selector(state, &factors().map(|f| &*f.name).collect::<Vec<_>>(), at))
+        .transpose()?;
+    let known: Vec<&str> = match &selector {
+        Some(Selector::Subject) => subjects.to_vec(),
+        Some(Selector::Factor(name)) => {
+            let factors = factors().filter(|factor| factor.name == *name);
+            let values = factors.flat_map(|factor| &factor.values);
+            values.map(String::as_str).collect()
+        }
+        None => Vec::new(),
+    };
+    if fixture.states.is_empty() != selector.is_none() {
+        let reason = "`state` and `[fixture.states]` belong together";
+        return Err(at(fixture.name.span(), reason.into()));
+    }
+    let mut states = Vec::new();
+    for (name, args) in &fixture.states {
+        if !known.contains(&name.get_ref().as_str()) {
+            let kind = match &selector {
+                Some(Selector::Factor(factor)) => format!("value of `factor.{factor}`"),
+                Some(Selector::Subject) | None => "subject".into(),
+            };
+            let reason = format!("there is no {kind} `{}`", name.get_ref());
+            let error = at(name.span(), reason);
+            return Err(error.with_nearest(name.get_ref(), known.iter().copied()));
+        }
+        for key in args.keys() {
+            check_key(key, at)?;
+        }
+        let args = args.iter();
+        states.push(FixtureState {
+            name: name.get_ref().clone(),
+            args: args
+                .map(|(key, value)| (key.get_ref().clone(), value.to_string()))
+                .collect(),
+        });
+    }
+    for key in &fixture.provides {
+        check_key(key, at)?;
+        let name = key.get_ref();
+        let mut sweeps = cases.iter().filter_map(|case| case.sweep.as_ref());
+        if factors().any(|f| f.name == *name) || sweeps.any(|(sweep, _)| sweep == name) {
+            return Err(at(key.span(), format!("`{name}` is already a parameter")));
+        }
+    }
+    Ok(Fixture {
+        name: fixture.name.get_ref().clone(),
+        program: Vec::new(),
+        start: fixture.start,
+        selector,
+        provides: fixture
+            .provides
+            .iter()
+            .map(|key| key.get_ref().clone())
+            .collect(),
+        states,
+    })
+}
+
+fn selector(state: &Spanned<String>, factors: &[&str], at: ErrorAt) -> Result<Selector, PlanError> {
+    let name = state.get_ref();
+    if name == SUBJECT {
+        return Ok(Selector::Subject);
+    }
+    if factors.contains(&name.as_str()) {
+        return Ok(Selector::Factor(name.clone()));
+    }
+    let reason = format!("expected `{SUBJECT}` or the name of a factor, got `{name}`");
+    let names = factors.iter().copied().chain([SUBJECT]);
+    Err(at(state.span(), reason).with_nearest(name, names))
+}
+
+/// Returns an error if the name cannot be an argument of a fixture's commands or replies.
+fn check_key(key: &Spanned<String>, at: ErrorAt) -> Result<(), PlanError> {
+    let name = key.get_ref();
+    let wrong = |reason: String| Err(at(key.span(), reason));
+    if !is_key(name) {
+        return wrong(format!(
+            "invalid name `{name}`: expected lowercase letters, digits and _, with a letter first"
+        ));
+    }
+    if RESERVED.contains(&name.as_str()) {
+        return wrong(format!("`{name}` is reserved by benchlab"));
+    }
+    Ok(())
+}
+
+/// Returns true if the plan needs a fixture: it has no states, or a subject or a point selects one of them.
+pub fn is_used(plan: &Plan, fixture: &Fixture) -> bool {
+    let mut subjects = 0..plan.subjects.len();
+    let mut points = 0..plan.points.len();
+    fixture.selector.is_none()
+        || subjects.any(|subject| plan.state_of_subject(fixture, subject).is_some())
+        || points.any(|point| plan.state_of_point(fixture, point).is_some())
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fixture: a helper program that changes the surroundings of subjects, and undoes its changes."""
+
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lab_kit import lines
+from lab_kit.errors import UnsupportedError, UsageError
+
+_MESSAGE_MAX = 1000
+_ADDED = ("state", "folder", "disk")
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of a fixture: its name (that of a subject, or the value of a factor), its arguments in the experiment,
+    and the subject's directory with the name of the disk below it, if there is one."""
+
+    name: str
+    arguments: Mapping[str, str]
+    folder: str | None = None
+    disk: str | None = None
+
+    def text(self, key: str) -> str:
+        """Returns the argument `key`. Raises UsageError if it is missing."""
+        return lines.text(self.arguments, key)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a state would change: whether the machine is already in it, how a user makes it permanent, the text from
+    which a later process undoes it, and names, without commas, of what only one run may change at a time."""
+
+    is_current: bool = False
+    permanent: str | None = None
+    undo: str | None = None
+    claims: Sequence[str] = ()
+
+
+class Fixture:
+    """A helper program of an experiment. `set` may change what outlives the process only if `check` returned how to
+    undo it."""
+
+    def open(self) -> Mapping[str, object]:
+        """Prepares the fixture. Returns values for subjects, such as the address of a proxy."""
+        return {}
+
+    def check(self, state: State) -> Checked:
+        """Returns what a state would change, without changing anything. Raises UnsupportedError if the state cannot
+        be set on this machine."""
+        return Checked()
+
+    def set(self, state: State | None) -> Mapping[str, object]:
+        """Replaces the current state; None undoes all changes. Returns values for subjects."""
+        raise NotImplementedError
+
+    def undo(self, record: str) -> str | None:
+        """Undoes what an earlier process changed, from a text in `Checked.undo`. Returns what was still changed."""
+        return None
+
+
+def serve_fixture(name: str, fixture: Fixture) -> None:
+    """Serves benchlab until `quit` or the end of the input, and then undoes all changes.
+
+    From this call on, standard output of the program is redirected to standard error, so that it cannot corrupt
+    replies.
+    """
+    with os.fdopen(os.dup(1), "wb") as replies:
+        sys.stdout = sys.stderr
+        os.dup2(2, 1)
+        session = _Session(fixture)
+        try:
+            replies.write(lines.reply("hello", {
+                "protocol": 1, "fixture": name,
+                "runtime": f"{platform.python_implementation()} {platform.python_version()}"}))
+            replies.flush()
+            for line in lines.read_lines(sys.stdin.buffer):
+                reply = session.answer(line)
+                if reply is None:
+                    break
+                replies.write(reply)
+                replies.flush()
+        finally:
+            # benchlab may have been killed. Whatever became of the streams, the changes are undone.
+            session.end()
+
+
+class _Session:
+    def __init__(self, fixture: Fixture) -> None:
+        self._fixture = fixture
+        self._is_open = False
+
+    def answer(self, line: bytes | None) -> bytes | None:
+        """Returns the reply to a line, or None for `quit`."""
+        try:
+            verb, arguments = lines.parse(line)
+            return None if verb == "quit" else self._reply(verb, arguments)
+        except UsageError as error:
+            return _error("usage", error)
+        except UnsupportedError as error:
+            return _error("unsupported", error)
+        except Exception as error:
+            traceback.print_exc()
+            return _error("failed", error)
+
+    def end(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._fixture.set(None)
+
+    def _reply(self, verb: str, arguments: Mapping[str, str]) -> bytes:
+        match verb:
+            case "open" if self._is_open:
+                raise UsageError("the fixture is already open")
+            case "open":
+                values = self._fixture.open()
+                self._is_open = True
+                return lines.reply("opened", values)
+            case "undo":
+                changed = self._fixture.undo(lines.text(arguments, "record"))
+                return lines.reply("undone", {} if changed is None else {"changed": changed})
+            case "check" | "set" | "close" if not self._is_open:
+                raise UsageError("the fixture is not open")
+            case "check":
+                return _checked(self._fixture.check(_state(arguments)))
+            case "set":
+                state = _state(arguments) if "state" in arguments else None
+                return lines.reply("set", self._fixture.set(state))
+            case "close":
+                self._fixture.set(None)
+                self._is_open = False
+                return lines.reply("closed", {})
+        raise UsageError(f"there is no command {verb[:40]}")
+
+
+def _state(arguments: Mapping[str, str]) -> State:
+    own = {key: value for key, value in arguments.items() if key not in _ADDED}
+    return State(lines.text(arguments, "state"), own, arguments.get("folder"), arguments.get("disk"))
+
+
+def _checked(checked: Checked) -> bytes:
+    reply = {"current": "yes" if checked.is_current else "no", "permanent": checked.permanent,
+             "undo": checked.undo, "claims": ",".join(checked.claims) or None}
+    return lines.reply("checked", {key: value for key, value in reply.items() if value is not None})
+
+
+def _error(code: str, error: Exception) -> bytes:
+    message = str(error) or type(error).__name__
+    return lines.reply("error", {"code": code, "message": message[:_MESSAGE_MAX]})
