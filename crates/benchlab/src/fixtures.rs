@@ -7,6 +7,7 @@ use crate::links;
 use crate::output::say;
 use crate::ready::build_programs;
 use lab_bench::{Checked, Fault, FixturePlace, check_states};
+use lab_document::clean;
 use lab_model::{Failure, Fixture, FixtureState, Plan, Selector, SubjectId};
 use lab_plan::{Experiment, Project, Selection};
 use lab_stats::results::Over;
@@ -85,7 +86,7 @@ impl Fixtures<'_> {
                 continue;
             };
             if planned.control_of.is_none() {
-                eprintln!("benchlab: {} cannot run: {message}", planned.name);
+                eprintln!("benchlab: {} cannot run: {}", planned.name, clean(&message));
             }
             failures.push(Failure {
                 subject,
@@ -134,7 +135,9 @@ impl Fixtures<'_> {
         };
         say!("\n{} is ahead of all others.", plan.subjects[*winner].name);
         for (_, text) in texts.iter().filter(|(subject, _)| subject == winner) {
-            say!("{}", plain(text));
+            for line in text.lines() {
+                say!("{}", clean(line));
+            }
         }
         Ok(())
     }
@@ -206,7 +209,7 @@ impl Fixtures<'_> {
             if requested.is_some_and(|(_, values)| values.contains(name)) {
                 return Err(Exit::wrong(format!("--set {factor}={name}: {reason}")));
             }
-            eprintln!("benchlab: excluded {factor}={name}: {reason}");
+            eprintln!("benchlab: excluded {factor}={name}: {}", clean(&reason));
             selection.absent.push((factor.clone(), name.clone()));
         }
         Ok(())
@@ -223,10 +226,4 @@ impl Fixtures<'_> {
             Fault::Interrupted => Exit::interrupted("stopped before anything was measured"),
         })
     }
-}
-
-/// Replaces control characters of a text from a fixture, except line feeds.
-fn plain(text: &str) -> String {
-    let plain = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
-    text.chars().map(plain).collect()
 }

@@ -22,6 +22,7 @@ mod verbs;
 use clap::Parser;
 use cli::{Cli, Verb};
 use exit::Exit;
+use lab_document::clean;
 use std::process::ExitCode;
 
 /// Environment variables that benchlab and its libraries read.
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
     unset_empty_variables();
     let cli = parse_arguments();
     for message in lab_bench::undo_abandoned() {
-        eprintln!("benchlab: {message}");
+        eprintln!("benchlab: {}", clean(&message));
     }
     let outcome = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),

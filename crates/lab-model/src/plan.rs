@@ -2,7 +2,8 @@
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{
-    Fixture, LINK, LoadSpec, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId,
+    Fixture, FixtureState, LINK, LoadSpec, Metric, Pilot, PointId, PointLoad, Selector, Serving,
+    Shape, SubjectId, TargetId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -564,6 +565,40 @@ impl Plan {
         let link = point.param(LINK)?;
         let mut shapes = self.targets.get(point.target)?.shapes.iter();
         Some(&shapes.find(|(name, _)| name == link)?.1)
+    }
+
+    /// Returns the state of a fixture that a subject selects. A control selects the state of its original.
+    pub fn state_of_subject<'f>(
+        &self,
+        fixture: &'f Fixture,
+        subject: SubjectId,
+    ) -> Option<&'f FixtureState> {
+        let subject = &self.subjects[subject];
+        let original = subject.control_of.map(|original| &self.subjects[original]);
+        let Subject { name, origin, .. } = original.unwrap_or(subject);
+        let name = origin.as_ref().unwrap_or(name);
+        fixture.state(name).filter(|_| fixture.is_by_subject())
+    }
+
+    /// Returns the state of a fixture that a point selects.
+    pub fn state_of_point<'f>(
+        &self,
+        fixture: &'f Fixture,
+        point: PointId,
+    ) -> Option<&'f FixtureState> {
+        match &fixture.selector {
+            Some(Selector::Factor(factor)) => fixture.state(self.points[point].param(factor)?),
+            Some(Selector::Subject) | None => None,
+        }
+    }
+
+    /// Returns true if the state of any fixture is set for the turns of subjects.
+    pub fn has_states_of_subjects(&self) -> bool {
+        let mut subjects = 0..self.subjects.len();
+        subjects.any(|subject| {
+            let mut fixtures = self.fixtures.iter();
+            fixtures.any(|fixture| self.state_of_subject(fixture, subject).is_some())
+        })
     }
 
     /// Returns the case of a point.

@@ -55,7 +55,7 @@ pub struct State {
     arguments: Arguments,
 }
 
-/// What a state would change.
+/// The effect of a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// True if the machine is already in this state.

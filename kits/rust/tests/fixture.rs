@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// What the fixture changes.
+/// The value that the fixture changes.
 type Host = Rc<RefCell<String>>;
 
 struct Cell {
@@ -37,7 +37,9 @@ impl Fixture for Cell {
 
     fn set(&mut self, state: Option<&State>) -> Result<Vec<(&'static str, String)>, Failure> {
         let value = state.and_then(|state| state.find("value"));
-        value.unwrap_or(&self.usual).clone_into(&mut self.host.borrow_mut());
+        value
+            .unwrap_or(&self.usual)
+            .clone_into(&mut self.host.borrow_mut());
         Ok(Vec::new())
     }
 
@@ -74,7 +76,10 @@ fn talk(commands: &'static str) -> (Vec<String>, String) {
     let text = String::from_utf8(replies.0.take()).unwrap();
     let mut lines = text.lines();
     let hello = lines.next().unwrap();
-    assert!(hello.starts_with("@lab hello protocol=1 fixture=cell runtime=rustc%20"), "{hello}");
+    assert!(
+        hello.starts_with("@lab hello protocol=1 fixture=cell runtime=rustc%20"),
+        "{hello}"
+    );
     (lines.map(str::to_owned).collect(), host.take())
 }
 

@@ -20,12 +20,10 @@ use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::process::{BatchResult, SubjectProcess};
 use crate::targets::TargetMaker;
 use crate::targets::database::{Server, Servers};
-use crate::targets::link::Links;
-use crate::targets::sqlite::Files;
 use expected::{Checked, Expected, compare, majority};
 use lab_model::{
     Batch, Cores, Failure, Injection, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading,
-    Run, Sample, Setting, SubjectId, TargetId, TargetKind, Timeline,
+    Run, Sample, Setting, SubjectId, TargetId, Timeline,
 };
 use lab_plan::Schedule;
 use lab_stats::pilot_time::PilotTime;
@@ -37,7 +35,6 @@ use running_subject::{BatchStart, RunningSubject, WarmUpPlan, resources};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 use surroundings::Surroundings;
 use yardstick::Yardstick;
@@ -511,29 +508,6 @@ impl<'a> BatchWorkload<'a> {
     }
 }
 
-/// Creates the plan's targets: files, and the servers that were started for the plan.
-pub fn targets(
-    plan: &Plan,
-    scratch: &Scratch,
-    servers: Servers,
-) -> Result<Vec<TargetMaker>, BenchError> {
-    let mut servers: HashMap<TargetId, Server> = servers.0.into_iter().collect();
-    let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
-        Some(server) => Ok(TargetMaker::Server(Rc::new(server))),
-        None if target.kind.is_service() => Ok(TargetMaker::Absent),
-        None if target.kind == TargetKind::Folder => folders(plan),
-        None if target.kind == TargetKind::Link => {
-            Ok(TargetMaker::Links(Links::new(scratch.folder())))
-        }
-        None => Ok(TargetMaker::Files(Files::new(
-            scratch.folder(),
-            target,
-            plan.seed,
-        )?)),
-    };
-    plan.targets.iter().enumerate().map(target).collect()
-}
-
 /// Shuts down a pilot's process, or freezes it for the next pilot, whose time is `share`.
 fn end_or_keep(
     mut process: SubjectProcess,
@@ -546,22 +520,6 @@ fn end_or_keep(
     }
     process.quit()?;
     Ok(None)
-}
-
-/// Creates a scratch directory at each location.
-fn folders(plan: &Plan) -> Result<TargetMaker, BenchError> {
-    let places = plan.subjects.iter().filter_map(|s| s.place.as_ref());
-    let mut folders = HashMap::new();
-    for place in places {
-        if !folders.contains_key(place) {
-            let scratch = Scratch::new(Some(Path::new(place)));
-            let scratch = scratch.map_err(|e| {
-                BenchError::System(format!("cannot create a directory in {place}"), e)
-            })?;
-            folders.insert(place.clone(), scratch);
-        }
-    }
-    Ok(TargetMaker::Folders(folders))
 }
 
 /// Returns the subjects that take part in a point.

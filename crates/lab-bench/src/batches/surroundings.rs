@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What subjects that run batches work with: targets, and the fixtures that change their surroundings.
+//! The surroundings of subjects that run batches: their targets, and the fixtures that change them.
 
 use crate::driver::session::BenchError;
 use crate::fixture::running::Fixtures;
 use crate::host::scratch::Scratch;
 use crate::targets::TargetMaker;
-use crate::targets::database::Servers;
-use lab_model::Plan;
+use crate::targets::database::{Server, Servers};
+use crate::targets::link::Links;
+use crate::targets::sqlite::Files;
+use lab_model::{Plan, TargetId, TargetKind};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 /// The targets and the fixtures of a plan.
 pub struct Surroundings {
@@ -29,11 +33,50 @@ impl Surroundings {
         scratch: &Scratch,
         servers: Servers,
     ) -> Result<Surroundings, BenchError> {
-        let targets = super::targets(plan, scratch, servers)?;
+        let targets = targets(plan, scratch, servers)?;
         let fixtures = Fixtures::new(plan, folder, scratch.temporary())?;
         Ok(Surroundings {
             targets,
             fixtures: RefCell::new(fixtures),
         })
     }
+}
+
+/// Creates the plan's targets: files, and the servers that were started for the plan.
+fn targets(
+    plan: &Plan,
+    scratch: &Scratch,
+    servers: Servers,
+) -> Result<Vec<TargetMaker>, BenchError> {
+    let mut servers: HashMap<TargetId, Server> = servers.0.into_iter().collect();
+    let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
+        Some(server) => Ok(TargetMaker::Server(Rc::new(server))),
+        None if target.kind.is_service() => Ok(TargetMaker::Absent),
+        None if target.kind == TargetKind::Folder => folders(plan),
+        None if target.kind == TargetKind::Link => {
+            Ok(TargetMaker::Links(Links::new(scratch.folder())))
+        }
+        None => Ok(TargetMaker::Files(Files::new(
+            scratch.folder(),
+            target,
+            plan.seed,
+        )?)),
+    };
+    plan.targets.iter().enumerate().map(target).collect()
+}
+
+/// Creates a scratch directory at each location.
+fn folders(plan: &Plan) -> Result<TargetMaker, BenchError> {
+    let places = plan.subjects.iter().filter_map(|s| s.place.as_ref());
+    let mut folders = HashMap::new();
+    for place in places {
+        if !folders.contains_key(place) {
+            let scratch = Scratch::new(Some(Path::new(place)));
+            let scratch = scratch.map_err(|e| {
+                BenchError::System(format!("cannot create a directory in {place}"), e)
+            })?;
+            folders.insert(place.clone(), scratch);
+        }
+    }
+    Ok(TargetMaker::Folders(folders))
 }

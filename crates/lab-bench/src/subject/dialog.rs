@@ -21,7 +21,7 @@ const KEPT_LOG_LINES: usize = 200;
 /// The number of last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
 
-/// What happens to a process when benchlab ends.
+/// The end of a process when benchlab ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It is killed. Waiting for it ends when the user requests a stop.

@@ -32,8 +32,8 @@ class State:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a state would change: whether the machine is already in it, how a user makes it permanent, the text from
-    which a later process undoes it, and names, without commas, of what only one run may change at a time."""
+    """The effect of a state: whether the machine is already in it, how a user makes it permanent, the text from which a
+    later process undoes it, and names, without commas, of what only one run may change at a time."""
 
     is_current: bool = False
     permanent: str | None = None
