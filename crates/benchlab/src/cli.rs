@@ -6,6 +6,7 @@ use crate::options::formats;
 pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs, NamedLauncher};
 use crate::verbs::audit::args::AuditArgs;
 pub use crate::verbs::logs::args::LogsArgs;
+use crate::verbs::new::args::NewArgs;
 use crate::verbs::serve::args::ServeArgs;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -55,6 +56,8 @@ pub enum Verb {
     Logs(Box<LogsArgs>),
     /// Check whether a machine, network or site is set up well: findings, their cost, and how to fix them
     Audit(Box<AuditArgs>),
+    /// Create an experiment, or a subject of one, that works at once
+    New(NewArgs),
     /// Build the subjects without measuring
     Build(BuildArgs),
     /// Continue a run that was stopped or killed
@@ -155,7 +158,7 @@ impl RunOn {
                         benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is saved in runs/<time>-<experiment>.lab, with an HTML report next to it."
 )]
 pub struct RunArgs {
-    /// The experiment: a directory in experiments/
+    /// The experiment: a name in experiments/, or a directory such as ./parse
     pub experiment: String,
     /// Only these subjects, or named selections of subjects
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]

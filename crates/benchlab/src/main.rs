@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Verb::Explain(args) => verbs::explain::explain(&cli, args),
         Verb::Logs(args) => verbs::logs::logs(&cli, args),
         Verb::Audit(args) => verbs::audit::audit(&cli, args),
+        Verb::New(args) => verbs::new::new(&cli, args),
         Verb::Build(args) => verbs::build::build(&cli, args),
         Verb::Resume(args) => verbs::resume::resume(&cli, args),
         Verb::Report(args) => verbs::report::report(args),

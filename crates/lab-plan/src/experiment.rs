@@ -9,7 +9,7 @@ use crate::file::{self, Count, File, Role};
 use crate::fixtures;
 use crate::links;
 use crate::metrics;
-use crate::place::Project;
+use crate::place::{EXPERIMENT_FILE, Project};
 use crate::serving;
 use crate::toolchains::Toolchains;
 use lab_model::{Check, Cores, Metric, Plan, Proof, Serving, Target, TargetId, TargetKind};
@@ -89,7 +89,7 @@ pub struct Recipe {
 type Sweep = Option<(String, Vec<u64>)>;
 
 impl Experiment {
-    /// Reads `experiments/NAME/experiment.toml`.
+    /// Reads the file of one of the project's experiments.
     ///
     /// # Errors
     /// Returns an error with the file, the line and the nearest valid word.
@@ -101,7 +101,7 @@ impl Experiment {
                     .with_nearest(name, names.iter().map(String::as_str)),
             );
         }
-        let path = Path::new("experiments").join(name).join("experiment.toml");
+        let path = project.experiment_folder(name).join(EXPERIMENT_FILE);
         let text = std::fs::read_to_string(project.folder().join(&path))
             .map_err(|e| PlanError::of_request(format!("{}: {e}", path.display())))?;
         let toolchains = Toolchains::read(project)?;

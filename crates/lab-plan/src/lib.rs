@@ -26,7 +26,7 @@ pub use comparison::{CommandWords, Comparison, GivenCommand, filled};
 pub use error::{PlanError, nearest};
 pub use experiment::{Experiment, Fixture, Recipe, Subject};
 pub use load::Loading;
-pub use place::Project;
+pub use place::{EXPERIMENT_FILE, Project};
 pub use schedule::Schedule;
 pub use select::{FolderPlace, Selection};
 pub use toolchains::{Toolchain, Toolchains};

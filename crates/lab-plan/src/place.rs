@@ -4,27 +4,91 @@
 use crate::PlanError;
 use std::path::{Path, PathBuf};
 
-/// The project: the directory that contains `experiments/`.
+/// The name of an experiment's file.
+pub const EXPERIMENT_FILE: &str = "experiment.toml";
+
+/// A directory with experiments: those in its `experiments/`, or a single experiment in the directory itself.
 #[derive(Clone, Debug)]
 pub struct Project {
     folder: PathBuf,
+    layout: Layout,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// Each directory in `experiments/` is an experiment.
+    Collection,
+    /// The directory is an experiment.
+    Single,
 }
 
 impl Project {
     /// Finds the nearest directory that contains `experiments/`, starting at `from` and going up.
+    ///
+    /// Without such a directory, the nearest directory that is an experiment itself is the project.
     pub fn find(from: &Path) -> Result<Project, PlanError> {
         // Absolute, because subjects are started in the project's directory.
         let from = &std::path::absolute(from).unwrap_or_else(|_| from.to_path_buf());
-        let folder = from
-            .ancestors()
-            .find(|folder| folder.join("experiments").is_dir());
-        folder.map(|folder| Project { folder: folder.to_path_buf() }).ok_or_else(|| {
-            PlanError::of_request(format!(
-                "{} is not in a benchlab project (no `experiments` directory here or in a parent directory); go to \
-                 the project's directory or specify it with --project",
-                from.display()
-            ))
-        })
+        let nearest = |is_project: fn(&Path) -> bool| {
+            let folder = from.ancestors().find(|folder| is_project(folder));
+            folder.map(Path::to_path_buf)
+        };
+        if let Some(folder) = nearest(|folder| folder.join("experiments").is_dir()) {
+            return Ok(Project {
+                folder,
+                layout: Layout::Collection,
+            });
+        }
+        let single = nearest(|folder| folder.join(EXPERIMENT_FILE).is_file());
+        single
+            .map(|folder| Project {
+                folder,
+                layout: Layout::Single,
+            })
+            .ok_or_else(|| {
+                PlanError::of_request(format!(
+                    "{} is not in a benchlab project (no `experiments` directory here or in a parent directory); go \
+                     to the project's directory or specify it with --project",
+                    from.display()
+                ))
+            })
+    }
+
+    /// Returns the project of the experiment in a directory, and the experiment's name.
+    ///
+    /// The project is the directory itself, or the parent of the `experiments` directory that contains it.
+    ///
+    /// # Errors
+    /// Returns an error if the directory has no `experiment.toml`, or if its name is not valid Unicode.
+    pub fn of_experiment(folder: &Path) -> Result<(Project, String), PlanError> {
+        let shown = folder.display();
+        let folder = folder
+            .canonicalize()
+            .ok()
+            .filter(|folder| folder.join(EXPERIMENT_FILE).is_file())
+            .ok_or_else(|| {
+                PlanError::of_request(format!(
+                    "there is no experiment in `{shown}`: it has no {EXPERIMENT_FILE}"
+                ))
+            })?;
+        let name = folder.file_name().and_then(|name| name.to_str());
+        let name = name
+            .ok_or_else(|| PlanError::of_request(format!("{shown} has no usable name")))?
+            .to_owned();
+        let parent = folder
+            .parent()
+            .filter(|parent| parent.ends_with("experiments"));
+        let project = match parent.and_then(Path::parent) {
+            Some(project) => Project {
+                folder: project.to_path_buf(),
+                layout: Layout::Collection,
+            },
+            None => Project {
+                folder,
+                layout: Layout::Single,
+            },
+        };
+        Ok((project, name))
     }
 
     /// Returns the project's directory.
@@ -32,14 +96,30 @@ impl Project {
         &self.folder
     }
 
+    /// Returns the directory of an experiment, relative to the project's directory; empty for the project itself.
+    pub fn experiment_folder(&self, name: &str) -> PathBuf {
+        match self.layout {
+            Layout::Collection => Path::new("experiments").join(name),
+            Layout::Single => PathBuf::new(),
+        }
+    }
+
     /// Returns the names of the experiments, sorted.
     pub fn experiments(&self) -> Vec<String> {
+        if self.layout == Layout::Single {
+            let name = self.folder.file_name();
+            return name
+                .and_then(|name| name.to_str())
+                .map(str::to_owned)
+                .into_iter()
+                .collect();
+        }
         let entries = std::fs::read_dir(self.folder.join("experiments"));
         let mut names: Vec<String> = entries
             .into_iter()
             .flatten()
             .flatten()
-            .filter(|e| e.path().join("experiment.toml").is_file())
+            .filter(|e| e.path().join(EXPERIMENT_FILE).is_file())
             .filter_map(|e| e.file_name().into_string().ok())
             .collect();
         names.sort();

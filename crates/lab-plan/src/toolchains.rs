@@ -7,7 +7,11 @@ use crate::PlanError;
 use crate::place::Project;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// The toolchains of benchlab's own experiments.
+const BUILT_IN: &str = include_str!("../../../experiments/toolchains.toml");
 
 /// All toolchains by name.
 #[derive(Clone, Debug, Deserialize)]
@@ -56,11 +60,14 @@ impl Toolchain {
 }
 
 impl Toolchains {
-    /// Reads the project's file.
+    /// Reads the project's file, or benchlab's own if the project has none.
     pub fn read(project: &Project) -> Result<Toolchains, PlanError> {
         let path = Path::new("experiments/toolchains.toml");
-        let text = std::fs::read_to_string(project.folder().join(path))
-            .map_err(|e| PlanError::of_request(format!("{}: {e}", path.display())))?;
+        let text = match std::fs::read_to_string(project.folder().join(path)) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => BUILT_IN.to_owned(),
+            Err(e) => return Err(PlanError::of_request(format!("{}: {e}", path.display()))),
+        };
         let mut toolchains: Toolchains =
             toml::from_str(&text).map_err(|e| PlanError::toml(path, &text, &e))?;
         for toolchain in toolchains.0.values_mut() {

@@ -4,20 +4,28 @@
 use crate::cli::{BuildArgs, Cli};
 use crate::exit::Exit;
 use crate::ready::build_programs;
-use crate::verbs::project;
+use crate::verbs::{experiment, project};
+use lab_document::say::count;
 use lab_plan::Experiment;
 use std::process::ExitCode;
 
 /// Builds the subjects and fixtures of one experiment or of all.
 pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
-    let project = project(cli)?;
-    let experiments = match &args.experiment {
-        Some(name) => vec![name.clone()],
-        None => project.experiments(),
+    let (project, experiments) = match &args.experiment {
+        Some(name) => {
+            let (project, experiment) = experiment(cli, name)?;
+            (project, vec![experiment])
+        }
+        None => {
+            let project = project(cli)?;
+            let names = project.experiments();
+            let all = names.iter().map(|name| Experiment::read(&project, name));
+            let all = all.collect::<Result<_, _>>()?;
+            (project, all)
+        }
     };
     let mut unready = 0;
-    for name in experiments {
-        let experiment = Experiment::read(&project, &name)?;
+    for experiment in experiments {
         let fixtures = experiment.fixtures.iter().map(|fixture| &fixture.program);
         let subjects: Vec<_> = experiment.subjects.iter().chain(fixtures).collect();
         let outcomes = build_programs(&project, &experiment, &subjects, args.install, &[])?;
@@ -27,6 +35,6 @@ pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
     }
     match unready {
         0 => Ok(ExitCode::SUCCESS),
-        n => Err(Exit::failed(format!("{n} subjects cannot run"))),
+        n => Err(Exit::failed(format!("{} cannot run", count(n, "subject")))),
     }
 }

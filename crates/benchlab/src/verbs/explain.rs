@@ -8,8 +8,8 @@ use crate::measuring;
 use crate::options::set_values;
 use crate::prepared::{Prepared, prepare};
 use crate::services;
-use crate::verbs::project;
 use crate::verbs::report::{deliver_document, show};
+use crate::verbs::{experiment, project_of_run};
 use lab_bench::{
     CommandExplainer, Explainer, Fault, ServerExplainer, SubjectResult, generator_threads, in_path,
     install, interrupt, tracer, unix_seconds,
@@ -82,8 +82,7 @@ fn explain_path(path: &Path) -> PathBuf {
 }
 
 fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
-    let project = project(cli)?;
-    let (experiment, plan) = plan(&project, args)?;
+    let (project, experiment, plan) = plan(cli, args)?;
     interrupt::watch().map_err(Exit::failed)?;
     ensure_tools(args.install)?;
     let Prepared { failures, .. } = prepare(&project, &experiment, &plan, args.install)?;
@@ -150,17 +149,19 @@ fn count_all(
     }))
 }
 
-/// Returns the experiment and the plan of the subjects and points to count.
-fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exit> {
+/// Returns the experiment with its project, and the plan of the subjects and points to count.
+fn plan(cli: &Cli, args: &ExplainArgs) -> Result<(Project, Experiment, Plan), Exit> {
     let path = Path::new(&args.of);
     let is_run = path.extension().is_some_and(|e| e == "lab");
-    let (name, mut selection) = if is_run {
-        run_selection(&lab_store::load(path)?)?
+    let (project, experiment, mut selection) = if is_run {
+        let (name, selection) = run_selection(&lab_store::load(path)?)?;
+        let project = project_of_run(cli, path)?;
+        let experiment = Experiment::read(&project, &name)?;
+        (project, experiment, selection)
     } else {
-        (
-            args.of.clone(),
-            default_selection(measuring::seed(args.seed)),
-        )
+        let (project, experiment) = experiment(cli, &args.of)?;
+        let selection = default_selection(measuring::seed(args.seed));
+        (project, experiment, selection)
     };
     let options = [
         (&args.subjects, &mut selection.subjects),
@@ -178,14 +179,13 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
         selection.set.retain(|(other, _)| *other != name);
         selection.set.push((name, values));
     }
-    let experiment = Experiment::read(project, &name)?;
     selection.baseline = args.baseline.clone().or(selection.baseline);
     selection.service_set = args.service_set.clone();
     selection.external = args.service.iter().map(|(kind, _)| *kind).collect();
     selection.seed = args.seed.unwrap_or(selection.seed);
     selection.measure.time_limit_ns = args.time_limit.as_nanos() as u64;
     let fixtures = Fixtures {
-        project,
+        project: &project,
         experiment: &experiment,
         installs: args.install,
     };
@@ -194,7 +194,7 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
         let cores = lab_host::allowed_cores().map_or(1, |cores| cores.len());
         load.threads = generator_threads(cores) as u32;
     }
-    Ok((experiment, plan))
+    Ok((project, experiment, plan))
 }
 
 /// Returns the default selection, which is that of a quick run: the first and last value of each sweep.

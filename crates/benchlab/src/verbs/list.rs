@@ -6,7 +6,7 @@ mod brief;
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
 use crate::output::{hanging_indent, say, widest};
-use crate::verbs::{project, run_files, runs_folder};
+use crate::verbs::{experiment, project, run_files, runs_folder};
 use lab_bench::build::present;
 use lab_model::audit::State;
 use lab_model::{Content, Run};
@@ -19,14 +19,13 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
     if args.runs {
         return runs(&runs_folder(cli, None)?);
     }
-    let project = project(cli)?;
-    let toolchains = Toolchains::read(&project)?;
     match &args.experiment {
         Some(name) => {
-            let experiment = Experiment::read(&project, name)?;
+            let (project, experiment) = experiment(cli, name)?;
+            let toolchains = Toolchains::read(&project)?;
             say!(
                 "{}\n",
-                hanging_indent(&format!("{name}: "), &experiment.question)
+                hanging_indent(&format!("{}: ", experiment.name), &experiment.question)
             );
             if args.full {
                 show_all(&experiment, &toolchains)?;
@@ -36,7 +35,7 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
             }
             say!("benchlab run {name} --quick");
         }
-        None => overview(&project)?,
+        None => overview(&project(cli)?)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -16,6 +16,7 @@ pub mod kubernetes;
 pub mod list;
 pub mod load;
 pub mod logs;
+pub mod new;
 pub mod profile;
 pub mod report;
 pub mod resume;
@@ -24,7 +25,7 @@ pub mod serve;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
-use lab_plan::Project;
+use lab_plan::{Experiment, Project};
 use std::path::{Path, PathBuf};
 
 /// Returns the project of `--project`, or else the nearest one upwards from the current directory.
@@ -39,6 +40,33 @@ pub fn project(cli: &Cli) -> Result<Project, Exit> {
         )),
         None => exit,
     })
+}
+
+/// Returns true if the argument for an experiment is a directory: it is `.` or contains a slash.
+pub fn is_path(experiment: &str) -> bool {
+    experiment == "." || experiment == ".." || experiment.contains('/')
+}
+
+/// Returns an experiment and its project. `name` is that of an experiment in the project, or a directory.
+pub fn experiment(cli: &Cli, name: &str) -> Result<(Project, Experiment), Exit> {
+    let (project, name) = if is_path(name) {
+        Project::of_experiment(Path::new(name))?
+    } else {
+        (project(cli)?, name.to_owned())
+    };
+    let experiment = Experiment::read(&project, &name)?;
+    Ok((project, experiment))
+}
+
+/// Returns the project of a run file in its `runs/`, or else the project of the current directory.
+pub fn project_of_run(cli: &Cli, file: &Path) -> Result<Project, Exit> {
+    let path = std::path::absolute(file).map_err(Exit::wrong)?;
+    let folder = path.parent().filter(|folder| folder.ends_with("runs"));
+    let found = folder.and_then(|folder| Project::find(folder).ok());
+    match found.filter(|_| cli.project.is_none()) {
+        Some(project) => Ok(project),
+        None => project(cli),
+    }
 }
 
 /// Returns the directory of an installed package's experiments, which must be copied before they are built.

@@ -10,7 +10,7 @@ use crate::prepared::{Prepared, prepare};
 use crate::services;
 use crate::verbs::load;
 use crate::verbs::run::{self, Measurers};
-use crate::verbs::{compare, project};
+use crate::verbs::{compare, project_of_run};
 use clap::Parser;
 use lab_bench::{fingerprint, interrupt};
 use lab_model::{Content, Ending, Plan, Subject};
@@ -71,7 +71,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         same_commands(&plan, args)?;
         return compare::carry_out(&plan, open_writer()?, &[]);
     }
-    let project = project(cli)?;
+    let project = project_of_run(cli, &args.file)?;
     let experiment = Experiment::read(&project, &plan.experiment)?;
     let prepared = same_subjects(&project, &experiment, &plan, args)?;
     let fixtures = Fixtures {

@@ -12,7 +12,7 @@ use crate::output::say;
 use crate::places;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
-use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
+use crate::verbs::{experiment, explain, forecast::forecast, report};
 use lab_bench::{
     BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload,
     generator_threads, interrupt, unix_seconds,
@@ -65,8 +65,7 @@ const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
-    let project = project(cli)?;
-    let experiment = Experiment::read(&project, &args.experiment)?;
+    let (project, experiment) = experiment(cli, &args.experiment)?;
     let launcher = hosts::launcher(args)?;
     let places = match launcher {
         None => places::places(&experiment, args)?,
@@ -115,7 +114,10 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             measure_rest(&project, plan, writer, measurers).map(drop)
         });
     }
-    let folder = runs_folder(cli, args.measuring.runs.as_deref())?;
+    let folder = match &args.measuring.runs {
+        Some(folder) => folder.clone(),
+        None => project.folder().join("runs"),
+    };
     let path = measuring::new_file(&folder, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());

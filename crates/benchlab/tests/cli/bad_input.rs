@@ -414,7 +414,7 @@ fn words_of_the_command_line_that_match_nothing() {
     project
         .call(&args)
         .expect(2)
-        .says(&["there is no experiment `../t`"]);
+        .says(&["there is no experiment in `../t`: it has no experiment.toml"]);
     for args in [
         &["run"][..],
         &["run", "t", "--blocks", "0"],

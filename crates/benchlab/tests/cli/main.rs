@@ -35,6 +35,7 @@ mod same_work;
 mod serve;
 mod servers;
 mod servers_faults;
+mod skeletons;
 mod stopping;
 mod two_runs;
 mod warm_ups;

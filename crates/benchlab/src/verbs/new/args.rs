@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The arguments of `benchlab new`.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+/// `benchlab new`
+#[derive(Args)]
+pub struct NewArgs {
+    /// What to create
+    #[command(subcommand)]
+    pub what: New,
+}
+
+/// What `benchlab new` creates.
+#[derive(Subcommand)]
+pub enum New {
+    /// Create an experiment with a subject per language that works at once
+    #[command(
+        after_help = "Examples:\n  benchlab new experiment parse --language python,c\n  benchlab new experiment ./bench/parse --language go\n\n\
+                      A name alone is a directory in the project's experiments/, or, outside of a project, in the current\n\
+                      directory. The kits of the languages are copied where the project has none."
+    )]
+    Experiment(NewExperimentArgs),
+    /// Add a subject to an experiment
+    #[command(
+        after_help = "Example:\n  benchlab new subject rust --language rust --experiment ./bench/parse"
+    )]
+    Subject(NewSubjectArgs),
+}
+
+/// `benchlab new experiment`
+#[derive(Args)]
+pub struct NewExperimentArgs {
+    /// Its name, or the directory to create, such as ./bench/parse
+    pub name: String,
+    /// The languages of its subjects; the first one is the baseline
+    #[arg(long, short, value_delimiter = ',', required = true, value_name = "LANGUAGE,…", value_parser = language())]
+    pub language: Vec<String>,
+}
+
+/// `benchlab new subject`
+#[derive(Args)]
+pub struct NewSubjectArgs {
+    /// Its name, which is also that of its directory
+    pub name: String,
+    /// Its language
+    #[arg(long, short, value_parser = language())]
+    pub language: String,
+    /// The experiment: a name, or a directory such as ./bench/parse [default: the one in the current directory]
+    #[arg(long, short, default_value = ".", hide_default_value = true)]
+    pub experiment: String,
+}
+
+fn language() -> PossibleValuesParser {
+    PossibleValuesParser::new(lab_skeleton::languages())
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab new`: creates an experiment, or a subject of one.
+
+pub mod args;
+
+use crate::cli::Cli;
+use crate::exit::Exit;
+use crate::output::say;
+use crate::verbs::{experiment, is_path, project};
+use args::{New, NewArgs, NewExperimentArgs, NewSubjectArgs};
+use lab_plan::{EXPERIMENT_FILE, Project};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Creates an experiment or a subject.
+pub fn new(cli: &Cli, args: &NewArgs) -> Result<ExitCode, Exit> {
+    match &args.what {
+        New::Experiment(args) => new_experiment(cli, args)?,
+        New::Subject(args) => new_subject(cli, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn new_experiment(cli: &Cli, args: &NewExperimentArgs) -> Result<(), Exit> {
+    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let name = args.name.trim_end_matches('/');
+    let collection = project(cli)
+        .ok()
+        .map(|project| project.folder().join("experiments"));
+    let collection = collection.filter(|experiments| experiments.is_dir() && !is_path(name));
+    let folder = collection.as_deref().unwrap_or(&current).join(name);
+    let files = lab_skeleton::experiment(&folder, &args.language).map_err(Exit::wrong)?;
+    let shown = match &collection {
+        Some(_) => name.to_owned(),
+        None if is_path(name) => name.to_owned(),
+        None => format!("./{name}"),
+    };
+    let subjects = args.language.join(", ");
+    say!(
+        "{} is an experiment with the subjects {subjects}:",
+        shown_path(&folder, &current)
+    );
+    let (project, _) = Project::of_experiment(&folder)?;
+    print_files(&project, &files, &current)?;
+    say!("\nMeasure it: benchlab run {shown} --quick");
+    Ok(())
+}
+
+fn new_subject(cli: &Cli, args: &NewSubjectArgs) -> Result<(), Exit> {
+    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let (project, parsed) = experiment(cli, &args.experiment)?;
+    let created = lab_skeleton::subject(&project, &parsed, &args.name, &args.language);
+    let (files, missing) = created.map_err(Exit::wrong)?;
+    say!("{} is a new subject of {}:", args.name, parsed.name);
+    print_files(&project, &files, &current)?;
+    let entry = project
+        .experiment_folder(&parsed.name)
+        .join(EXPERIMENT_FILE);
+    say!(
+        "  {} (its entry)",
+        shown_path(&project.folder().join(entry), &current)
+    );
+    if !missing.is_empty() {
+        say!(
+            "\nIt implements the case `{}` as an example. Write these cases of the experiment: {}",
+            lab_skeleton::CASE,
+            missing.join(", ")
+        );
+    }
+    say!(
+        "\nMeasure it: benchlab run {} --quick --subjects {}",
+        args.experiment,
+        args.name
+    );
+    Ok(())
+}
+
+fn print_files(project: &Project, files: &[PathBuf], current: &Path) -> Result<(), Exit> {
+    for file in files {
+        say!("  {}", shown_path(&project.folder().join(file), current));
+    }
+    Ok(())
+}
+
+/// Returns a path relative to the current directory if it is below it.
+fn shown_path(path: &Path, current: &Path) -> String {
+    let below = path.strip_prefix(current).ok();
+    let below = below.filter(|below| below.components().next().is_some());
+    below.unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,10 @@
+--  The subject in Ada. benchlab starts it and tells it what to do.
+
+with Benchlab.Subjects;
+with Hashes;
+
+procedure Subject is
+begin
+   Benchlab.Subjects.Serve
+     (Name => "{{subject}}", Library => "FNV-1a", New_Case => Hashes.New_Case'Access);
+end Subject;
