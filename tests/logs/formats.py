@@ -47,7 +47,7 @@ class Format:
     header: Callable[[Request], bytes] = lambda first: b""
     step_ns: int = US
     """Durations are truncated to multiples of this."""
-    cut_off_by: bytes = b'"'
+    needed: bytes = b"}"
     """A line that is cut before the last occurrence of this text is certainly malformed."""
     is_json: bool = False
     has_bytes: bool = True
@@ -292,19 +292,20 @@ APACHE_PARTS = '%D [%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] %>s %B "%m %U%q" "%{Us
 NGINX_UPSTREAM = '$http_x_forwarded_for $msec $upstream_response_time $request_time $status $bytes_sent "$request" "$http_user_agent"'
 
 FORMATS = [
-    Format("apache", apache_timed, ("--log-format", '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D')),
-    Format("apache, found", apache_timed, ("--duration-unit", "us")),
-    Format("apache, time in parts", apache_parts, ("--log-format", APACHE_PARTS)),
-    Format("nginx, found", nginx_timed, step_ns=MS),
-    Format("nginx, upstreams", nginx_upstream, ("--log-format", NGINX_UPSTREAM), step_ns=MS),
-    Format("traefik", traefik, step_ns=MS),
-    Format("iis", iis, (), iis_header, step_ns=MS, in_order=True),
-    Format("cloudfront", cloudfront, (), cloudfront_header, step_ns=MS),
-    Format("haproxy", haproxy_http, ("--zone", "Europe/Berlin"), step_ns=MS, zone="Europe/Berlin"),
-    Format("envoy", envoy, step_ns=MS),
-    Format("elb", elb, step_ns=MS),
-    Format("s3", s3, step_ns=MS),
-    Format("lograge", lograge, ("--zone", "Europe/Berlin"), step_ns=10 * US, has_bytes=False, zone="Europe/Berlin", has_others=True),
+    Format("apache", apache_timed, ("--log-format", '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D'), needed=b'"'),
+    Format("apache, found", apache_timed, ("--duration-unit", "us"), needed=b'] "'),
+    Format("apache, time in parts", apache_parts, ("--log-format", APACHE_PARTS), needed=b'"'),
+    Format("nginx, found", nginx_timed, step_ns=MS, needed=b'] "'),
+    Format("nginx, upstreams", nginx_upstream, ("--log-format", NGINX_UPSTREAM), step_ns=MS, needed=b'"'),
+    Format("traefik", traefik, step_ns=MS, needed=b'] "'),
+    Format("iis", iis, (), iis_header, step_ns=MS, in_order=True, needed=b" "),
+    Format("cloudfront", cloudfront, (), cloudfront_header, step_ns=MS, needed=b"\t"),
+    Format("haproxy", haproxy_http, ("--zone", "Europe/Berlin"), step_ns=MS, zone="Europe/Berlin", needed=b'} {} "'),
+    Format("envoy", envoy, step_ns=MS, needed=b'Z] "'),
+    Format("elb", elb, step_ns=MS, needed=b" 498 "),
+    Format("s3", s3, step_ns=MS, needed=b" REST."),
+    Format("lograge", lograge, ("--zone", "Europe/Berlin"), step_ns=10 * US, has_bytes=False, zone="Europe/Berlin",
+           has_others=True, needed=b" duration="),
     Format("istio", istio, step_ns=MS, is_json=True),
     Format("caddy", caddy, step_ns=1, is_json=True),
     Format("rails", rails, step_ns=10 * US, is_json=True, has_bytes=False),

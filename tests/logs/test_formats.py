@@ -147,6 +147,8 @@ def test_a_truncated_line_changes_no_other_line(form: Format, tmp_path: Path) ->
         # The rest of the last line may still describe the request.
         told = lines["entries"] + lines["cut_off"] + (lines["other"] if form.has_others else 0)
         assert told == len(made), cut
+        if len(last) - cut <= last.rfind(form.needed):
+            assert lines["entries"] == len(made) - 1, cut
         others = expected_pages(made[:-1], form)
         for page, figures in others.items():
             if page[1] != name(made[-1]):
@@ -200,6 +202,77 @@ def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path, name: str) -> N
     assert "are assumed to be in" in screen and "fit too" in screen
     assert gate("--duration-unit", fine).returncode == 0
     assert gate("--duration-unit", coarse).returncode == 3
+
+
+COMMON = '192.0.2.7 - - [{:02}/Oct/2025:13:{:02}:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x" {}\n'
+
+
+def write_files(folder: Path, files: dict[str, str]) -> Path:
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    return folder / "access.log"
+
+
+def day(number: int, values: list[str], line: str = COMMON) -> str:
+    return "".join(line.format(number, minute, values[minute % len(values)]) for minute in range(60))
+
+
+W3C_LINE = "2025-10-{:02} 13:{:02}:00 GET /a 200 {}\n"
+JSON_LINE = '{{"time":"2025-10-{:02}T13:{:02}:00Z","method":"GET","path":"/a","status":200,"duration":{}}}\n'
+
+
+@pytest.mark.parametrize("name", ["combined", "json", "w3c", "w3c without a header"])
+def test_each_file_has_its_own_unit(tmp_path: Path, name: str) -> None:
+    """The application changed the unit of its durations, and then the log was rotated."""
+    older, newer = {
+        "combined": (day(11, ["480123", "95123"]), day(12, ["0.480", "0.005"])),
+        "json": (day(11, ["480000000", "95000000"], JSON_LINE), day(12, ["480.5", "95.5"], JSON_LINE)),
+        "w3c": (W3C_HEAD + day(11, ["0.480", "0.095"], W3C_LINE), W3C_HEAD + day(12, ["4800", "9500"], W3C_LINE)),
+        "w3c without a header": (W3C_HEAD + day(11, ["0.480", "0.095"], W3C_LINE), day(12, ["48000", "95000"], W3C_LINE)),
+    }[name]
+    values = {"combined": [480_123_000, 95_123_000, 480_000_000, 5_000_000], "json": [480_000_000, 95_000_000, 480_500_000, 95_500_000],
+              "w3c": [480_000_000, 95_000_000, 4_800_000_000, 9_500_000_000],
+              "w3c without a header": [480_000_000, 95_000_000, 48_000_000_000, 95_000_000_000]}[name]
+    log = write_files(tmp_path, {"access.log.1": older, "access.log": newer})
+    read = Read(tmp_path, log, ("--rotated",))
+    [page] = read.pages.values()
+    assert page[4] == sum(values) * 30
+    assert read.analysis["assumptions"] == []
+    [differ] = [advice for advice in read.analysis["advice"] if advice["code"] == "units-differ"]
+    assert Path(differ["before"]).name == "access.log.1" and differ["before_ns"] != differ["after_ns"]
+    given = Read(tmp_path / "given", log, ("--rotated", "--duration-unit", "ms"))
+    assert "units-differ" not in [advice["code"] for advice in given.analysis["advice"]]
+
+
+def test_missing_rotated_files_are_reported(tmp_path: Path) -> None:
+    files = {"access.log.4": day(8, ["480123"]), "access.log.1": day(11, ["480123"]), "access.log": day(12, ["480123"])}
+    log = write_files(tmp_path, files)
+    command = [BENCHLAB, "logs", "--no-keep", "--rotated", log]
+    done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=True, text=True)
+    assert "access.log are missing (2 to 3)" in " ".join(done.stdout.split())
+    done = subprocess.run([BENCHLAB, "logs", "--no-keep", log], capture_output=True, timeout=WITHIN_S, check=True, text=True)
+    assert "are missing" not in done.stdout
+
+
+SLOW = "# Time: 2025-10-10T13:00:{:02}.000000Z\n# User@Host: u[u] @ h []  Id: 7\n# Query_time: 0.250000  Lock_time: 0.000010\nSET timestamp={};\n{}"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_statement_does_not_continue_after_a_gap(tmp_path: Path, number: int) -> None:
+    head = SLOW.format(0, 1760101200, "SELECT a\n")
+    rest = "FROM t WHERE id = 1;\n" + SLOW.format(9, 1760101209, "SELECT b FROM t;\n")
+    log = write_files(tmp_path, {f"access.log.{number}": head, "access.log": rest})
+    read = Read(tmp_path, log, ("--rotated",))
+    first = "SELECT a FROM t WHERE id = ?" if number == 1 else "SELECT a"
+    assert {name for _, name in read.pages} == {first, "SELECT b FROM t"}
+
+
+@pytest.mark.parametrize("values", [["480123", "1.480"], ["0.480", "480"]])
+def test_a_gate_on_a_unit_that_changes_within_a_file_is_not_judged(tmp_path: Path, values: list[str]) -> None:
+    log = write_files(tmp_path, {"access.log": day(11, [values[0]]) * 40 + day(12, [values[1]]) * 40})
+    command = [BENCHLAB, "logs", "--no-keep", "--fail-if", "p99>1h", log]
+    done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False, text=True)
+    assert done.returncode == 4 and "--duration-unit" in " ".join(done.stdout.split())
 
 
 def by_comment(trace: str, statement: str) -> str:

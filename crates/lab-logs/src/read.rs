@@ -11,10 +11,10 @@ use crate::read_error::ReadError;
 #[cfg(target_arch = "x86_64")]
 use crate::registers::Avx2;
 use crate::registers::{self, Baseline, RegisterWidth};
-use crate::rotation::is_same_log;
+use crate::rotation::{is_consecutive, is_same_log};
 use crate::tally::Tally;
 use flate2::read::MultiGzDecoder;
-use lab_model::{LineCounts, LogFile};
+use lab_model::{LineCounts, LogAdvice, LogFile};
 use memchr::memchr;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
@@ -147,16 +147,31 @@ impl ServerLog {
                 ));
             }
             Err(reason) => {
-                let previous = self
-                    .previous
-                    .take_if(|previous| is_next && previous.fits(begin, is_sure));
-                previous.ok_or(ReadError::Format(reason))?
+                let previous = self.previous.as_ref().filter(|_| is_next);
+                let next = previous.and_then(|previous| previous.without_header(begin));
+                next.ok_or(ReadError::Format(reason))?
             }
         };
+        let before_ns = self.previous.as_ref().and_then(LogReader::bare_unit);
+        // After a gap, nothing continues the last entry of the previous file.
+        let has_no_gap = is_sure || is_consecutive(&self.previous_name, &self.source.name);
         let (reader, ended) = match self.previous.take() {
-            Some(previous) if is_next => reader.continue_log(previous, begin, is_sure),
+            Some(previous) if is_next && (has_no_gap || !reader.has_open_entries()) => {
+                reader.continue_log(previous, begin, is_sure)
+            }
             previous => (reader, previous),
         };
+        if let Some(before_ns) = before_ns
+            && let Some(after_ns) = reader.bare_unit().filter(|after_ns| *after_ns != before_ns)
+            && is_next
+        {
+            self.ended.advice.push(LogAdvice::UnitsDiffer {
+                before: self.previous_name.clone(),
+                before_ns,
+                after: self.source.name.clone(),
+                after_ns,
+            });
+        }
         self.source.format = reader.words.clone();
         self.reader = Some(reader);
         if let Some(ended) = ended {

@@ -6,6 +6,8 @@
 //! Sources: logrotate(8), `dateext`; PostgreSQL 17, 19.8 `log_filename`; IIS 10, *Log File
 //! Rollover*.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 /// Returns true if two files can belong to the same rotated log.
 ///
 /// They must be in the same directory, and their names may differ only in a date, a weekday, a
@@ -14,17 +16,83 @@ pub fn is_same_log(one: &str, other: &str) -> bool {
     one == other || family(one) == family(other)
 }
 
+/// Returns true if no file is missing between two files of the same rotated log, as far as their
+/// names show.
+pub fn is_consecutive(one: &str, next: &str) -> bool {
+    match (rotation_number(one), rotation_number(next)) {
+        (Some(one), Some(next)) => one == next + 1,
+        (Some(one), None) => one <= 1,
+        _ => true,
+    }
+}
+
+/// Returns the rotated files that are missing between these files: the log's name, and the missing
+/// numbers, such as `2` or `2 to 4`.
+///
+/// The first rotated file has the number 0 or 1. A log without other files has no gap.
+pub fn missing_files<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, String)> {
+    let mut logs: BTreeMap<(&str, String), BTreeSet<u32>> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for name in names {
+        *counts.entry(family(name)).or_default() += 1;
+        let numbers = logs.entry(family(name)).or_default();
+        numbers.extend(rotation_number(name));
+    }
+    let several = logs
+        .into_iter()
+        .filter(|(log, numbers)| counts[log] > 1 && !numbers.is_empty());
+    let mut missing = Vec::new();
+    for ((folder, name), numbers) in several {
+        let first = u32::from(!numbers.contains(&0));
+        let last = numbers.last().copied().unwrap_or(0);
+        let absent = (first..last).filter(|number| !numbers.contains(number));
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for number in absent {
+            match ranges.last_mut() {
+                Some((_, end)) if *end + 1 == number => *end = number,
+                _ => ranges.push((number, number)),
+            }
+        }
+        let texts = ranges.iter().map(|(begin, end)| match begin == end {
+            true => begin.to_string(),
+            false => format!("{begin} to {end}"),
+        });
+        let text = texts.collect::<Vec<_>>().join(", ");
+        let log = match folder {
+            "." => name,
+            folder => format!("{folder}/{name}"),
+        };
+        if !text.is_empty() {
+            missing.push((log, text));
+        }
+    }
+    missing
+}
+
+/// Returns the number of `access.log.1` or `access.log.2.gz`; `None` for a name without one.
+fn rotation_number(path: &str) -> Option<u32> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let plain = without_compression(name);
+    let rest = plain.strip_prefix(without_number(plain))?;
+    rest.strip_prefix('.')?.parse().ok()
+}
+
+fn without_compression(name: &str) -> &str {
+    let ends = [".gz", ".zst", ".zstd"];
+    let plain = ends.iter().find_map(|end| name.strip_suffix(end));
+    plain.unwrap_or(name)
+}
+
 /// Returns the directory, and the name without the characters that a rotation changes.
 fn family(path: &str) -> (&str, String) {
     let (folder, name) = match path.rsplit_once('/') {
         Some((folder, name)) => (folder, name),
         None => (".", path),
     };
-    let plain = [".gz", ".zst", ".zstd"]
-        .iter()
-        .find_map(|end| name.strip_suffix(end))
-        .unwrap_or(name);
-    (folder, without_date(without_number(plain)))
+    (
+        folder,
+        without_date(without_number(without_compression(name))),
+    )
 }
 
 /// Removes the number of `access.log.1`.
@@ -174,6 +242,34 @@ mod tests {
         ] {
             assert!(!is_same_log(one, other), "{one} {other}");
         }
+    }
+
+    #[test]
+    fn gaps_between_rotated_files_are_found() {
+        let missing = |names: &[&str]| missing_files(names.iter().copied());
+        let gap = |log: &str, numbers: &str| vec![(log.to_string(), numbers.to_string())];
+        assert_eq!(
+            missing(&["a.log.3.gz", "a.log.1", "a.log"]),
+            gap("a.log", "2")
+        );
+        assert_eq!(
+            missing(&["/x/a.log", "/x/a.log.6", "/x/a.log.2"]),
+            gap("/x/a.log", "1, 3 to 5")
+        );
+        assert_eq!(missing(&["a.log.2", "a.log.0"]), gap("a.log", "1"));
+        for whole in [
+            &["a.log.2.gz", "a.log.1", "a.log"][..],
+            &["a.log.1.zst", "a.log.0", "a.log"],
+            &["a.log.3"],
+            &["a.log-20260501", "a.log-20260509", "a.log"],
+            &["a.log.1", "b.log.3"],
+            &["-", "-"],
+        ] {
+            assert_eq!(missing(whole), [], "{whole:?}");
+        }
+        assert!(is_consecutive("a.log.2.gz", "a.log.1") && is_consecutive("a.log.1", "a.log"));
+        assert!(!is_consecutive("a.log.3", "a.log.1") && !is_consecutive("a.log.2", "a.log"));
+        assert!(is_consecutive("a.log-20260501", "a.log-20260509"));
     }
 
     proptest! {

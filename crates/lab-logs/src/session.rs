@@ -9,6 +9,7 @@ use crate::read::{self, ServerLog};
 use crate::read_error::ReadError;
 use crate::records::Records;
 use crate::releases::Releases;
+use crate::rotation::missing_files;
 use crate::rules::Rules;
 use crate::statements;
 use crate::tally::Tally;
@@ -247,10 +248,19 @@ impl LogsSession {
 
     /// Adds the releases, and the facts about the logs.
     fn with_logs(&self, analysis: LogAnalysis) -> LogAnalysis {
+        let names = self
+            .logs_read
+            .sources
+            .iter()
+            .map(|source| source.name.as_str());
+        let missing = missing_files(names).into_iter();
+        let missing = missing.map(|(log, numbers)| LogAdvice::FilesMissing { log, numbers });
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,
             releases: self.releases.in_log(&analysis),
-            advice: self.logs_read.advice.clone(),
+            advice: missing
+                .chain(self.logs_read.advice.iter().cloned())
+                .collect(),
             assumptions: self.logs_read.assumptions.clone(),
             ..analysis
         }

@@ -217,7 +217,12 @@ fn clock_duration(text: &str) -> Option<u64> {
     let mut parts = text.split(':');
     let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
     let is_clock = parts.next().is_none() && minutes.len() == 2 && seconds.len() >= 2;
-    let whole = number(hours.as_bytes())?.checked_mul(3600)? + number(minutes.as_bytes())? * 60;
+    // .NET writes days before the hours: `1.02:03:04.5`.
+    let (days, hours) = hours.split_once('.').unwrap_or(("0", hours));
+    let days_s = number(days.as_bytes())?.checked_mul(86_400)?;
+    let hours_s = number(hours.as_bytes())?.checked_mul(3600)?;
+    let minutes_s = number(minutes.as_bytes())?.checked_mul(60)?;
+    let whole = days_s.checked_add(hours_s)?.checked_add(minutes_s)?;
     let ns = scaled(seconds.as_bytes(), 1_000_000_000).filter(|_| is_clock)?;
     whole.checked_mul(1_000_000_000)?.checked_add(ns)
 }

@@ -290,6 +290,24 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             "Durations ({place}) are assumed to be in {}, which hardly fits their values: give the unit with --duration-unit.",
             unit_name(*unit_ns)
         ),
+        LogAssumption::DurationField { place } => format!(
+            "Durations are assumed to be in {place}, but other fields may contain them too: describe the lines with --log-format."
+        ),
+        LogAssumption::MixedForms { place, unit_ns } => format!(
+            "Durations ({place}) are assumed to be in {}, but some have a fraction and others do not, as if the unit had \
+             changed: split the log there, or give the unit with --duration-unit.",
+            unit_name(*unit_ns)
+        ),
+        LogAssumption::UnparsedDurations {
+            field,
+            example,
+            requests,
+        } => format!(
+            "{} {} a duration in the field {field} that cannot be parsed, such as `{example}`, and {} missing in the times.",
+            say::count(*requests as usize, "request"),
+            have(*requests),
+            be(*requests),
+        ),
         LogAssumption::LowerBounds => {
             "Durations with a + before them are lower bounds: HAProxy logged them before the responses ended (option logasap). \
              Without that option, it logs the full duration."
@@ -335,6 +353,22 @@ pub fn advice(advice: &LogAdvice) -> String {
             "Durations are $upstream_response_time, without the time that nginx itself takes: log $request_time to include it."
                 .into()
         }
+        LogAdvice::UnitsDiffer {
+            before,
+            before_ns,
+            after,
+            after_ns,
+        } => format!(
+            "Durations are read as {} in {before} and as {} in {after}: if the unit did not change, give it with --duration-unit.",
+            unit_name(*before_ns),
+            unit_name(*after_ns)
+        ),
+        LogAdvice::FilesMissing { log, numbers } => format!(
+            "Rotated files of {log} are missing ({numbers}), so the log has a gap."
+        ),
+        LogAdvice::SampledStatements { one_in } => format!(
+            "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums are those of the sample."
+        ),
         LogAdvice::TimesInUtc => {
             "The log's times are UTC: to see hours of the server's own time, give its zone with --zone.".into()
         }

@@ -23,6 +23,27 @@ pub enum LogAssumption {
         /// The assumed unit of the durations, in ns.
         unit_ns: u64,
     },
+    /// More than one field of a line may contain its duration.
+    DurationField {
+        /// The field whose values are used.
+        place: String,
+    },
+    /// Some durations have a fraction and others do not, as if their unit had changed.
+    MixedForms {
+        /// The field that contains the durations.
+        place: String,
+        /// The assumed unit of the durations, in ns.
+        unit_ns: u64,
+    },
+    /// Some durations cannot be parsed.
+    UnparsedDurations {
+        /// The field that contains the durations.
+        field: String,
+        /// One of its values.
+        example: String,
+        /// The number of requests whose duration is unknown for this reason.
+        requests: u64,
+    },
     /// The logged durations end before the response is complete.
     LowerBounds,
     /// Timestamps without a zone are read as UTC.
@@ -62,9 +83,11 @@ impl LogAssumption {
     /// Returns the kind of results that depend on the assumption.
     pub fn about(&self) -> AssumptionKind {
         match self {
-            LogAssumption::Unit { .. } | LogAssumption::DoubtfulUnit { .. } => {
-                AssumptionKind::Durations
-            }
+            LogAssumption::Unit { .. }
+            | LogAssumption::DoubtfulUnit { .. }
+            | LogAssumption::DurationField { .. }
+            | LogAssumption::MixedForms { .. }
+            | LogAssumption::UnparsedDurations { .. } => AssumptionKind::Durations,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
@@ -103,6 +126,29 @@ pub enum LogAdvice {
     NoDateInFormat,
     /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,
+    /// Two files of a log have durations in different units.
+    UnitsDiffer {
+        /// The file before the change.
+        before: String,
+        /// The unit of that file's durations, in ns.
+        before_ns: u64,
+        /// The file after the change.
+        after: String,
+        /// The unit of that file's durations, in ns.
+        after_ns: u64,
+    },
+    /// Files are missing between the rotated files of a log.
+    FilesMissing {
+        /// The log's name.
+        log: String,
+        /// The numbers of the missing files, such as `2` or `2 to 4`.
+        numbers: String,
+    },
+    /// MariaDB, MySQL and Percona Server: only a sample of the statements is logged.
+    SampledStatements {
+        /// One statement in this many is logged.
+        one_in: u64,
+    },
     /// Timestamps are in UTC, and the server's time zone is not known.
     TimesInUtc,
     /// The time zone in a log is an unambiguous abbreviation.

@@ -141,6 +141,7 @@ fn parse_smartctl(json: &Json) -> Smart {
         percent(&nvme["percentage_used"]),
         statistic(json, "Percentage Used Endurance Indicator").map(|percent| percent / 100.0),
         worn_by_attribute(json),
+        percent(&json["scsi_percentage_used_endurance_indicator"]),
         reported.and_then(percent),
     ];
     let units = nvme["data_units_written"].as_f64();
@@ -148,13 +149,16 @@ fn parse_smartctl(json: &Json) -> Smart {
         units.map(|units| units * nvme::DATA_UNIT),
         statistic(json, "Logical Sectors Written").map(|sectors| sectors * sector(json)),
         written_by_attribute(json),
+        written_by_scsi(json),
     ];
     let is_named = json.get("ata_smart_attributes").is_none() || has_known_names(json);
     Smart {
         failing: json["smart_status"]["passed"].as_bool().map(|ok| !ok),
         worn: worn.into_iter().flatten().find(is_amount),
         spare: percent(&nvme["available_spare"]).filter(is_amount),
-        bad_sectors: bad_sectors(json).or_else(|| nvme["media_errors"].as_u64()),
+        bad_sectors: bad_sectors(json)
+            .or_else(|| nvme["media_errors"].as_u64())
+            .or_else(|| json["scsi_grown_defect_list"].as_u64()),
         written: written.into_iter().flatten().find(is_amount),
         unnamed: !is_named,
     }
@@ -301,6 +305,13 @@ fn written_by_attribute(json: &Json) -> Option<f64> {
     })
 }
 
+/// Returns the number of bytes that a SAS disk counted; smartctl shows units of 10^9 bytes.
+fn written_by_scsi(json: &Json) -> Option<f64> {
+    let processed = &json["scsi_error_counter_log"]["write"]["gigabytes_processed"];
+    let text = processed.as_str().and_then(|text| text.parse().ok());
+    Some(processed.as_f64().or(text)? * 1e9)
+}
+
 fn sector(json: &Json) -> f64 {
     json["logical_block_size"].as_f64().unwrap_or(512.0)
 }
@@ -317,6 +328,23 @@ fn statistic(json: &Json, name: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn smartctl_is_read_for_sas() {
+        let sas = json!({"smart_status": {"passed": true}, "scsi_grown_defect_list": 3,
+            "scsi_percentage_used_endurance_indicator": 12,
+            "scsi_error_counter_log": {"write": {"gigabytes_processed": "51200.500"}}});
+        let smart = parse_smartctl(&sas);
+        assert_eq!((smart.worn, smart.bad_sectors), (Some(0.12), Some(3)));
+        assert_eq!(smart.written, Some(51_200.5e9));
+        let disk = json!({"smart_status": {"passed": true}, "scsi_grown_defect_list": 0});
+        let smart = parse_smartctl(&disk);
+        assert_eq!(
+            (smart.worn, smart.bad_sectors, smart.written),
+            (None, Some(0), None)
+        );
+        assert!(!smart.unnamed);
+    }
 
     #[test]
     fn smartctl_is_read_for_nvme_and_for_ata() {

@@ -6,6 +6,7 @@ use super::elb::LoadBalancer;
 use super::envoy::Envoy;
 use super::haproxy::HaProxy;
 use super::json::Json;
+use super::line_prefix::local_time;
 use super::lograge::Lograge;
 use super::otlp::{self, Otlp};
 use super::pattern::Pattern;
@@ -36,6 +37,7 @@ fn reader(words: impl Into<String>, step_ns: Option<u64>, kind: FormatKind) -> L
     LogReader {
         words: words.into(),
         step_ns,
+        bare_unit: None,
         zone_advice: None,
         kind,
     }
@@ -82,7 +84,12 @@ fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
         (Some(d), Some(_)) => format!("{name}, with {}, as given", d.description()),
     };
     let step = duration.as_ref().map(|d| d.step);
-    reader(words, step, FormatKind::Combined(Combined::new(duration)))
+    let is_bare = |d: &&Duration| !d.possible.is_empty();
+    let bare_unit = duration.as_ref().filter(is_bare).map(|d| d.scale);
+    LogReader {
+        bare_unit,
+        ..reader(words, step, FormatKind::Combined(Combined::new(duration)))
+    }
 }
 
 pub fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
@@ -148,6 +155,8 @@ struct SampledJson {
     json: Json,
     /// The location of the durations with their unit, and their resolution in ns.
     durations: Option<(String, u64)>,
+    /// The unit of durations that contain no unit, in ns.
+    bare_unit: Option<u64>,
     has_request: bool,
 }
 
@@ -169,16 +178,19 @@ fn sampled_json(lines: &[&[u8]], hints: &Hints) -> Option<SampledJson> {
     // Read the sample again, now with the unit and the weak producer marks found in the whole
     // sample.
     let mut reader = json.clone();
-    let (mut durations, mut has_request) = (None, false);
+    let (mut durations, mut bare_unit, mut has_request) = (None, None, false);
     for line in lines {
-        if reader.is_object(line) && reader.fields.finish().is_some() {
+        if reader.is_object(line) && (reader.fields.finish().is_some() || reader.fields.has_begun())
+        {
             has_request = true;
             durations = durations.or_else(|| reader.fields.duration_words());
+            bare_unit = bare_unit.or_else(|| reader.fields.bare_unit());
         }
     }
     Some(SampledJson {
         json,
         durations,
+        bare_unit,
         has_request,
     })
 }
@@ -191,7 +203,10 @@ pub fn json(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
         None => "JSON lines".into(),
     };
     let kind = FormatKind::Json(Box::new(sampled.json));
-    sampled.has_request.then(|| reader(words, step_ns, kind))
+    sampled.has_request.then(|| LogReader {
+        bare_unit: sampled.bare_unit,
+        ..reader(words, step_ns, kind)
+    })
 }
 
 pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
@@ -240,9 +255,33 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
             "It looks like the log of PgBouncer, which has no statements: read the log of PostgreSQL instead, with \
              log_min_duration_statement = 0.",
         )
+    } else if lines.iter().any(|line| is_translated_postgresql(line)) {
+        Some(
+            "It looks like PostgreSQL's log in another language: set lc_messages = 'C', so that benchlab recognizes its \
+             messages.",
+        )
     } else {
         None
     }
+}
+
+/// Returns true if a line has a time, a severity that is not English, and a number of milliseconds.
+///
+/// Some languages translate `ms`, too: `5.000 мс`.
+fn is_translated_postgresql(line: &[u8]) -> bool {
+    let Some((_, length)) = local_time(line) else {
+        return false;
+    };
+    let Some(end) = memchr::memmem::find(&line[length..], b":  ") else {
+        return false;
+    };
+    let (head, text) = line[length..].split_at(end);
+    let is_foreign = head.last().is_some_and(|b| !b.is_ascii());
+    let units = [" ms".as_bytes(), " мс".as_bytes(), " ミリ秒".as_bytes()];
+    is_foreign
+        && units
+            .iter()
+            .any(|unit| memchr::memmem::find(text, unit).is_some())
 }
 
 /// Explains why no format fits and what to do, depending on the input.

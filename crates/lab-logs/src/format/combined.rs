@@ -7,11 +7,12 @@
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
+use super::pattern::upstream;
 use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
 use crate::entry::Entry;
 use crate::read::MAX_LINE;
 use crate::registers::{self, Baseline, RegisterWidth, leading_number};
-use crate::time::{ClfTimes, number, scaled};
+use crate::time::{ClfTimes, number, parse_written_duration, scaled};
 use lab_model::LogAssumption;
 use memchr::{memchr, memchr2};
 
@@ -31,6 +32,8 @@ pub struct Duration {
     /// The list is empty if the unit is written in the log or was given by the user. With one
     /// possible unit, nothing is assumed.
     pub possible: Vec<u64>,
+    /// True if another field may contain the durations instead.
+    pub is_choice: bool,
 }
 
 /// A parser of common and combined lines.
@@ -41,6 +44,8 @@ pub struct Combined {
     times: ClfTimes,
     is_unit_told: bool,
     check: UnitCheck,
+    /// The number of durations with a fraction in a log without fractions, or the other way around.
+    odd: u64,
 }
 
 impl Combined {
@@ -52,6 +57,7 @@ impl Combined {
             times: ClfTimes::default(),
             is_unit_told,
             check: UnitCheck::default(),
+            odd: 0,
         }
     }
 
@@ -61,14 +67,26 @@ impl Combined {
             return Vec::new();
         };
         let place = duration.words();
-        let assumption = if self.check.is_contradicted() {
+        let mut assumptions = Vec::new();
+        if duration.is_choice {
+            assumptions.push(LogAssumption::DurationField {
+                place: place.clone(),
+            });
+        }
+        let assumption = if self.check.is_often(self.odd) {
+            LogAssumption::MixedForms {
+                place,
+                unit_ns: duration.scale,
+            }
+        } else if self.check.is_contradicted() {
             doubted_unit(&place, duration.scale)
         } else if duration.possible.len() > 1 {
             assumed_unit(&place, duration.scale, &duration.possible)
         } else {
-            return Vec::new();
+            return assumptions;
         };
-        vec![assumption]
+        assumptions.push(assumption);
+        assumptions
     }
 
     /// Parses a line; returns `None` if it is malformed.
@@ -104,15 +122,17 @@ impl Combined {
     fn entry<'a>(&mut self, fields: &CombinedFields<'a>) -> Option<Entry<'a>> {
         let (time_s, offset_s) = self.times.read(fields.time)?;
         let (method, target) = method_and_target(fields.request);
-        let duration_ns = match &self.duration {
+        let duration = match &self.duration {
             Some(duration) => duration.of(fields.rest),
             None => None,
         };
-        if let Some(ns) = duration_ns
+        if let Some((ns, is_odd)) = duration
             && !self.is_unit_told
         {
             self.check.count(ns);
+            self.odd += u64::from(is_odd);
         }
+        let duration_ns = duration.map(|(ns, _)| ns);
         Some(Entry {
             time_s: Some(time_s),
             offset_s,
@@ -317,24 +337,33 @@ impl Duration {
         self.place == 0 && self.key.is_empty()
     }
 
+    /// Returns true if the durations of the sample have a fraction.
+    #[inline]
+    fn has_fraction(&self) -> bool {
+        self.step < self.scale
+    }
+
+    /// Returns the duration in ns, and true if it differs from the sample in having a fraction.
     #[inline(always)]
-    fn of(&self, rest: &[u8]) -> Option<u64> {
+    fn of(&self, rest: &[u8]) -> Option<(u64, bool)> {
         // The common case: a single field with a whole number.
         if self.is_first()
             && let [b' ', value @ ..] = rest
             && let Some(integer) = number(value)
         {
-            return integer.checked_mul(self.scale);
+            return Some((integer.checked_mul(self.scale)?, self.has_fraction()));
         }
         self.value_at_place(rest)
     }
 
-    fn value_at_place(&self, rest: &[u8]) -> Option<u64> {
+    fn value_at_place(&self, rest: &[u8]) -> Option<(u64, bool)> {
         let mut left = self.place;
-        for field in fields(rest) {
+        for field in list_fields(rest) {
             if let Some(value) = field.strip_prefix(&self.key[..]) {
                 if left == 0 {
-                    return value_of(value, self.scale);
+                    let value = unquoted(value);
+                    let is_odd = value.contains(&b'.') != self.has_fraction();
+                    return Some((value_of(value, self.scale)?, is_odd));
                 }
                 left -= 1;
             }
@@ -356,11 +385,52 @@ fn value_of(value: &[u8], scale: u64) -> Option<u64> {
                 b"ms" => 1_000_000,
                 b"s" => 1_000_000_000,
                 b"" => scale,
-                _ => return None,
+                _ => return list_sum(value).or_else(|| go_duration(value)),
             };
             scaled(digits, scale)
         }
     }
+}
+
+/// Parses a duration such as Go's `1m2.5s`, in ns.
+fn go_duration(value: &[u8]) -> Option<u64> {
+    let has_unit = value.last().is_some_and(u8::is_ascii_alphabetic);
+    has_unit.then(|| parse_written_duration(std::str::from_utf8(value).ok()?))?
+}
+
+/// Returns the sum of nginx's `$upstream_response_time` for multiple servers, in ns.
+fn list_sum(value: &[u8]) -> Option<u64> {
+    is_list(value).then(|| upstream(value))?
+}
+
+/// Returns true for values separated by `, ` or ` : `, such as `0.010, 0.020 : -`.
+fn is_list(value: &[u8]) -> bool {
+    let is_part = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b':' | b' ' | b'-');
+    value.contains(&b' ') && value.iter().all(is_part)
+}
+
+fn unquoted(value: &[u8]) -> &[u8] {
+    let inner = value
+        .strip_prefix(b"\"")
+        .and_then(|v| v.strip_suffix(b"\""));
+    inner.unwrap_or(value)
+}
+
+/// Splits `rest` like [`fields`], but keeps nginx's lists of upstream servers together.
+fn list_fields(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut parts = fields(rest).peekable();
+    std::iter::from_fn(move || {
+        let first = parts.next()?;
+        let mut last = first;
+        while let Some(next) =
+            parts.next_if(|next| last.ends_with(b",") || last == b":" || *next == b":")
+        {
+            last = next;
+        }
+        let begin = first.as_ptr() as usize - rest.as_ptr() as usize;
+        let end = last.as_ptr() as usize - rest.as_ptr() as usize + last.len();
+        Some(&rest[begin..end])
+    })
 }
 
 /// Splits `rest` into fields separated by blanks, and removes the fields' quotes.
@@ -420,7 +490,7 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     }
     let most_fields = parsed
         .iter()
-        .map(|f| fields(f.rest).count())
+        .map(|f| list_fields(f.rest).count())
         .max()
         .unwrap_or(0);
     let numbers: Vec<Duration> = (0..most_fields.min(16))
@@ -431,16 +501,50 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     // the weakest.
     let by_unit = numbers.iter().find(|d| is_written(&parsed, d.place));
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
-    let mut fractions = numbers.iter().filter(|d| d.scale > d.step);
-    let by_fraction = fractions
-        .clone()
-        .find(|d| most_values(&parsed, d.place, |_, value| decimals(value) == 3))
-        .or_else(|| fractions.next());
-    Some(match (by_unit.or(by_fraction), numbers.as_slice()) {
-        (Some(duration), _) => Some(duration.clone()),
-        (None, [only]) => Some(only.clone()),
-        // Two whole numbers may be the bytes in and out (`combinedio`).
-        _ => None,
+    let fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
+    let has_three = |d: &&&Duration| most_values(&parsed, d.place, |_, v| decimals(v) == 3);
+    let with_three: Vec<&Duration> = fractions.iter().filter(has_three).copied().collect();
+    let by_fraction = if with_three.is_empty() {
+        fractions.first().map(|first| (*first).clone())
+    } else {
+        longest(&parsed, &with_three)
+    };
+    Some(
+        match (by_unit.cloned().or(by_fraction), numbers.as_slice()) {
+            (Some(duration), _) => Some(duration),
+            (None, [only]) => Some(only.clone()),
+            // Two whole numbers may be the bytes in and out (`combinedio`).
+            _ => None,
+        },
+    )
+}
+
+/// Returns the field whose values are the longest in nearly all lines.
+///
+/// In nginx, `$request_time` includes `$upstream_response_time` and the other upstream times. If no
+/// field is the longest, returns the first one and marks it as a choice.
+fn longest(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Duration> {
+    let value = |line: &CombinedFields, duration: &Duration| {
+        let value = list_fields(line.rest).nth(duration.place)?;
+        value_of(unquoted(value), duration.scale)
+    };
+    let is_longest = |one: &&&Duration| {
+        let shorter = lines.iter().filter(|line| {
+            let own = value(line, one).unwrap_or(0);
+            let mut others = durations.iter().filter_map(|other| value(line, other));
+            // Times are rounded.
+            others.any(|other| other > own.saturating_add(one.step))
+        });
+        shorter.count() * 50 <= lines.len()
+    };
+    let longest = durations.iter().find(is_longest);
+    let first = durations.first()?;
+    Some(match longest {
+        Some(longest) => (*longest).clone(),
+        None => Duration {
+            is_choice: true,
+            ..(*first).clone()
+        },
     })
 }
 
@@ -463,6 +567,8 @@ fn is_other_quoted(lines: &[CombinedFields], place: usize) -> bool {
 
 /// Returns the number of digits after the decimal point.
 fn decimals(value: &[u8]) -> usize {
+    let last = value.rsplit(|b| matches!(b, b' ' | b',')).next();
+    let value = last.unwrap_or(value);
     memchr(b'.', value).map_or(0, |dot| value.len() - dot - 1)
 }
 
@@ -475,7 +581,7 @@ fn most_values(
     is_such: impl Fn(&[u8], &[u8]) -> bool,
 ) -> bool {
     let count = lines.iter().filter(|line| {
-        let value = fields(line.rest).nth(place);
+        let value = list_fields(line.rest).nth(place);
         value.is_some_and(|value| is_such(line.rest, value))
     });
     count.count() * 10 >= lines.len() * 9
@@ -487,8 +593,8 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Dur
     let mut times = ClfTimes::default();
     let mut values: Vec<WrittenDuration> = Vec::new();
     for line in lines {
-        let mut matching = fields(line.rest).filter_map(|f| f.strip_prefix(key));
-        let Some(value) = matching.nth(place).and_then(written) else {
+        let mut matching = list_fields(line.rest).filter_map(|f| f.strip_prefix(key));
+        let Some(value) = matching.nth(place).map(unquoted).and_then(written) else {
             continue;
         };
         let time = times.read(line.time).map(|(time, _)| time as f64);
@@ -510,6 +616,7 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Dur
         scale,
         step: (scale / 10_u64.pow(finest.decimals.min(9))).max(1),
         possible,
+        is_choice: false,
     })
 }
 
@@ -562,6 +669,14 @@ struct WrittenDuration {
 }
 
 fn written(value: &[u8]) -> Option<WrittenDuration> {
+    if is_list(value) {
+        let ns = upstream(value)?;
+        return Some(WrittenDuration {
+            number: ns as f64 / 1e9,
+            decimals: decimals(value) as u32,
+            unit: None,
+        });
+    }
     let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
     let (digits, suffix) = value.split_at(end.unwrap_or(value.len()));
     scaled(digits, 1)?;
@@ -571,7 +686,14 @@ fn written(value: &[u8]) -> Option<WrittenDuration> {
         b"ms" => Some(1_000_000),
         b"s" => Some(1_000_000_000),
         b"" => None,
-        _ => return None,
+        _ => {
+            let ns = go_duration(value)?;
+            return Some(WrittenDuration {
+                number: ns as f64,
+                decimals: 0,
+                unit: Some(1),
+            });
+        }
     };
     let dot = memchr(b'.', digits);
     Some(WrittenDuration {
@@ -648,6 +770,12 @@ mod tests {
             Some(22_000_000)
         );
         assert_eq!(with(" 1.5s"), Some(1_500_000_000));
+        assert_eq!(with(" 1m2.5s"), Some(62_500_000_000));
+        assert_eq!(with(" rt=\"0.005\" uct=\"0.000\""), Some(5_000_000));
+        // nginx's $upstream_response_time is a list if there were multiple servers.
+        assert_eq!(with(" 0.010, 0.020 : 0.3 0.480"), Some(480_000_000));
+        assert_eq!(with(" 0.480 0.010, 0.020"), Some(480_000_000));
+        assert_eq!(with(" 0.010, 0.020 : -"), Some(30_000_000));
         assert_eq!(with(" 512 1024"), None);
         assert_eq!(with(""), None);
         assert_eq!(with(" -"), None);
@@ -673,6 +801,49 @@ mod tests {
         assert_eq!(possible(&[" 45.250"]), ("ms", 1));
         assert_eq!(possible(&[" rt=12"]), ("µs", 3));
         assert_eq!(possible(&[" rt=12ms"]), ("ms", 0));
+    }
+
+    fn assumptions_of(tails: &[&str]) -> Vec<LogAssumption> {
+        let line = |i: usize| LINE.replace(" 1234", tails[i * tails.len() / 200]);
+        let lines: Vec<String> = (0..200).map(line).collect();
+        let sample: Vec<&[u8]> = lines[..20].iter().map(String::as_bytes).collect();
+        let mut combined = Combined::new(find_duration(&sample).flatten());
+        lines.iter().for_each(|line| {
+            combined.parse(line.as_bytes());
+        });
+        combined.assumptions()
+    }
+
+    #[test]
+    fn the_longest_of_multiple_times_is_the_duration() {
+        let durations = |tail: &str| {
+            let line = LINE.replace(" 1234", tail);
+            let found = find_duration(&[line.as_bytes()]).flatten();
+            found.map(|d| (d.place, d.is_choice))
+        };
+        assert_eq!(durations(" 0.001 0.010 0.480"), Some((2, false)));
+        assert_eq!(durations(" 0.480 0.480"), Some((0, false)));
+        let lines = [" 0.010 0.480", " 0.480 0.010"].map(|tail| LINE.replace(" 1234", tail));
+        let lines = lines.each_ref().map(String::as_bytes);
+        let found = find_duration(&lines).flatten().expect("a duration");
+        assert_eq!((found.place, found.is_choice), (0, true));
+        let assumptions = Combined::new(Some(found)).assumptions();
+        assert!(matches!(
+            assumptions[0],
+            LogAssumption::DurationField { .. }
+        ));
+    }
+
+    #[test]
+    fn durations_whose_form_changes_are_reported() {
+        let is_mixed = |tails: &[&str]| {
+            let assumptions = assumptions_of(tails);
+            let mixed = |a: &LogAssumption| matches!(a, LogAssumption::MixedForms { .. });
+            assumptions.iter().any(mixed)
+        };
+        assert!(is_mixed(&[" 480123", " 1.480"]) && is_mixed(&[" 0.480", " 0.250", " 480"]));
+        assert!(!is_mixed(&[" 480123", " 250000"]) && !is_mixed(&[" 0.480", " 0.250"]));
+        assert!(!is_mixed(&[" 480ms", " 1.5s"]));
     }
 
     #[test]

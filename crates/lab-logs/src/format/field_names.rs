@@ -109,6 +109,7 @@ const NAMES: [(Role, &[&str]); 10] = [
             "endpoint",
             "route",
             "httproute",
+            "uripath",
         ],
     ),
     (
@@ -192,6 +193,7 @@ const NAMES: [(Role, &[&str]); 10] = [
             "eventduration",
             "latenciesrequest",
             "rt",
+            "upstreamresponsetime",
         ],
     ),
     (
@@ -310,7 +312,7 @@ const fn producer(
 }
 
 /// The known producers, most reliable marks first.
-pub const PRODUCERS: [Producer; 20] = [
+pub const PRODUCERS: [Producer; 21] = [
     producer(
         "Envoy",
         1_000_000,
@@ -396,6 +398,14 @@ pub const PRODUCERS: [Producer; 20] = [
         field: "responselatency",
         ..producer("Amazon API Gateway", 1_000_000, &[&["responselatency"]])
     },
+    producer(
+        "OpenTelemetry",
+        1_000_000_000,
+        &[&[
+            "http.server.request.duration",
+            "attributes.http.server.request.duration",
+        ]],
+    ),
     producer("Elastic Common Schema", 1, &[&["event.duration"]]),
     Producer {
         field: "elapsedtime",
@@ -554,8 +564,8 @@ pub fn meaning(path: &str) -> FieldMeaning {
     for (role, names) in NAMES {
         let is_outside = is_others && !matches!(role, Role::Agent | Role::Id);
         let name = if role == Role::Duration { name } else { last };
-        let is_named =
-            |known: &&str| (*known == name && !is_outside) || (depth > 0 && *known == whole);
+        let is_whole = |known: &str| depth > 0 && known == whole && !parents.contains(&"upstream");
+        let is_named = |known: &&str| (*known == name && !is_outside) || is_whole(known);
         let Some(rank) = names.iter().position(is_named) else {
             continue;
         };
@@ -565,10 +575,15 @@ pub fn meaning(path: &str) -> FieldMeaning {
             next += 1;
         }
         if role == Role::Duration {
-            found.unit = unit;
+            found.unit = unit.or(is_upstream_time(path).then_some(1_000_000_000));
         }
     }
     found
+}
+
+/// Returns true for nginx's `$upstream_response_time`, which is in seconds.
+pub fn is_upstream_time(path: &str) -> bool {
+    path.ends_with("upstream_response_time")
 }
 
 /// Splits the unit from a duration's name.
@@ -600,6 +615,7 @@ pub fn sounds_like_duration(path: &str) -> bool {
         .iter()
         .any(|part| plain.contains(part))
         || plain.ends_with("ms")
+        || ["_us", "_ns", "_s"].iter().any(|unit| last.ends_with(unit))
 }
 
 /// The roles of fields that the user gave, such as `--fields time=ts,path=request.uri`.

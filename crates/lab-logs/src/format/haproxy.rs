@@ -39,9 +39,12 @@ impl HaProxy {
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         // The process ID is in brackets, too.
         let client = memchr::memmem::find(line, b"]: ").map_or(line, |end| &line[end + 3..]);
-        let open = memchr(b'[', client)?;
-        let rest = &client[open + 1..];
-        let local = clf(rest)?;
+        // A client's IPv6 address can be in brackets.
+        let mut opens = memchr::memchr_iter(b'[', client);
+        let (rest, local) = opens.find_map(|open| {
+            let rest = &client[open + 1..];
+            Some((rest, clf(rest)?))
+        })?;
         let close = memchr(b']', rest)?;
         // Quotation marks in the request are written as #22. A truncated line lacks the closing
         // quotation mark.
@@ -92,6 +95,9 @@ mod tests {
             (entry.status, entry.bytes, entry.target),
             (200, 2750, &b"/index.html"[..])
         );
+        let text = String::from_utf8_lossy(line).replace("10.0.1.2:", "[::1]:");
+        let entry = HaProxy::default().parse(text.as_bytes()).expect("IPv6");
+        assert_eq!(entry.time_s, Some(1_233_922_454));
         let cut = &line[..line.len() - 11];
         let entry = HaProxy::default()
             .parse(cut)

@@ -48,12 +48,23 @@ impl Json {
         if !self.is_object(line) {
             return LineKind::Malformed;
         }
-        match self.fields.finish() {
+        let kind = match self.fields.finish() {
             Some(entry) => {
                 sink(&entry);
                 LineKind::Entry
             }
             None => LineKind::Other,
+        };
+        if let Some(begun) = self.fields.unended() {
+            sink(&begun.entry());
+        }
+        kind
+    }
+
+    /// Passes requests without an end to `sink`.
+    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
+        while let Some(begun) = self.fields.last_unended() {
+            sink(&begun.entry());
         }
     }
 }
@@ -163,6 +174,7 @@ mod tests {
     use super::*;
     use crate::format::field_names::FieldMap;
     use crate::time::Zone;
+    use lab_model::{FieldRole, LogAdvice, LogAssumption};
 
     /// The entry of a line, for comparison with a sample.
     type Found = (Option<i64>, Option<u64>, String, u16);
@@ -278,6 +290,10 @@ mod tests {
                 r#"{"path":"/a","method":"GET","duration":"1m2.5s"}"#,
                 62_500 * MS,
             ),
+            (
+                r#"{"attributes":{"http.request.method":"GET","url.path":"/a","http.server.request.duration":12.5}}"#,
+                12_500 * MS,
+            ),
         ] {
             let found = read(line);
             assert_eq!(found.1, Some(ns), "{line}");
@@ -390,6 +406,121 @@ mod tests {
         }
     }
 
+    /// Reads lines and returns each entry's target, duration in ns and status.
+    fn read_all(lines: &[&str]) -> (Vec<(String, Option<u64>, u16)>, Structured) {
+        let mut json = Json::new(Structured::new(Zone::default(), None, FieldMap::default()));
+        json.fields.begin_sample();
+        for line in lines {
+            json.line(line.as_bytes(), &mut |_| {});
+        }
+        json.fields.end_sample();
+        let mut found = Vec::new();
+        let mut note = |e: &Entry| {
+            let target = String::from_utf8_lossy(e.target).into_owned();
+            found.push((target, e.duration_ns, e.status));
+        };
+        for line in lines {
+            json.line(line.as_bytes(), &mut note);
+        }
+        json.end(&mut note);
+        (found, json.fields)
+    }
+
+    #[test]
+    fn the_beginning_and_the_end_of_a_request_are_one_entry() {
+        let begin = |id: &str, path: &str| {
+            format!(
+                r#"{{"reqId":"{id}","req":{{"method":"GET","url":"{path}"}},"msg":"incoming request"}}"#
+            )
+        };
+        let end = |id: &str, ms: f64| {
+            format!(
+                r#"{{"reqId":"{id}","res":{{"statusCode":200}},"responseTime":{ms},"msg":"request completed"}}"#
+            )
+        };
+        let lines = [
+            begin("r-1", "/a"),
+            begin("r-2", "/b"),
+            end("r-2", 9.5),
+            end("r-1", 1.5),
+        ];
+        let (found, fields) = read_all(&lines.each_ref().map(String::as_str));
+        let ms = |ms: f64| Some((ms * 1e6) as u64);
+        let expected = [("/b", ms(9.5), 200), ("/a", ms(1.5), 200)];
+        assert_eq!(
+            found,
+            expected.map(|(path, ns, status)| (path.to_string(), ns, status))
+        );
+        assert_eq!(fields.advice(), [fields_without_time()]);
+        // A request that the line of its end describes again is counted once; one without an end,
+        // too.
+        let (found, _) = read_all(&[
+            r#"{"request_id":"r-1","event":"request_started","request":"GET /a"}"#,
+            r#"{"request_id":"r-2","event":"request_started","request":"GET /b"}"#,
+            r#"{"request_id":"r-1","event":"request_finished","request":"GET /a","code":200}"#,
+        ]);
+        let found: Vec<_> = found
+            .iter()
+            .map(|(path, _, status)| (path.as_str(), *status))
+            .collect();
+        assert_eq!(found, [("/a", 200), ("/b", 0)]);
+        // A later line with the same ID that has no end is another request.
+        let (found, _) = read_all(&[&begin("r-1", "/a"), &begin("r-1", "/b")]);
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn values_that_cannot_be_parsed_are_reported() {
+        let line = |elapsed: &str| {
+            format!(r#"{{"method":"GET","path":"/a","status":200,"Elapsed":{elapsed}}}"#)
+        };
+        let lines = [
+            r#""2 fortnights""#,
+            r#""-""#,
+            "null",
+            r#""1.00:00:01.5""#,
+            r#""480ms""#,
+        ]
+        .map(line);
+        let (found, fields) = read_all(&lines.each_ref().map(String::as_str));
+        let durations: Vec<Option<u64>> = found.iter().map(|(_, ns, _)| *ns).collect();
+        assert_eq!(
+            durations[3..],
+            [Some(86_401_500_000_000), Some(480_000_000)]
+        );
+        let expected = LogAssumption::UnparsedDurations {
+            field: "Elapsed".into(),
+            example: "2 fortnights".into(),
+            requests: 1,
+        };
+        assert_eq!(fields.assumptions(), [expected]);
+    }
+
+    #[test]
+    fn nginxs_upstream_times_are_durations_if_there_are_no_others() {
+        let (found, fields) = read_all(&[
+            r#"{"request":"GET /a HTTP/1.1","status":"200","upstream_response_time":"0.010, 0.020 : 0.3"}"#,
+            r#"{"request":"GET /a HTTP/1.1","status":"200","upstream_response_time":"-"}"#,
+        ]);
+        assert_eq!((found[0].1, found[1].1), (Some(330_000_000), None));
+        assert_eq!(
+            fields.advice(),
+            [LogAdvice::UpstreamTimes, fields_without_time()]
+        );
+        assert_eq!(fields.assumptions(), []);
+        let (found, _) = read_all(&[
+            r#"{"request":"GET /a HTTP/1.1","upstream_response_time":"0.3","request_time":"0.480","msec":"1760126436.123"}"#,
+        ]);
+        assert_eq!(found[0].1, Some(480_000_000));
+    }
+
+    fn fields_without_time() -> LogAdvice {
+        LogAdvice::FieldMissing {
+            role: FieldRole::Time,
+            candidates: Vec::new(),
+        }
+    }
+
     #[test]
     fn request_lines_take_precedence_over_other_paths() {
         for (line, request) in [
@@ -457,6 +588,12 @@ mod tests {
             0,
         );
         assert_eq!(found, Some(expected));
+    }
+
+    #[test]
+    fn times_may_have_brackets() {
+        let line = r#"{"time":"[10/Oct/2025:13:00:36 -0700]","request":"GET /a HTTP/1.1","elapsedTime":"9"}"#;
+        assert_eq!(read(line).0, Some(1_760_126_436));
     }
 
     #[test]

@@ -73,6 +73,9 @@ pub struct LogReader {
     pub words: String,
     /// The resolution of the durations, in ns; `None` if there are no durations.
     pub step_ns: Option<u64>,
+    /// The unit of durations that contain no unit, in ns; `None` if it is written, given or part of
+    /// the format.
+    bare_unit: Option<u64>,
     /// Advice about the zone, if times are in UTC and the server's own zone was not given.
     pub zone_advice: Option<LogAdvice>,
 }
@@ -183,6 +186,7 @@ fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     SlowLog::has_marks(lines).then(|| LogReader {
         words: "slow query log of MariaDB or MySQL".into(),
         step_ns: Some(1_000),
+        bare_unit: None,
         zone_advice: None,
         kind: FormatKind::SlowLog(Box::new(SlowLog::with_sample(hints.zone.clone(), lines))),
     })
@@ -261,6 +265,7 @@ fn postgresql_reader(words: &str, log: PostgresqlLog) -> LogReader {
     LogReader {
         words: words.into(),
         step_ns: Some(1_000),
+        bare_unit: None,
         zone_advice: None,
         kind: FormatKind::Postgresql(Box::new(log)),
     }
@@ -335,12 +340,34 @@ impl LogReader {
         }
     }
 
-    /// Returns true if lines without a format header certainly continue the same log.
-    pub(crate) fn fits(&mut self, begin: &[u8], is_sure: bool) -> bool {
-        match &mut self.kind {
-            FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin), is_sure),
-            _ => false,
+    /// Returns true if an entry of the format can continue in the next file.
+    pub(crate) fn has_open_entries(&self) -> bool {
+        matches!(
+            self.kind,
+            FormatKind::Postgresql(_) | FormatKind::SlowLog(_)
+        )
+    }
+
+    /// Returns the unit of durations that contain no unit, in ns.
+    ///
+    /// Returns `None` if the unit is written in the log, given by the user or part of the format.
+    pub(crate) fn bare_unit(&self) -> Option<u64> {
+        match &self.kind {
+            FormatKind::W3c(w3c) => w3c.bare_unit(),
+            _ => self.bare_unit,
         }
+    }
+
+    /// Returns a reader of lines without a format header that certainly continue the same log.
+    pub(crate) fn without_header(&self, begin: &[u8]) -> Option<LogReader> {
+        let FormatKind::W3c(w3c) = &self.kind else {
+            return None;
+        };
+        let next = w3c.without_header(&sample_lines(begin))?;
+        Some(LogReader {
+            kind: FormatKind::W3c(next),
+            ..self.clone()
+        })
     }
 
     /// Passes the last entries to `sink`, and returns the number of truncated records.
@@ -351,6 +378,10 @@ impl LogReader {
             FormatKind::Postgresql(log) => log.end(sink),
             FormatKind::SlowLog(log) => {
                 log.end(sink);
+                0
+            }
+            FormatKind::Json(json) => {
+                json.end(sink);
                 0
             }
             _ => 0,

@@ -5,8 +5,9 @@
 //! A field extends to the literal text that follows it. If the field's value may contain that text,
 //! too, later occurrences are tried until all fields have valid values.
 //!
-//! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; nginx,
-//! ngx_http_log_module and the alphabetical index of variables.
+//! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; Jetty 12,
+//! CustomRequestLog; Undertow 2, AccessLogHandler; nginx, ngx_http_log_module,
+//! ngx_http_upstream_module and the alphabetical index of variables; Gunicorn 23, access_log_format.
 
 use super::combined::{is_escaped, method_and_target};
 use super::time_format::{TimeFormat, TimeParts};
@@ -60,6 +61,8 @@ enum PatternField {
     BytesOrThread,
     /// The durations of all upstream servers.
     UpstreamTime,
+    /// A value for each upstream server, separated by `, ` or ` : `.
+    UpstreamList,
 }
 
 /// A field and the literal text that terminates it.
@@ -111,12 +114,14 @@ impl Pattern {
                 rest = &rest[2..];
                 continue;
             }
+            let is_gunicorn = !is_nginx && rest.starts_with("%(");
             let field = match first {
+                '%' if is_gunicorn => Some(gunicorn(rest)?),
                 '%' if !is_nginx => Some(apache(rest, unit)?),
                 '$' if is_nginx => Some(nginx(rest)?),
                 _ => None,
             };
-            if let (false, Some((_, length))) = (is_nginx, &field) {
+            if let (false, Some((_, length))) = (is_nginx || is_gunicorn, &field) {
                 marks.add(&rest[..*length]);
             }
             match field {
@@ -272,6 +277,7 @@ impl Pattern {
                 | PatternField::Word
                 | PatternField::Number
                 | PatternField::Fraction
+                | PatternField::UpstreamList
                 | PatternField::Query => {}
                 PatternField::BytesOrThread => {
                     self.has_java_marks |= value.iter().any(u8::is_ascii_alphabetic);
@@ -288,7 +294,8 @@ impl Pattern {
                     (entry.time_s, entry.offset_s) = (Some(local - i64::from(offset)), offset);
                 }
                 PatternField::Epoch(scale) => {
-                    let time = (scaled(value, 1_000_000)? / scale / 1_000_000) as i64;
+                    let end = memchr::memchr(b'.', value).unwrap_or(value.len());
+                    let time = i64::try_from(number(&value[..end])? / scale).ok()?;
                     (entry.time_s, entry.offset_s) = (Some(time), self.zone.offset_at(time));
                 }
                 PatternField::Formatted(format) => {
@@ -394,12 +401,14 @@ impl Search<'_> {
         let mut from = 0;
         while let Some(at) = piece.terminator.find(&rest[from..]) {
             let end = from + at;
-            let is_within = piece.is_quoted && self.has_escapes && is_escaped(&rest[..end]);
+            let is_list = piece.field == PatternField::UpstreamList;
+            let is_within = (piece.is_quoted && self.has_escapes && is_escaped(&rest[..end]))
+                || (is_list && is_within_list(rest, end));
             if !is_within && self.go_on(index, begin, end) {
                 return true;
             }
-            let ends_word =
-                !(piece.is_quoted || self.has_blanks && is_free) && rest[..=end].contains(&b' ');
+            let can_go_on = piece.is_quoted || is_within || self.has_blanks && is_free;
+            let ends_word = !can_go_on && rest[..=end].contains(&b' ');
             if self.tries == 0 || ends_word {
                 return false;
             }
@@ -450,6 +459,7 @@ impl PatternField {
                 | PatternField::Target
                 | PatternField::Id
                 | PatternField::Agent
+                | PatternField::UpstreamList
         )
     }
 
@@ -484,7 +494,8 @@ impl PatternField {
             | PatternField::Method
             | PatternField::Target
             | PatternField::Id
-            | PatternField::Agent => None,
+            | PatternField::Agent
+            | PatternField::UpstreamList => None,
             PatternField::Clf => {
                 let inner = text.strip_prefix(b"[").unwrap_or(text);
                 clf(inner)?;
@@ -535,8 +546,14 @@ fn upstream_length(text: &[u8]) -> usize {
     }
 }
 
-/// Returns the sum of such times in s; returns `None` if there is none.
-fn upstream(value: &[u8]) -> Option<u64> {
+/// Returns true if the blank at `at` separates two values of a list.
+fn is_within_list(text: &[u8], at: usize) -> bool {
+    let before = &text[..at];
+    before.ends_with(b",") || before.ends_with(b" :") || text[at..].starts_with(b" : ")
+}
+
+/// Returns the sum of times in s, separated by `, ` or ` : `; returns `None` if there is none.
+pub fn upstream(value: &[u8]) -> Option<u64> {
     let is_separator = |b: &u8| matches!(b, b',' | b':' | b' ');
     let times = value
         .split(is_separator)
@@ -562,6 +579,9 @@ fn configured(format: &str) -> String {
         }
         return parts;
     }
+    if let Some(format) = text.strip_prefix("CustomLog").and_then(last_quoted) {
+        return configured(&format!("LogFormat \"{format}\""));
+    }
     let text = match text.strip_prefix("LogFormat").map(str::trim_start) {
         Some(rest) => {
             let rest = rest.strip_prefix('"').unwrap_or(rest);
@@ -570,6 +590,22 @@ fn configured(format: &str) -> String {
         None => format,
     };
     text.replace("\\\"", "\"").replace("\\t", "\t")
+}
+
+/// Returns the last text in quotation marks that contains a field, without its quotation marks.
+fn last_quoted(text: &str) -> Option<&str> {
+    let mut last = None;
+    let mut rest = text;
+    while let Some(begin) = rest.find('"') {
+        let inner = &rest[begin + 1..];
+        let mut ends = inner.match_indices('"').map(|(end, _)| end);
+        let end = ends.find(|end| !is_escaped(&inner.as_bytes()[..*end]))?;
+        if inner[..end].contains('%') {
+            last = Some(&inner[..end]);
+        }
+        rest = &inner[end + 1..];
+    }
+    last
 }
 
 /// Checks that a format contains a request and that adjacent fields can be separated.
@@ -626,6 +662,7 @@ impl JavaMarks {
             Some((_, rest)) => rest.split_once('}').unwrap_or((rest, "")),
             None => ("", field.trim_start_matches('%')),
         };
+        self.has_others |= undertow_name(name).is_some();
         let is_java_time = || matches!(format_of_time(name), Some(format) if !format.contains('%'));
         self.has_last_request |= field.starts_with("%>");
         match letter {
@@ -640,6 +677,39 @@ impl JavaMarks {
     fn are_certain(self) -> bool {
         self.has_others || (self.has_status && !self.has_last_request)
     }
+}
+
+/// Splits Undertow's `i,User-Agent` into the kind of the value and its name.
+fn undertow_name(name: &str) -> Option<(u8, &str)> {
+    let (kind, name) = name.split_once(',')?;
+    match kind.as_bytes() {
+        [kind] if b"iocqrst".contains(kind) => Some((*kind, name.trim_start())),
+        _ => None,
+    }
+}
+
+/// Parses one of Gunicorn's fields, such as `%(h)s`, at the beginning of `text`.
+///
+/// Returns the field and its length.
+fn gunicorn(text: &str) -> Result<(PatternField, usize), String> {
+    let error = || format!("{text:?} is not a field of Gunicorn's access_log_format");
+    let end = text.find(")s").ok_or_else(error)?;
+    let name = &text[2..end];
+    let field = match name {
+        "L" => duration(1_000_000_000, 1_000),
+        "D" => duration(1_000, 1_000),
+        "M" => duration(1_000_000, 1_000_000),
+        "T" => duration(1_000_000_000, 1_000_000_000),
+        "a" => PatternField::Agent,
+        "f" => PatternField::Text,
+        "p" => PatternField::Word,
+        "h" | "l" | "u" | "t" | "r" | "s" | "b" | "B" | "m" | "U" | "q" | "H" => {
+            apache(&format!("%{name}"), None)?.0
+        }
+        name if name.starts_with('{') => apache(&format!("%{name}"), None)?.0,
+        _ => return Err(error()),
+    };
+    Ok((field, end + 2))
 }
 
 /// Parses a `%` field at the beginning of `text`; returns the field and its length.
@@ -659,6 +729,14 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         at += end + 1;
     }
     let letter = bytes.get(at).copied().unwrap_or(b' ');
+    if let Some((letter, name)) = undertow_name(name) {
+        let field = match letter {
+            b't' => apache_time(name)?,
+            b'i' if name.eq_ignore_ascii_case("user-agent") => PatternField::Agent,
+            _ => PatternField::Text,
+        };
+        return Ok((field, at));
+    }
     // `%{X}^ti`, `%{X}^to` and `%^FB`.
     if letter == b'^' {
         let field = match bytes.get(at + 1..at + 3) {
@@ -704,6 +782,8 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
 
 /// Parses the time format of `%{…}t`.
 fn apache_time(format: &str) -> Result<PatternField, String> {
+    // In Jetty, a zone and a language can follow the format.
+    let format = format.split('|').next().unwrap_or(format);
     let Some(format) = format_of_time(format) else {
         return Ok(match without_moment(format) {
             "sec" => PatternField::Epoch(1),
@@ -778,6 +858,13 @@ fn nginx(text: &str) -> Result<(PatternField, usize), String> {
         | "opentelemetry_trace_id" => PatternField::Id,
         "request_time" => duration(1_000_000_000, 1_000_000),
         "upstream_response_time" => PatternField::UpstreamTime,
+        "upstream_addr"
+        | "upstream_status"
+        | "upstream_connect_time"
+        | "upstream_header_time"
+        | "upstream_response_length"
+        | "upstream_bytes_received"
+        | "upstream_bytes_sent" => PatternField::UpstreamList,
         "connection"
         | "connection_requests"
         | "connection_time"
@@ -944,6 +1031,11 @@ mod tests {
                 found(9_000, "GET /a", 200),
             ),
             (
+                r#"%{end:usec}t "%r" %>s %D"#,
+                r#"1760126436000123 "GET /a HTTP/1.1" 200 9"#,
+                found(9_000, "GET /a", 200),
+            ),
+            (
                 r#"%{sec}t.%{usec_frac}t "%r" %>s %D"#,
                 r#"1760126436.000123 "GET /a HTTP/1.1" 200 9"#,
                 found(9_000, "GET /a", 200),
@@ -987,6 +1079,13 @@ mod tests {
                 found(4_000_000, "GET /a?b", 200),
             ),
             (
+                "[$time_local] $upstream_addr $upstream_status $upstream_response_time $upstream_connect_time \
+                 $upstream_header_time $request_time \"$request\" $status",
+                "[10/Oct/2025:20:00:36 +0000] 10.0.0.1:80, unix:/x : [::1]:80 502, 200 : 200 0.010, 0.020 : 0.300 \
+                 0.001, 0.001 : - 0.001, 0.002 : 0.3 0.480 \"GET /a HTTP/1.1\" 200",
+                found(480_000_000, "GET /a", 200),
+            ),
+            (
                 "$msec $request_method $uri$is_args$args $status $request_time",
                 "1760126436.123 GET /a?b 200 0.004",
                 found(4_000_000, "GET /a?b", 200),
@@ -1004,6 +1103,47 @@ mod tests {
         let nginx = "log_format timed '$remote_addr - $remote_user [$time_local] '\n '\"$request\" $status $body_bytes_sent $request_time';";
         let line = line.replace(" 250", " 0.250");
         assert_eq!(read(nginx, &line).and_then(|f| f.1), Some(250_000_000));
+    }
+
+    #[test]
+    fn formats_of_other_servers_are_read() {
+        const T: Option<i64> = Some(1_760_126_436);
+        for (format, line, ns) in [
+            (
+                r#"%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %(L)s %({x-id}i)s %(p)s"#,
+                r#"::1 - - [10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 200 5 "-" "x" 0.480123 id <7>"#,
+                480_123_000,
+            ),
+            (
+                r#"%(t)s "%(r)s" %(s)s %(M)s"#,
+                r#"[10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 200 480"#,
+                480_000_000,
+            ),
+            (
+                r#"%(t)s "%(m)s %(U)s%(q)s" %(s)s %(D)s"#,
+                r#"[10/Oct/2025:13:00:36 -0700] "GET /a" 200 480123"#,
+                480_123_000,
+            ),
+            (
+                r#"%h %t "%r" %s %b "%{i,Referer}" "%{i,User-Agent}" %{o,X-Y} %D"#,
+                r#"::1 [10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 200 5 "-" "M x" - 480"#,
+                480_000,
+            ),
+            (
+                r#"%{client}a - %u %{dd/MMM/yyyy:HH:mm:ss ZZZ|GMT}t "%r" %s %O "%{User-Agent}i" %{ms}T"#,
+                r#"::1 - - 10/Oct/2025:20:00:36 +0000 "GET /a HTTP/1.1" 200 5 "x" 480"#,
+                480_000_000,
+            ),
+            (
+                r#"CustomLog "logs/access_log" "%t \"%r\" %>s %D" env=!x"#,
+                r#"[10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 200 480"#,
+                480_000,
+            ),
+        ] {
+            let expected = Some((T, Some(ns), "GET /a".to_string(), 200));
+            assert_eq!(read(format, line), expected, "{format}");
+        }
+        assert!(Pattern::new("%(r)s %(x)s", Zone::default(), None).is_err());
     }
 
     #[test]

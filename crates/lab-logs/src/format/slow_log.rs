@@ -68,6 +68,8 @@ pub struct SlowLog {
     is_zone_guessed: bool,
     /// True if an entry had a duration.
     has_durations: bool,
+    /// One statement in this many is logged; 0 if the log does not say so.
+    one_in: u64,
 }
 
 /// A kind of line that begins with `#`.
@@ -238,6 +240,8 @@ impl SlowLog {
                 .is_some_and(|code| code > 0)
         };
         self.event.is_failed |= code(b" Last_errno: ") || code(b" Errno: ");
+        let limit = value(line, b" Log_slow_rate_limit: ").and_then(number);
+        self.one_in = self.one_in.max(limit.unwrap_or(0));
     }
 
     fn statement(&mut self, line: &[u8]) -> LineKind {
@@ -361,8 +365,14 @@ impl SlowLog {
     /// Returns advice about settings that make the server log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let is_empty = !self.has_durations && !self.event.is_open;
-        let advice = is_empty.then_some(LogAdvice::NoSlowStatements);
-        advice.into_iter().collect()
+        let sampled = LogAdvice::SampledStatements {
+            one_in: self.one_in,
+        };
+        let advice = [
+            is_empty.then_some(LogAdvice::NoSlowStatements),
+            (self.one_in > 1).then_some(sampled),
+        ];
+        advice.into_iter().flatten().collect()
     }
 }
 

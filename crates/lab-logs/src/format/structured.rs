@@ -5,14 +5,16 @@
 
 use super::combined::method_and_target;
 use super::field_names::{
-    FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, meaning, sounds_like_duration,
+    FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, is_upstream_time, meaning,
+    sounds_like_duration,
 };
+use super::pattern::upstream;
 use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, offset, parse_written_duration};
 use foldhash::fast::RandomState;
 use lab_model::{FieldRole, LogAdvice, LogAssumption};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The maximum number of field names with cached meanings.
 const MAX_KNOWN: usize = 4_096;
@@ -20,6 +22,8 @@ const MAX_KNOWN: usize = 4_096;
 const MAX_PATH: usize = 128;
 /// The maximum number of names listed in a sentence.
 const MAX_LISTED: usize = 6;
+/// The maximum number of requests whose end may still follow.
+const MAX_BEGUN: usize = 10_000;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
 /// Added to the rank of a duration whose unit is given neither by its value nor by its name.
@@ -108,6 +112,8 @@ struct WrittenDuration {
     integer: Option<u64>,
     /// The unit that the value or the name implies, in ns.
     unit: Option<u64>,
+    /// True if the value contains its unit.
+    is_written: bool,
 }
 
 /// The fields of a line that were read so far.
@@ -129,6 +135,7 @@ struct Line {
     bytes: NumberSlot,
     marks: Marks,
     has_strange_time: bool,
+    has_strange_duration: bool,
 }
 
 /// Interprets fields by their names.
@@ -155,6 +162,17 @@ pub struct Structured {
     assumed_field: Option<String>,
     /// A field with times that cannot be parsed, and an example.
     strange_time: Option<(String, String)>,
+    /// A field with durations that cannot be parsed, and an example.
+    strange_duration: Option<(String, String)>,
+    /// The number of requests without a time, and without a duration, for this reason.
+    strange_times: u64,
+    strange_durations: u64,
+    /// The number of durations with a fraction in a log whose sample has none.
+    odd: u64,
+    /// True if durations are nginx's `$upstream_response_time`.
+    has_upstream_times: bool,
+    /// Requests whose end can be in a later line.
+    begun: BegunRequests,
     without_request: u64,
     without_time: u64,
     without_duration: u64,
@@ -195,7 +213,7 @@ impl Structured {
         line.duration = None;
         (line.status, line.bytes) = (NumberSlot::default(), NumberSlot::default());
         line.marks = Marks::default();
-        line.has_strange_time = false;
+        (line.has_strange_time, line.has_strange_duration) = (false, false);
     }
 
     /// Reads a field of the line.
@@ -258,11 +276,14 @@ impl Structured {
 
     fn put_duration(&mut self, rank: u16, path: &str, unit: Option<u64>, value: Scalar) -> bool {
         let Some((value, integer, written)) = duration_value(value) else {
+            self.note_strange_duration(path, value);
             return false;
         };
+        let is_written = written.is_some();
         let unit = written.or(unit);
-        // A field that the user named has rank 0.
-        let rank = if unit.is_some() || rank == 0 {
+        // A field that the user named has rank 0. The times of upstream servers are a part of the
+        // duration.
+        let rank = if (unit.is_some() && !is_upstream_time(path)) || rank == 0 {
             rank
         } else {
             rank + BARE
@@ -282,9 +303,27 @@ impl Structured {
                 value,
                 integer,
                 unit,
+                is_written,
             });
         }
         true
+    }
+
+    fn note_strange_duration(&mut self, path: &str, value: Scalar) {
+        const MISSING: [&str; 7] = ["", "-", "null", "none", "n/a", "nan", "undefined"];
+        let Scalar::Text(text) = value else {
+            return;
+        };
+        if MISSING
+            .iter()
+            .any(|word| text.trim().eq_ignore_ascii_case(word))
+        {
+            return;
+        }
+        self.line.has_strange_duration = true;
+        if self.strange_duration.is_none() {
+            self.strange_duration = Some((path.into(), crate::tally::name(text)));
+        }
     }
 
     fn put_time(&mut self, rank: u16, path: &str, value: Scalar) -> bool {
@@ -330,21 +369,34 @@ impl Structured {
     /// Returns the entry after all fields of a line were read; `None` if the line describes no
     /// request.
     pub fn finish(&mut self) -> Option<Entry<'_>> {
-        let line = &self.line;
-        let has_other =
-            !line.method.text.is_empty() || line.status.rank != NONE || line.duration.is_some();
-        let has_target = !line.target.text.is_empty() && has_other;
+        let line = &mut self.line;
+        let is_end = line.status.rank != NONE || line.duration.is_some();
+        let has_other = !line.method.text.is_empty() || is_end;
+        let mut has_target = !line.target.text.is_empty() && has_other;
         let has_request = line.request.text.contains([' ', '/']);
+        if is_end && let Some(begun) = self.begun.take(&line.id.text) {
+            // The line of the end may lack the request.
+            if !has_target && !has_request {
+                line.method.put(0, &begun.method);
+                line.target.put(0, &begun.target);
+                line.agent.put(NONE - 1, &begun.agent);
+                has_target = true;
+            }
+        }
         if !has_target && !has_request {
             self.without_request += 1;
             return None;
         }
-        self.requests += 1;
         let (time_s, offset_s) = self.time();
         let duration_ns = self.duration(time_s);
+        let line = &self.line;
+        self.requests += 1;
         self.without_duration += u64::from(duration_ns.is_none());
         self.without_time += u64::from(time_s.is_none());
-        let line = &self.line;
+        self.strange_times += u64::from(time_s.is_none() && line.has_strange_time);
+        self.strange_durations += u64::from(duration_ns.is_none() && line.has_strange_duration);
+        let field = line.duration.as_ref().map_or("", |d| &d.field);
+        self.has_upstream_times |= is_upstream_time(field);
         let mut method = line.method.text.as_bytes();
         let mut target = line.target.text.as_bytes();
         // nginx's $uri is the path after rewrites, and `path` can be a log file, so the request
@@ -361,7 +413,7 @@ impl Structured {
         } else if method.is_empty() {
             (method, target) = method_and_target(target);
         }
-        Some(Entry {
+        let entry = Entry {
             time_s,
             offset_s,
             duration_ns,
@@ -373,7 +425,39 @@ impl Structured {
             bytes: line.bytes.number,
             agent: line.agent.text.as_bytes(),
             id: line.id.text.as_bytes(),
-        })
+        };
+        if is_end || line.has_strange_duration || line.id.text.is_empty() {
+            return Some(entry);
+        }
+        // The request begins here, and a later line with the same ID can describe its end.
+        self.begun.put(&entry);
+        None
+    }
+
+    /// Returns a request whose end did not follow within the next lines.
+    pub fn unended(&mut self) -> Option<Begun> {
+        let begun = self.begun.oldest(MAX_BEGUN);
+        self.count_unended(begun)
+    }
+
+    /// Returns a request whose end did not follow at all.
+    pub fn last_unended(&mut self) -> Option<Begun> {
+        let begun = self.begun.oldest(0);
+        self.count_unended(begun)
+    }
+
+    fn count_unended(&mut self, begun: Option<Begun>) -> Option<Begun> {
+        if let Some(begun) = &begun {
+            self.requests += 1;
+            self.without_duration += 1;
+            self.without_time += u64::from(begun.time_s.is_none());
+        }
+        begun
+    }
+
+    /// Returns true if the last line is the beginning of a request.
+    pub fn has_begun(&self) -> bool {
+        !self.begun.requests.is_empty()
     }
 
     /// Returns the time of the line's request, and the clock's offset from UTC in seconds.
@@ -408,9 +492,12 @@ impl Structured {
     /// Returns the duration of the line, in ns.
     fn duration(&mut self, time_s: Option<i64>) -> Option<u64> {
         let duration = self.line.duration.as_ref()?;
+        let is_bare = duration.unit.or(self.unit).is_none();
         let is_fraction = duration.integer.is_none();
         if self.is_sampling {
             self.has_fraction |= is_fraction;
+        } else if is_bare && is_fraction && !self.has_fraction {
+            self.odd += 1;
         }
         let unit = match duration.unit.or(self.unit) {
             Some(unit) => unit,
@@ -528,6 +615,18 @@ impl Structured {
         self.assumed_field = None;
         (self.requests, self.without_request) = (0, 0);
         (self.without_duration, self.without_time) = (0, 0);
+        (self.strange_durations, self.strange_times) = (0, 0);
+        self.begun = BegunRequests::default();
+    }
+
+    /// Returns the unit of durations that contain no unit, in ns.
+    ///
+    /// The caller must have read a line with a duration. Returns `None` if the user gave the unit.
+    pub fn bare_unit(&self) -> Option<u64> {
+        let duration = self.line.duration.as_ref()?;
+        let is_bare = !duration.is_written && self.unit.is_none();
+        let producer = || self.producer().map_or(self.taken, |producer| producer.unit);
+        is_bare.then(|| duration.unit.unwrap_or_else(producer))
     }
 
     /// Returns the field and the unit of the durations, and their resolution in ns.
@@ -555,7 +654,11 @@ impl Structured {
             None if self.has_milliseconds(duration) => unit / 1000,
             None => 1_000.min(unit),
         };
-        let words = format!("{field}, in {}{reason}", unit_name(unit));
+        let words = if duration.is_written {
+            format!("{field}, with its unit")
+        } else {
+            format!("{field}, in {}{reason}", unit_name(unit))
+        };
         Some((words, step.max(1)))
     }
 
@@ -566,27 +669,50 @@ impl Structured {
 
     /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let mut assumptions = Vec::new();
+        if let Some((field, example)) = &self.strange_duration
+            && self.strange_durations > 0
+        {
+            assumptions.push(LogAssumption::UnparsedDurations {
+                field: crate::tally::name(field),
+                example: example.clone(),
+                requests: self.strange_durations,
+            });
+        }
         let Some(field) = &self.assumed_field else {
-            return Vec::new();
+            return assumptions;
         };
         let field = format!("the field {}", crate::tally::name(field));
-        let assumption = if self.check.is_contradicted() {
+        let assumption = if self.check.is_often(self.odd) {
+            LogAssumption::MixedForms {
+                place: field,
+                unit_ns: self.taken,
+            }
+        } else if self.check.is_contradicted() {
             doubted_unit(&field, self.taken)
         } else if self.possible.len() == 1 {
-            return Vec::new();
+            return assumptions;
         } else {
             assumed_unit(&field, self.taken, &self.possible)
         };
-        vec![assumption]
+        assumptions.push(assumption);
+        assumptions
     }
 
     /// Returns advice about data in the lines that cannot be parsed or is skipped.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
-        if self.requests > 0 && self.without_duration == self.requests {
+        if self.has_upstream_times {
+            advice.push(LogAdvice::UpstreamTimes);
+        }
+        if self.requests > 0
+            && self.without_duration == self.requests
+            && self.strange_durations == 0
+        {
             advice.push(self.missing(FieldRole::Duration));
         }
-        if self.requests > 0 && self.without_time == self.requests {
+        let has_no_time = self.requests > 0 && self.without_time == self.requests;
+        if has_no_time || self.strange_times > 0 {
             advice.push(match &self.strange_time {
                 Some((field, example)) => LogAdvice::TimesUnparsed {
                     field: crate::tally::name(field),
@@ -620,6 +746,77 @@ impl Structured {
             role,
             candidates: candidates.iter().map(|c| crate::tally::name(c)).collect(),
         }
+    }
+}
+
+/// A request whose end may be in a later line.
+#[derive(Clone, Debug, Default)]
+pub struct Begun {
+    time_s: Option<i64>,
+    offset_s: i32,
+    method: String,
+    target: String,
+    agent: String,
+    id: String,
+}
+
+impl Begun {
+    /// Returns the entry of a request without an end.
+    pub fn entry(&self) -> Entry<'_> {
+        Entry {
+            time_s: self.time_s,
+            offset_s: self.offset_s,
+            method: self.method.as_bytes(),
+            target: self.target.as_bytes(),
+            agent: self.agent.as_bytes(),
+            id: self.id.as_bytes(),
+            ..Entry::default()
+        }
+    }
+}
+
+/// The requests whose end may be in a later line, oldest first.
+///
+/// Fastify and structlog write a line when a request begins, and another one when it ends.
+#[derive(Clone, Debug, Default)]
+struct BegunRequests {
+    /// The number of each request in the order of their beginnings, by ID.
+    numbers: HashMap<String, u64, RandomState>,
+    requests: BTreeMap<u64, Begun>,
+    next: u64,
+}
+
+impl BegunRequests {
+    fn put(&mut self, entry: &Entry) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let begun = Begun {
+            time_s: entry.time_s,
+            offset_s: entry.offset_s,
+            method: text(entry.method),
+            target: text(entry.target),
+            agent: text(entry.agent),
+            id: text(entry.id),
+        };
+        self.numbers.insert(begun.id.clone(), self.next);
+        self.requests.insert(self.next, begun);
+        self.next += 1;
+    }
+
+    fn take(&mut self, id: &str) -> Option<Begun> {
+        let number = self.numbers.remove(id)?;
+        self.requests.remove(&number)
+    }
+
+    /// Removes and returns the oldest request if there are more than `max`.
+    fn oldest(&mut self, max: usize) -> Option<Begun> {
+        if self.requests.len() <= max {
+            return None;
+        }
+        let (number, begun) = self.requests.pop_first()?;
+        if self.numbers.get(&begun.id) == Some(&number) {
+            self.numbers.remove(&begun.id);
+        }
+        Some(begun)
     }
 }
 
@@ -658,10 +855,19 @@ fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
                 let number: f64 = text.parse().ok()?;
                 return (number < 1e18).then_some((number, None, None));
             }
+            if let Some(ns) = upstream(text.as_bytes()).filter(|_| is_list(text)) {
+                return Some((ns as f64 / 1e9, None, None));
+            }
             let ns = parse_written_duration(text)?;
             Some((ns as f64, Some(ns), Some(1)))
         }
     }
+}
+
+/// Returns true for a value of each upstream server, such as `0.010, 0.020 : -`.
+fn is_list(text: &str) -> bool {
+    let is_part = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b':' | b' ' | b'-');
+    text.contains([',', ' ']) && text.bytes().all(is_part)
 }
 
 /// Parses a time from a field.
@@ -670,6 +876,9 @@ fn written_time(value: Scalar) -> Option<WrittenTime> {
         Scalar::Integer(n) => epoch(n as f64, i128::from(n)),
         Scalar::Float(f) => epoch(f, f as i128),
         Scalar::Text(text) => {
+            // Tomcat's JsonAccessLogValve writes the brackets of the common log format.
+            let text = text.strip_prefix('[').unwrap_or(text);
+            let text = text.strip_suffix(']').unwrap_or(text);
             let bytes = text.as_bytes();
             if let Some((seconds, offset_s)) = iso(bytes) {
                 let ns = i128::from(seconds) * 1_000_000_000 + fraction_ns(&bytes[19..]);

@@ -16,6 +16,8 @@ const MIN_DURATIONS: usize = 10;
 /// Proxies and clients give up earlier.
 const MAX_MEDIAN_NS: f64 = 30e9;
 const MAX_P90_NS: f64 = 300e9;
+/// The factor between the medians of two halves of a log that suggests a change of the unit.
+const MIN_UNIT_CHANGE: f64 = 200.0;
 /// The minimum plausible 90th percentile of a server's durations, in ns.
 const MIN_P90_NS: f64 = 2e3;
 /// The maximum plausible average number of concurrent requests in one log.
@@ -83,6 +85,10 @@ impl UnitEvidence {
         if self.durations.len() < MIN_DURATIONS {
             return units.to_vec();
         }
+        if let Some(halves) = self.different_halves() {
+            let fits = |unit: &&u64| halves.iter().any(|half| half.is_plausible(**unit));
+            return units.iter().filter(fits).copied().collect();
+        }
         let left = self.likely(units);
         if let Some(unit) = self.unit_between_times().filter(|unit| left.contains(unit)) {
             return vec![unit];
@@ -94,6 +100,31 @@ impl UnitEvidence {
         } else {
             left
         }
+    }
+
+    /// Returns the first and the second half of the log if their durations differ as if the unit had
+    /// changed in between, and if a unit is plausible for one of them.
+    fn different_halves(&self) -> Option<[UnitEvidence; 2]> {
+        let (first, second) = self.durations.split_at(self.durations.len() / 2);
+        let halves = [first, second].map(|durations| UnitEvidence {
+            durations: durations.to_vec(),
+            between: Vec::new(),
+            has_fraction: durations.iter().any(|(d, _)| d.fract() != 0.0),
+        });
+        let [first, second] = halves.each_ref().map(UnitEvidence::median);
+        let is_other = first.max(second) > first.min(second) * MIN_UNIT_CHANGE;
+        let is_sure = first.min(second) > 0.0 && self.durations.len() >= 2 * MIN_DURATIONS;
+        let is_plausible = || {
+            let any = |half: &UnitEvidence| UNITS.iter().any(|unit| half.is_plausible(*unit));
+            halves.iter().all(any)
+        };
+        (is_other && is_sure && is_plausible()).then_some(halves)
+    }
+
+    fn median(&self) -> f64 {
+        let mut sorted: Vec<f64> = self.durations.iter().map(|(d, _)| *d).collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
     }
 
     /// Returns the units in which the durations are plausible for a server, however few there are.
@@ -189,6 +220,11 @@ impl UnitCheck {
         self.very_long += u64::from(ns > MAX_P90_NS as u64);
     }
 
+    /// Returns true if this many of the durations are more than an exception.
+    pub fn is_often(&self, durations: u64) -> bool {
+        durations >= MIN_DURATIONS as u64 && durations * 1_000 > self.all
+    }
+
     /// Returns true if the durations of the whole log are implausible for a server.
     pub fn is_contradicted(&self) -> bool {
         self.all >= MIN_DURATIONS as u64
@@ -241,6 +277,15 @@ mod tests {
         // Nothing fits, or there is too little evidence: all units remain.
         assert_eq!(possible(1e18), UNITS);
         assert_eq!(evidence(&[480.0; 3], 60.0).possible(&UNITS), UNITS);
+    }
+
+    #[test]
+    fn a_change_of_the_unit_leaves_both_units() {
+        let values = |first: f64, second: f64| [[first; 20], [second; 20]].concat();
+        let possible = |first, second| evidence(&values(first, second), 60.0).possible(&UNITS);
+        assert_eq!(possible(480.5, 0.48), [1_000_000, 1_000_000_000]);
+        assert_eq!(possible(480.5, 12.5), [1_000_000]);
+        assert_eq!(possible(480.5, 0.0), [1_000_000]);
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub struct W3c {
     fields: Vec<W3cField>,
     /// The unit of durations in ns, if the producer is known.
     known_unit: Option<u64>,
+    /// True if `known_unit` follows from the form of the durations, not from the producer.
+    is_unit_by_form: bool,
+    /// True if durations of the sample have a fraction.
+    has_fraction: bool,
     possible: Vec<u64>,
     check: UnitCheck,
     has_assumed: bool,
@@ -89,11 +93,19 @@ impl W3c {
             }
         }
         (self.fields, self.known_unit) = (sampled.fields, sampled.known_unit);
+        self.is_unit_by_form = sampled.is_unit_by_form && self.known_unit.is_some();
+        self.has_fraction = evidence.has_fraction();
         // Seconds with a fraction follow the W3C draft; IIS writes whole ms.
-        if evidence.has_fraction() && self.known_unit.is_none() {
-            self.known_unit = Some(S);
+        if self.has_fraction && self.known_unit.is_none() {
+            (self.known_unit, self.is_unit_by_form) = (Some(S), true);
         }
         self.possible = evidence.possible(&[MS, S]);
+    }
+
+    /// Returns the unit of durations that contain no unit, in ns; `None` if the user gave it.
+    pub fn bare_unit(&self) -> Option<u64> {
+        let is_bare = self.unit.is_none() && self.fields.contains(&W3cField::Duration);
+        is_bare.then(|| self.known_unit.unwrap_or(self.possible[0]))
     }
 
     /// Continues the log whose previous file `before` has read, if `lines` have the same fields.
@@ -104,24 +116,33 @@ impl W3c {
         if self.fields == before.fields || is_sure {
             let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
             self.day = before.day.filter(is_next);
-            if self.known_unit.is_none() && self.possible.len() > 1 {
+            // A unit that followed from fractions does not apply to whole numbers.
+            let is_other_form = before.is_unit_by_form && before.has_fraction && !self.has_fraction;
+            if self.known_unit.is_none() && self.possible.len() > 1 && !is_other_form {
                 self.known_unit = before.known_unit;
+                self.is_unit_by_form = before.is_unit_by_form;
+                self.has_fraction = before.has_fraction;
                 self.possible.clone_from(&before.possible);
             }
         }
     }
 
-    /// Returns true if most lines have this parser's fields.
+    /// Returns a parser of lines that have this parser's fields but no `#Fields:` line.
     ///
-    /// The day only carries over if the lines begin when the previous ones ended.
-    pub fn fits(&mut self, lines: &[&[u8]], is_sure: bool) -> bool {
-        let mut sampled = self.clone();
-        let fitting = lines.iter().filter(|line| sampled.parse(line).is_some());
-        let fits = fitting.count() * 2 > lines.len();
-        if fits && !is_sure {
-            self.day = self.day.filter(|day| self.is_next_hour(*day, lines));
+    /// Returns `None` if most lines do not have these fields.
+    pub fn without_header(&self, lines: &[&[u8]]) -> Option<W3c> {
+        let mut next = self.clone();
+        let fitting = lines.iter().filter(|line| next.parse(line).is_some());
+        if fitting.count() * 2 <= lines.len() {
+            return None;
         }
-        fits
+        next = W3c {
+            fields: self.fields.clone(),
+            known_unit: self.known_unit.filter(|_| !self.is_unit_by_form),
+            ..W3c::new(self.zone.clone(), self.unit)
+        };
+        next.sample(lines);
+        Some(next)
     }
 
     /// Returns true if the first line is within an hour of the last time of the day.
@@ -444,7 +465,8 @@ mod tests {
         };
         let duration_after = |value: &str, software: &[u8]| duration_of("20", value, software);
         let (in_ms, in_s) = (Some(20_000_000), Some(20_000_000_000));
-        assert_eq!(duration_after("0.020", b""), (in_s, true));
+        // Whole numbers after fractions can be in another unit.
+        assert_eq!(duration_after("0.020", b""), (in_ms, false));
         assert_eq!(duration_after("2000", b""), (in_ms, true));
         assert_eq!(duration_after("20", b""), (in_ms, false));
         let iis = b"#Software: Microsoft Internet Information Services 10.0";

@@ -39,6 +39,18 @@ fn assumptions() -> Vec<LogAssumption> {
             place: "%D".into(),
             unit_ns: 1_000,
         },
+        LogAssumption::DurationField {
+            place: "field 2 after the agent".into(),
+        },
+        LogAssumption::MixedForms {
+            place: "rt".into(),
+            unit_ns: 1_000_000_000,
+        },
+        LogAssumption::UnparsedDurations {
+            field: "elapsed".into(),
+            example: "1 fortnight".into(),
+            requests: 20,
+        },
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
@@ -61,6 +73,17 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::NoDurationInFormat,
         LogAdvice::NoDateInFormat,
         LogAdvice::UpstreamTimes,
+        LogAdvice::UnitsDiffer {
+            before: "access.log.1".into(),
+            before_ns: 1_000_000,
+            after: "access.log".into(),
+            after_ns: 1_000_000_000,
+        },
+        LogAdvice::FilesMissing {
+            log: "access.log".into(),
+            numbers: "2, 4 to 6".into(),
+        },
+        LogAdvice::SampledStatements { one_in: 100 },
         LogAdvice::TimesInUtc,
         LogAdvice::ZoneRead {
             word: "EET".into(),
