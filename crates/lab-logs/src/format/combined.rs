@@ -7,8 +7,8 @@
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
-use super::pattern::upstream;
 use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
+use super::upstream::{is_list, sum_ns};
 use crate::entry::Entry;
 use crate::read::MAX_LINE;
 use crate::registers::{self, Baseline, RegisterWidth, leading_number};
@@ -400,13 +400,7 @@ fn go_duration(value: &[u8]) -> Option<u64> {
 
 /// Returns the sum of nginx's `$upstream_response_time` for multiple servers, in ns.
 fn list_sum(value: &[u8]) -> Option<u64> {
-    is_list(value).then(|| upstream(value))?
-}
-
-/// Returns true for values separated by `, ` or ` : `, such as `0.010, 0.020 : -`.
-fn is_list(value: &[u8]) -> bool {
-    let is_part = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b':' | b' ' | b'-');
-    value.contains(&b' ') && value.iter().all(is_part)
+    is_list(value).then(|| sum_ns(value))?
 }
 
 fn unquoted(value: &[u8]) -> &[u8] {
@@ -670,7 +664,7 @@ struct WrittenDuration {
 
 fn written(value: &[u8]) -> Option<WrittenDuration> {
     if is_list(value) {
-        let ns = upstream(value)?;
+        let ns = sum_ns(value)?;
         return Some(WrittenDuration {
             number: ns as f64 / 1e9,
             decimals: decimals(value) as u32,

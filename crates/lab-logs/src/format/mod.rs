@@ -21,6 +21,7 @@ mod slow_log;
 mod structured;
 mod time_format;
 mod units;
+mod upstream;
 mod w3c;
 
 use crate::entry::{Entry, LineKind};

@@ -12,6 +12,7 @@
 use super::combined::{is_escaped, method_and_target};
 use super::time_format::{TimeFormat, TimeParts};
 use super::units::{UnitCheck, assumed_unit, doubted_unit};
+use super::upstream::{is_within_list, list_length, sum_ns};
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
 use lab_model::{LogAdvice, LogAssumption};
@@ -333,7 +334,7 @@ impl Pattern {
                     }
                 }
                 PatternField::Duration { .. } => {}
-                PatternField::UpstreamTime => upstream_ns = upstream(value),
+                PatternField::UpstreamTime => upstream_ns = sum_ns(value),
             }
         }
         if let Some(request) = request {
@@ -524,43 +525,10 @@ impl PatternField {
                 let is_part =
                     |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b' ' | b':' | b'-');
                 let length = text.iter().take_while(|b| is_part(b)).count();
-                Some(text[..length].trim_ascii_end().len()).map(|n| upstream_length(&text[..n]))
+                Some(text[..length].trim_ascii_end().len()).map(|n| list_length(&text[..n]))
             }
         }
     }
-}
-
-/// Returns the length of times separated by `, ` or ` : `; a single blank ends them.
-fn upstream_length(text: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        let word = text[at..]
-            .iter()
-            .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
-            .count();
-        let separators = [&b", "[..], b" : "];
-        match separators.iter().find(|s| text[at + word..].starts_with(s)) {
-            Some(separator) if word > 0 => at += word + separator.len(),
-            _ => return at + word,
-        }
-    }
-}
-
-/// Returns true if the blank at `at` separates two values of a list.
-fn is_within_list(text: &[u8], at: usize) -> bool {
-    let before = &text[..at];
-    before.ends_with(b",") || before.ends_with(b" :") || text[at..].starts_with(b" : ")
-}
-
-/// Returns the sum of times in s, separated by `, ` or ` : `; returns `None` if there is none.
-pub fn upstream(value: &[u8]) -> Option<u64> {
-    let is_separator = |b: &u8| matches!(b, b',' | b':' | b' ');
-    let times = value
-        .split(is_separator)
-        .filter_map(|word| scaled(word, 1_000_000_000));
-    times.fold(None, |sum: Option<u64>, ns| {
-        Some(sum.unwrap_or(0).saturating_add(ns))
-    })
 }
 
 /// Extracts a format from a line of the configuration, where it is in quotation marks.

@@ -8,8 +8,8 @@ use super::field_names::{
     FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, is_upstream_time, meaning,
     sounds_like_duration,
 };
-use super::pattern::upstream;
 use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
+use super::upstream::{is_list, sum_ns};
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, offset, parse_written_duration};
 use foldhash::fast::RandomState;
@@ -855,19 +855,13 @@ fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
                 let number: f64 = text.parse().ok()?;
                 return (number < 1e18).then_some((number, None, None));
             }
-            if let Some(ns) = upstream(text.as_bytes()).filter(|_| is_list(text)) {
+            if let Some(ns) = sum_ns(text.as_bytes()).filter(|_| is_list(text.as_bytes())) {
                 return Some((ns as f64 / 1e9, None, None));
             }
             let ns = parse_written_duration(text)?;
             Some((ns as f64, Some(ns), Some(1)))
         }
     }
-}
-
-/// Returns true for a value of each upstream server, such as `0.010, 0.020 : -`.
-fn is_list(text: &str) -> bool {
-    let is_part = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b':' | b' ' | b'-');
-    text.contains([',', ' ']) && text.bytes().all(is_part)
 }
 
 /// Parses a time from a field.
