@@ -228,11 +228,11 @@ def test_each_file_has_its_own_unit(tmp_path: Path, name: str) -> None:
         "combined": (day(11, ["480123", "95123"]), day(12, ["0.480", "0.005"])),
         "json": (day(11, ["480000000", "95000000"], JSON_LINE), day(12, ["480.5", "95.5"], JSON_LINE)),
         "w3c": (W3C_HEAD + day(11, ["0.480", "0.095"], W3C_LINE), W3C_HEAD + day(12, ["4800", "9500"], W3C_LINE)),
-        "w3c without a header": (W3C_HEAD + day(11, ["0.480", "0.095"], W3C_LINE), day(12, ["48000", "95000"], W3C_LINE)),
+        "w3c without a header": (W3C_HEAD + day(11, ["0.480", "0.095"], W3C_LINE), day(12, ["4800", "9500"], W3C_LINE)),
     }[name]
     values = {"combined": [480_123_000, 95_123_000, 480_000_000, 5_000_000], "json": [480_000_000, 95_000_000, 480_500_000, 95_500_000],
               "w3c": [480_000_000, 95_000_000, 4_800_000_000, 9_500_000_000],
-              "w3c without a header": [480_000_000, 95_000_000, 48_000_000_000, 95_000_000_000]}[name]
+              "w3c without a header": [480_000_000, 95_000_000, 4_800_000_000, 9_500_000_000]}[name]
     log = write_files(tmp_path, {"access.log.1": older, "access.log": newer})
     read = Read(tmp_path, log, ("--rotated",))
     [page] = read.pages.values()

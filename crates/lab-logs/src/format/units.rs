@@ -87,7 +87,12 @@ impl UnitEvidence {
         }
         if let Some(halves) = self.different_halves() {
             let fits = |unit: &&u64| halves.iter().any(|half| half.is_plausible(**unit));
-            return units.iter().filter(fits).copied().collect();
+            let both: Vec<u64> = units.iter().filter(fits).copied().collect();
+            return if both.is_empty() {
+                units.to_vec()
+            } else {
+                both
+            };
         }
         let left = self.likely(units);
         if let Some(unit) = self.unit_between_times().filter(|unit| left.contains(unit)) {
@@ -286,6 +291,9 @@ mod tests {
         assert_eq!(possible(480.5, 0.48), [1_000_000, 1_000_000_000]);
         assert_eq!(possible(480.5, 12.5), [1_000_000]);
         assert_eq!(possible(480.5, 0.0), [1_000_000]);
+        // No unit fits.
+        let evidence = evidence(&values(4e9, 1e6), 60.0);
+        assert_eq!(evidence.possible(&[1_000_000_000]), [1_000_000_000]);
     }
 
     #[test]
