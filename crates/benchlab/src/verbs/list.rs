@@ -9,7 +9,7 @@ use crate::output::{hanging_indent, say, widest};
 use crate::verbs::{experiment, project, run_files, runs_folder};
 use lab_bench::build::present;
 use lab_model::audit::State;
-use lab_model::{Content, Run};
+use lab_model::{Content, Run, Selector};
 use lab_plan::{Case, Experiment, Project, Subject, Toolchain, Toolchains};
 use std::path::Path;
 use std::process::ExitCode;
@@ -83,7 +83,29 @@ fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
             show_subject(experiment, toolchains, subject, width)?;
         }
     }
+    show_fixtures(experiment, toolchains)?;
     selections(experiment)
+}
+
+/// Prints each fixture with the selector of its state.
+fn show_fixtures(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
+    if experiment.fixtures.is_empty() {
+        return Ok(());
+    }
+    say!("\nfixtures");
+    let fixtures = experiment.fixtures.iter();
+    let width = widest(fixtures.clone().map(|fixture| &*fixture.model.name));
+    for fixture in fixtures {
+        let text = match &fixture.model.selector {
+            Some(Selector::Subject) => "a state for the turns of each subject".to_owned(),
+            Some(Selector::Factor(name)) => format!("a state for each value of {name}"),
+            None => "one state".to_owned(),
+        };
+        let lead = format!("  {:<width$}  ", fixture.model.name);
+        say!("{}", hanging_indent(&lead, &text));
+        show_missing(toolchains, &fixture.program, width)?;
+    }
+    Ok(())
 }
 
 /// Returns the parameters of a case that `--set` accepts: names and values.
@@ -143,7 +165,13 @@ fn show_subject(
         "{}",
         hanging_indent(&format!("  {:<width$}  ", s.name), &text)
     );
-    for toolchain in missing(toolchains, subject) {
+    show_missing(toolchains, subject, width)?;
+    Ok(())
+}
+
+/// Prints the toolchains that a program needs and this machine lacks.
+fn show_missing(toolchains: &Toolchains, program: &Subject, width: usize) -> Result<(), Exit> {
+    for toolchain in missing(toolchains, program) {
         let text = format!("missing: {} ({})", toolchain.title, toolchain.how());
         say!("{}", hanging_indent(&format!("  {:<width$}  ", ""), &text));
     }

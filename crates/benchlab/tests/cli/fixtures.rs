@@ -250,6 +250,24 @@ fn a_fixture_is_not_started_where_no_subject_selects_a_state() {
 }
 
 #[test]
+fn an_experiment_lists_its_fixtures() {
+    for (fixtures, text) in [
+        (
+            Fixtures::by_subject(&[]),
+            "a state for the turns of each subject",
+        ),
+        (
+            Fixtures::by_color(&[], "needs = [\"rare\"]\n"),
+            "a state for each value of color\n        missing: Rare compiler",
+        ),
+    ] {
+        let list = fixtures.project.call(&["list", "t", "--full"]);
+        let text = format!("\nfixtures\n  host  {text}");
+        assert!(list.expect(0).stdout.contains(&text), "{}", list.stdout);
+    }
+}
+
+#[test]
 fn values_of_a_fixture_are_arguments_of_open() {
     let fixtures = Fixtures::by_color(&[], "");
     fixtures.project.run(&[]).expect(0);
