@@ -7,12 +7,12 @@ use clap::{Args, Subcommand};
 /// `benchlab new`
 #[derive(Args)]
 pub struct NewArgs {
-    /// What to create
+    /// The kind of thing to create
     #[command(subcommand)]
     pub what: New,
 }
 
-/// What `benchlab new` creates.
+/// The things that `benchlab new` creates.
 #[derive(Subcommand)]
 pub enum New {
     /// Create an experiment with a subject per language that works at once
