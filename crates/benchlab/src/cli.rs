@@ -14,6 +14,7 @@ use lab_document::{FORMATS, Format, format};
 use lab_load::IpFamily;
 use lab_many::launcher::{self, Launcher};
 use lab_model::{Stage, TargetKind};
+use lab_stats::bisection::BisectedMetric;
 use lab_stats::load::threshold::Threshold;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub enum Verb {
     Run(Box<RunArgs>),
     /// Measure commands or revisions in turns and report which is faster
     Compare(Box<CompareArgs>),
+    /// Find the commits that changed a command's time
+    Bisect(Box<BisectArgs>),
     /// Show the differences between two runs of the same kind
     Diff(DiffArgs),
     /// Load an HTTP server to measure its capacity and response times, or compare servers in turns
@@ -272,6 +275,7 @@ pub struct Measuring {
     after_help = "Examples:\n  benchlab compare 'sort a.txt' './mysort a.txt'\n  \
                         benchlab compare --sweep size=1,10,100 --prepare 'rm -f out' 'prog {size} out'\n  \
                         benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
+                        benchlab compare --rev v1.4..HEAD --setup make -- ./prog x\n  \
                         benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
 \nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
 )]
@@ -283,7 +287,8 @@ pub struct CompareArgs {
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<String>,
     /// Run the command in this revision, in a separate worktree; `.` is the working tree as it is. Specify at
-    /// least two; the first one is the baseline
+    /// least two, of which the first one is the baseline, or a range A..B: all commits from A to B are measured, and those
+    /// that changed the time are named
     #[arg(long, value_name = "REVISION")]
     pub rev: Vec<String>,
     /// Make this many builds of each revision, in directories with names of random length. Blocks take turns
@@ -369,6 +374,92 @@ pub struct CompareArgs {
     pub title: Option<String>,
     #[command(flatten)]
     pub measuring: Measuring,
+}
+
+/// `benchlab bisect`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab bisect --good v1.4 --bad HEAD --setup 'cargo build --release' -- target/release/prog x\n  \
+                  benchlab bisect --good v1.4 --bad HEAD --setup make --metric cpu './prog x > /dev/null'\n  \
+                  benchlab bisect --good v1.4 --bad HEAD --setup make --dry-run ./prog\n\n\
+                  Each commit takes turns with both ends of its range until it is decided. Commits that do not build or run are \
+                  skipped.\nThe results are saved in runs/<time>-<name>.bisect; `benchlab resume` continues after Ctrl-C, and \
+                  `benchlab report` shows them again.\nExit codes: 0 answered, 4 inconclusive."
+)]
+pub struct BisectArgs {
+    /// The command, as you would type it into a shell
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+    /// The words of the command, which is run without a shell
+    #[arg(last = true, value_name = "WORD", conflicts_with = "command")]
+    pub words: Vec<String>,
+    /// A commit before the change
+    #[arg(long, value_name = "REVISION")]
+    pub good: String,
+    /// A commit after the change
+    #[arg(long, value_name = "REVISION")]
+    pub bad: String,
+    /// Build a commit with this command, in its own worktree. A commit for which it fails is skipped
+    #[arg(long, short, value_name = "COMMAND")]
+    pub setup: Option<String>,
+    /// Run this before every process, untimed
+    #[arg(long, short, value_name = "COMMAND")]
+    pub prepare: Option<String>,
+    /// Run this for each commit after it was measured
+    #[arg(long, short, value_name = "COMMAND")]
+    pub cleanup: Option<String>,
+    /// The file that the command reads from its standard input [default: /dev/null]
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// The compared metric. CPU time scatters less than wall time if other programs are running
+    #[arg(long, default_value = "wall", value_name = "METRIC")]
+    pub metric: MetricName,
+    /// Ignore changes by less than this percentage. If the ends differ by less than three times as much, changes
+    /// down to a third of their difference are searched for
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
+    pub margin: f64,
+    /// Time limit for measuring each commit, such as 5m; most need far less
+    #[arg(long = "for", default_value = "10m", value_name = "TIME", value_parser = time)]
+    pub budget: Duration,
+    /// Kill a process that takes longer than this; its commit is skipped
+    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
+    pub time_limit: Duration,
+    /// Only build and run the good commit, and print how many measurements a bisection needs and how long it takes
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also write a report; the file extension selects the format (.txt .md .csv .json .xml .xlsx .html; a
+    /// directory gets .svg plots)
+    #[arg(long, value_name = "FILE")]
+    pub export: Vec<PathBuf>,
+    /// The name of what is measured [default: the command's program]
+    #[arg(long = "as", value_name = "NAME")]
+    pub title: Option<String>,
+    #[command(flatten)]
+    pub measuring: Measuring,
+}
+
+/// The value of `--metric`.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum MetricName {
+    /// Wall time
+    Wall,
+    /// CPU time
+    Cpu,
+    /// Instructions, if the processor's counters are available
+    Instructions,
+    /// Peak memory
+    Memory,
+}
+
+impl From<MetricName> for BisectedMetric {
+    fn from(name: MetricName) -> BisectedMetric {
+        match name {
+            MetricName::Wall => BisectedMetric::Wall,
+            MetricName::Cpu => BisectedMetric::Cpu,
+            MetricName::Instructions => BisectedMetric::Instructions,
+            MetricName::Memory => BisectedMetric::Memory,
+        }
+    }
 }
 
 /// `benchlab diff`
@@ -683,7 +774,7 @@ pub struct BuildArgs {
 #[derive(Args)]
 #[command(after_help = "Example:\n  benchlab resume runs/20261121-093000-sql.lab")]
 pub struct ResumeArgs {
-    /// The run file
+    /// The run file, or the directory of a bisection
     pub file: PathBuf,
     /// Time limit for measuring, including earlier blocks [default: as planned]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
@@ -733,7 +824,7 @@ pub struct ResumedLoadArgs {
                         benchlab report RUN.lab --format csv | head\n  benchlab report NEW.lab --with old.lab"
 )]
 pub struct ReportArgs {
-    /// The run file
+    /// The run file, or the directory of a bisection
     pub file: PathBuf,
     /// Exclude these agents from all results: the requests that they sent for a load, or the blocks that they
     /// measured for an experiment. The report mentions this

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The exit code and message of a command that failed.
 
-use lab_bench::BenchError;
+use lab_bench::{BenchError, WorktreeError};
+use lab_bisect::FileError;
 use lab_load::JobError;
 use lab_logs::LogsError;
 use lab_logs::gates::GateOutcome;
@@ -112,5 +113,23 @@ impl From<StartError> for Exit {
 impl From<BenchError> for Exit {
     fn from(e: BenchError) -> Exit {
         Exit::failed(e)
+    }
+}
+
+impl From<WorktreeError> for Exit {
+    fn from(e: WorktreeError) -> Exit {
+        match e {
+            WorktreeError::Interrupted => Exit::interrupted("stopped"),
+            e => Exit::wrong(e),
+        }
+    }
+}
+
+impl From<FileError> for Exit {
+    fn from(e: FileError) -> Exit {
+        match e {
+            FileError::Io(..) => Exit::failed(e),
+            FileError::Invalid(..) => Exit::wrong(e),
+        }
     }
 }

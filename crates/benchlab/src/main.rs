@@ -47,6 +47,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),
         Verb::Compare(args) => verbs::compare::compare(&cli, args),
+        Verb::Bisect(args) => verbs::bisect::bisect(&cli, args),
         Verb::Diff(args) => verbs::diff::diff(args),
         Verb::Load(args) => verbs::load::load(&cli, args),
         Verb::Profile(args) => verbs::profile::profile(&cli, args),

@@ -19,6 +19,7 @@ mod subject;
 mod targets;
 
 pub use batches::BatchWorkload;
+pub use build::commits::{CommitRange, commit_range, commit_stat, parent_count};
 pub use build::fingerprint::fingerprint;
 pub use build::install::install;
 pub use build::worktree::{Commit, Revision, WorktreeError, Worktrees, commit_of};
@@ -28,7 +29,7 @@ pub use commands::starter::{Ended, StartRequest, Starter};
 pub use driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 pub use driver::executor::{Executor, LocalExecutor, OnProgress, missing_block};
 pub use driver::machine::{HostWatch, Machine, ThisMachine};
-pub use driver::session::{BenchError, Session};
+pub use driver::session::{BenchError, Session, StopRule};
 pub use driver::workload::{Done, Opening, StepError, Turn, TurnResult, Workload};
 pub use explain::{CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer};
 pub use fixture::process::{Checked, FixturePlace, check_states};

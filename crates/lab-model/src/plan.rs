@@ -80,6 +80,10 @@ pub struct Commands {
     pub expected_statuses: Vec<i32>,
     /// The cores for the commands; `None` lets the pilot decide.
     pub cores: Option<Cores>,
+    /// The first line of each commit's message, in the order of the subjects, if the command runs in all commits of a
+    /// range; empty otherwise.
+    #[serde(default)]
+    pub commit_messages: Vec<String>,
 }
 
 impl Commands {

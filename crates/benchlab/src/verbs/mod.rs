@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod audit;
+pub mod bisect;
 pub mod build;
 pub mod compare;
 pub mod diff;

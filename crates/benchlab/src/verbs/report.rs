@@ -4,6 +4,7 @@
 use crate::cli::{Color, DisplayArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::output::to_stdout;
+use lab_bisect::BisectionFile;
 use lab_document::Section;
 use lab_document::format::terminal::section as terminal_section;
 use lab_document::format::xml;
@@ -15,6 +16,9 @@ use std::process::ExitCode;
 
 /// Shows a run.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
+    if let Some(file) = BisectionFile::find(&args.file) {
+        return bisection(args, &file);
+    }
     let others = args
         .with
         .iter()
@@ -45,6 +49,24 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
             _ => render(&document, args.format, terminal),
         }
     })?;
+    deliver(rendered, args.format, args.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a bisection.
+fn bisection(args: &ReportArgs, file: &BisectionFile) -> Result<ExitCode, Exit> {
+    if !args.without.is_empty() || !args.with.is_empty() {
+        return Err(Exit::wrong(
+            "--with and --without are for runs, and this is a bisection: leave them out",
+        ));
+    }
+    let bisection = file.load()?;
+    let document = lab_bisect::document(&bisection, &file.folder().display().to_string());
+    let terminal = Terminal {
+        full: args.full || args.output.is_some(),
+        ..terminal(args.color)
+    };
+    let rendered = render(&document, args.format, terminal)?;
     deliver(rendered, args.format, args.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -92,7 +114,7 @@ pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
 }
 
 /// Prints the result on standard output.
-fn print_answer(document: &Document) -> Result<(), Exit> {
+pub fn print_answer(document: &Document) -> Result<(), Exit> {
     match render(document, format::terminal::FORMAT, terminal(Color::Auto))? {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         _ => unreachable!("the terminal's form is one text"),

@@ -10,20 +10,33 @@ use crate::prepared::{Prepared, prepare};
 use crate::services;
 use crate::verbs::load;
 use crate::verbs::run::{self, Measurers};
-use crate::verbs::{compare, project_of_run};
+use crate::verbs::{bisect, compare, project_of_run};
 use clap::Parser;
 use lab_bench::{fingerprint, interrupt};
+use lab_bisect::BisectionFile;
 use lab_model::{Content, Ending, Plan, Subject};
 use lab_plan::Experiment;
 use lab_store::RunWriter;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// The time limit of `--budget none` for a measurement of a bisection.
+const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// Continues a run.
 ///
 /// # Errors
 /// Returns an error if the run is complete or has no plan, or if its subjects have changed.
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
+    if let Some(file) = BisectionFile::find(&args.file) {
+        only_for_loads(&args.load)?;
+        let budget = args
+            .budget
+            .as_ref()
+            .map(|Budget(budget)| budget.unwrap_or(NO_LIMIT));
+        return bisect::resume(&file, budget);
+    }
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;
     // Drop the blocks, because they keep the file open.

@@ -773,9 +773,12 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
     let command = ["--rev", "HEAD~1", "--rev", "HEAD", "--", "./prog"];
     place.compare(&[&rest[..], &command].concat()).expect(3);
     let run = place.0.load();
-    let (fast, slow) = (plan_subject(&run, "HEAD~1").1, plan_subject(&run, "HEAD").1);
+    let subjects = &run.plan().expect("a plan").subjects;
+    let (fast, slow) = (&subjects[0], &subjects[1]);
     let revision = |s: &Subject| s.command.as_ref().unwrap().revision.clone().unwrap();
     assert!(revision(fast) != revision(slow) && revision(slow).len() == 40);
+    // HEAD moves, so the subjects are named by their commits.
+    assert!(revision(fast).starts_with(&fast.name) && revision(slow).starts_with(&slow.name));
     let folders = place.lines("log");
     assert_eq!(folders.len(), 2, "one setup in each: {folders:?}");
     assert!(folders[0] != folders[1] && folders[0].len() == folders[1].len());

@@ -4,6 +4,7 @@
 mod audit;
 mod audit_names;
 mod bad_input;
+mod bisect;
 mod builds;
 mod calls;
 mod compare;

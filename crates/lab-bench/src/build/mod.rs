@@ -3,6 +3,7 @@
 //!
 //! Subjects in different languages are built concurrently.
 
+pub(crate) mod commits;
 pub(crate) mod fingerprint;
 pub(crate) mod install;
 pub(crate) mod worktree;

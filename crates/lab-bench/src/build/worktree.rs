@@ -16,6 +16,9 @@ use std::process::{Command, Stdio};
 /// The name of the current working tree, which is not a commit.
 const WORKING_TREE: &str = ".";
 
+/// The maximum number of worktrees that are added one by one and have names of one length.
+const MAX_ADDED: usize = 26 * 26 * 26;
+
 /// The names of builds' directories are padded by less than this length.
 const MAX_PADDING: u64 = 64;
 
@@ -29,6 +32,8 @@ pub struct Worktrees {
     top: PathBuf,
     /// Worktrees that are registered in git, or may be if git was interrupted.
     created: Vec<PathBuf>,
+    /// The number of worktrees that were added with [`Worktrees::add_commit`].
+    added: usize,
     scratch: Scratch,
 }
 
@@ -79,6 +84,17 @@ pub enum WorktreeError {
     /// git cannot check out the revision. Contains the revision and git's error message.
     #[error("git cannot check out revision `{0}`: {1}")]
     Refused(String, String),
+    /// A commit is required.
+    #[error("`{0}` is the working tree: specify a commit, such as HEAD")]
+    NotACommit(String),
+    /// A range has no commits.
+    #[error("`{0}` and `{1}` are the same commit, so there is nothing between them")]
+    SameCommit(String, String),
+    /// The start of a range does not lead to its end.
+    #[error(
+        "`{0}` is not an ancestor of `{1}`; `git merge-base {0} {1}` shows the last commit that both have in common"
+    )]
+    NotAnAncestor(String, String),
     /// The user requested a stop.
     #[error("stopped before checking out the revisions")]
     Interrupted,
@@ -152,6 +168,7 @@ impl Worktrees {
             revisions: Vec::new(),
             top,
             created: Vec::new(),
+            added: 0,
             scratch: scratch.map_err(|e| WorktreeError::Place(parent.into(), e))?,
         };
         worktrees.forget_abandoned();
@@ -162,6 +179,32 @@ impl Worktrees {
             worktrees.revisions.push(revision);
         }
         Ok(worktrees)
+    }
+
+    /// Prepares worktrees that are added one by one with [`Worktrees::add_commit`].
+    pub fn on_demand(folder: &Path) -> Result<Worktrees, WorktreeError> {
+        Worktrees::new_in(&std::env::temp_dir(), folder, &[])
+    }
+
+    /// Checks out a commit and returns the counterpart of `folder`, a directory of the repository.
+    pub fn add_commit(&mut self, folder: &Path, commit: &Commit) -> Result<PathBuf, WorktreeError> {
+        let (_, prefix) = repository(folder)?;
+        // All names have the same length.
+        let name = name(self.added, MAX_ADDED);
+        self.added += 1;
+        let revision = self.check_out(&name, &commit.short, Some(commit.clone()), &prefix)?;
+        Ok(revision.folder)
+    }
+
+    /// Removes the worktree that contains a directory, if it is one of these.
+    pub fn release(&mut self, folder: &Path) {
+        let is_inside = |place: &PathBuf| folder.starts_with(place);
+        if let Some(index) = self.created.iter().position(is_inside) {
+            let place = self.created.swap_remove(index);
+            self.remove(&place);
+            // Files that git does not know may be left.
+            let _ = std::fs::remove_dir_all(&place);
+        }
     }
 
     /// Returns the revisions in their given order.
@@ -258,7 +301,7 @@ pub fn commit_of(folder: &Path) -> Option<String> {
 }
 
 /// Returns the root of the working tree that contains a directory, and the directory's path relative to the root.
-fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
+pub(super) fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
     let ask = |option| match answer(git(folder).args(["rev-parse", option])) {
         Ok(line) => Ok(path(line.strip_suffix(b"\n").unwrap_or(&line)).to_path_buf()),
         Err(GitFault::Refused(message)) => Err(WorktreeError::NoRepository(folder.into(), message)),
@@ -268,7 +311,7 @@ fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
 }
 
 /// Returns the commit of a revision, or `None` for the current working tree.
-fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
+pub(super) fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     if written == WORKING_TREE {
         return Ok(None);
     }
@@ -305,7 +348,7 @@ fn name(index: usize, count: usize) -> String {
 }
 
 /// The reason why git produced no output.
-enum GitFault {
+pub(super) enum GitFault {
     /// git failed with this message.
     Refused(String),
     /// git did not run or was interrupted.
@@ -316,7 +359,7 @@ enum GitFault {
 /// programs that the repository names.
 ///
 /// Hooks set such environment variables (githooks(5), `git rev-parse --local-env-vars`).
-fn git(folder: &Path) -> Command {
+pub(super) fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     for variable in [
         "GIT_DIR",
@@ -339,7 +382,7 @@ fn git(folder: &Path) -> Command {
 }
 
 /// Runs git and returns its output.
-fn answer(git: &mut Command) -> Result<Vec<u8>, GitFault> {
+pub(super) fn answer(git: &mut Command) -> Result<Vec<u8>, GitFault> {
     let output = git.output().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => GitFault::Other(WorktreeError::NoGit),
         _ => GitFault::Refused(e.to_string()),
@@ -360,7 +403,7 @@ fn path(bytes: &[u8]) -> &Path {
 }
 
 /// Replaces control characters, because text from a repository could move a terminal's cursor.
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ")
 }
 

@@ -54,7 +54,11 @@ pub struct Session<'a> {
     plan: &'a Plan,
     context: RunContext<'a>,
     executor: Box<dyn Executor + 'a>,
+    stop: Box<StopRule<'a>>,
 }
+
+/// Decides from a run's complete blocks whether the run may end, and why.
+pub type StopRule<'a> = dyn Fn(&Run) -> Option<Ending> + 'a;
 
 impl<'a> Session<'a> {
     /// Creates a session that measures the missing blocks on this machine.
@@ -83,7 +87,14 @@ impl<'a> Session<'a> {
             plan,
             context: RunContext::new(plan, writer, run),
             executor,
+            stop: Box::new(lab_stats::stop),
         }
+    }
+
+    /// Replaces the rule that ends the run, which by default is [`lab_stats::stop`].
+    pub fn until(mut self, stop: Box<StopRule<'a>>) -> Session<'a> {
+        self.stop = stop;
+        self
     }
 
     /// Measures until the run is conclusive or is stopped. The run file is complete when this returns.
@@ -145,7 +156,7 @@ impl<'a> Session<'a> {
     fn ending(&mut self, spent_ns: u64) -> Result<Option<Ending>, StoreError> {
         let (plan, run) = (self.plan, &mut self.context.run);
         let complete = run.complete_blocks().count() as u32;
-        let by_figures = lab_stats::stop(run);
+        let by_figures = (self.stop)(run);
         let is_noted = run.looks.contains(&complete);
         let sets = run.replicate_count() as u32;
         if !self.context.has_participants() {

@@ -4,6 +4,7 @@
 mod answers;
 mod caveats;
 pub mod changes;
+pub mod commit_steps;
 mod exclusions;
 mod gates;
 mod places;

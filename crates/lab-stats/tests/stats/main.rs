@@ -7,6 +7,7 @@ mod behaviour;
 mod best;
 mod between;
 mod bias;
+mod bisection;
 mod builds;
 mod deciding;
 mod documents;

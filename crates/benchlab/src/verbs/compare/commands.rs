@@ -7,8 +7,11 @@ use crate::exports::exports;
 use crate::gate::gate;
 use crate::measuring;
 use crate::options::sweeps;
+use crate::verbs::compare::revision_names::range;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
-use lab_bench::{CommandWorkload, LocalExecutor, fingerprint, interrupt, unix_seconds};
+use lab_bench::{
+    CommandWorkload, LocalExecutor, commit_range, fingerprint, interrupt, unix_seconds,
+};
 use lab_document::Format;
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
@@ -18,7 +21,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// The minimum duration of a block; it is longer if the maximum number of blocks would not fill the run's time.
-const BLOCK: Duration = Duration::from_millis(400);
+pub const BLOCK: Duration = Duration::from_millis(400);
 
 /// The maximum number of blocks of a run: the block of the last interim analysis.
 const MAX_BLOCKS: u32 = 80;
@@ -163,13 +166,28 @@ fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Compari
                 CommandCores::One => Cores::One,
                 CommandCores::All => Cores::All,
             }),
+            commit_messages: commit_messages(args)?,
         },
         measure: measure_settings(args),
         seed: measuring::seed(args.measuring.seed),
     })
 }
 
-fn input(file: &Path) -> Result<String, Exit> {
+/// Returns the messages of the commits of `--rev A..B`; empty without a range.
+fn commit_messages(args: &CompareArgs) -> Result<Vec<String>, Exit> {
+    let Some((first, last)) = args.rev.iter().find_map(|revision| range(revision)) else {
+        return Ok(Vec::new());
+    };
+    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let commits = commit_range(&folder, first, last)?.commits.into_iter();
+    Ok(commits.map(|commit| commit.subject).collect())
+}
+
+/// Returns the absolute path of the file of `--input`.
+///
+/// # Errors
+/// Returns an error if it is not a file.
+pub fn input(file: &Path) -> Result<String, Exit> {
     let error = |reason: String| Exit::wrong(format!("--input {}: {reason}", file.display()));
     let path: PathBuf = file.canonicalize().map_err(|e| error(e.to_string()))?;
     if path.is_file() {

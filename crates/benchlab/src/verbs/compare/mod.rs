@@ -2,9 +2,11 @@
 //! `benchlab compare`: measures commands or revisions in turns.
 
 mod commands;
+mod revision_names;
 mod revisions;
 
-pub use commands::{carry_out, measure, new_run_file, plan};
+pub use commands::{BLOCK, carry_out, input, measure, new_run_file, plan};
+pub use revision_names::is_relative;
 pub use revisions::check_out;
 
 use crate::cli::{Cli, CompareArgs};

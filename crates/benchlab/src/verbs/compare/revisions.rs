@@ -2,12 +2,14 @@
 //! Compares one command in multiple revisions, each in a separate worktree.
 
 use super::commands::{check_name_count, compare_in_turns};
+use super::revision_names::{is_relative, range};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::measuring;
-use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
+use lab_bench::{Revision, Worktrees, commit_range, interrupt};
 use lab_plan::{CommandWords, GivenCommand};
 use std::collections::HashSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Compares revisions. Their worktrees are removed before this function returns.
@@ -22,23 +24,21 @@ pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
     let words = command_words(args)?;
     check_builds(args)?;
-    check_name_count(args, args.rev.len())?;
     interrupt::watch().map_err(Exit::failed)?;
     let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let written = expanded(&folder, &args.rev)?;
+    check_name_count(args, written.len())?;
     let seed = measuring::seed(args.measuring.seed);
     let builds = args.builds.unwrap_or(1) as usize;
-    let worktrees =
-        Worktrees::of_builds(&folder, &args.rev, builds, seed).map_err(|e| match e {
-            WorktreeError::Interrupted => Exit::interrupted("stopped"),
-            e => Exit::wrong(e),
-        })?;
-    let distinct: HashSet<&String> = args.rev.iter().collect();
-    let are_distinct = distinct.len() == args.rev.len();
+    let worktrees = Worktrees::of_builds(&folder, &written, builds, seed)?;
+    let names: Vec<String> = worktrees.revisions().iter().map(name).collect();
+    let distinct: HashSet<&String> = names.iter().collect();
+    let are_distinct = distinct.len() == names.len();
     let command = |(i, revision): (usize, &Revision)| GivenCommand {
         words: words.clone(),
         name: match args.name.get(i) {
             Some(name) => Some(name.clone()),
-            None => are_distinct.then(|| revision.written.clone()),
+            None => are_distinct.then(|| names[i].clone()),
         },
         folder: revision.folder.clone(),
         revision: revision.commit.as_ref().map(|commit| commit.id.clone()),
@@ -47,6 +47,34 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
     let commands = worktrees.revisions().iter().enumerate().map(command);
     let commands = commands.collect();
     Ok((worktrees, commands))
+}
+
+/// Replaces each range `A..B` by its commits in their order, starting with A.
+fn expanded(folder: &Path, revisions: &[String]) -> Result<Vec<String>, Exit> {
+    let mut expanded = Vec::new();
+    for revision in revisions {
+        let Some((first, last)) = range(revision) else {
+            expanded.push(revision.clone());
+            continue;
+        };
+        if revisions.len() > 1 {
+            return Err(Exit::wrong(format!(
+                "--rev {revision}: a range cannot be combined with other revisions"
+            )));
+        }
+        let range = commit_range(folder, first, last)?;
+        expanded.extend(range.commits.into_iter().map(|commit| commit.id));
+    }
+    Ok(expanded)
+}
+
+/// Returns the name of a revision: its commit if the user's name for it is relative to HEAD, because a history keeps the
+/// name, and HEAD moves.
+fn name(revision: &Revision) -> String {
+    match &revision.commit {
+        Some(commit) if is_relative(&revision.written) => commit.short.clone(),
+        _ => revision.written.clone(),
+    }
 }
 
 /// Checks the options of `--builds`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Commands, each of which starts a new process for every run.
 
+mod commit_steps;
 mod estimate;
 
 use super::work_kind::{DocumentParts, WorkKind};
@@ -9,6 +10,7 @@ use crate::parts::measured::Measured;
 use crate::parts::respect::Respect;
 use crate::parts::scope::{PointGroup, Scope};
 use crate::parts::{charts, costs, findings, method, sentence, table};
+use crate::wording;
 use lab_document::chart::file_name;
 use lab_document::say::{self, count};
 use lab_document::{
@@ -98,13 +100,24 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
             .map(|group| runs(scope, group)),
     );
     sections.push(costs::section(scope));
+    let is_range = !commands.commit_messages.is_empty();
+    let steps = is_range.then(|| commit_steps::steps(scope));
     DocumentParts {
-        table: answer_table(scope),
+        headline: steps.as_ref().map_or_else(String::new, |steps| {
+            wording::commit_steps::answer(scope, steps)
+        }),
+        table: if is_range {
+            commit_steps::table(scope)
+        } else {
+            answer_table(scope)
+        },
         chart: charts::answer(std::slice::from_ref(scope), &Metric::WALL),
-        findings: findings(scope),
+        findings: match &steps {
+            Some(steps) => commit_steps::findings(scope, steps),
+            None => findings(scope),
+        },
         sections,
         method: method(scope, commands),
-        ..DocumentParts::default()
     }
 }
 

@@ -178,6 +178,7 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
         },
         seed: 7,
         work: Work::Commands(Commands {
+            commit_messages: Vec::new(),
             cores: Some(Cores::One),
             ..Commands::default()
         }),

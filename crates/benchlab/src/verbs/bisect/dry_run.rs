@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Predicts how many measurements a bisection needs and how long it takes.
+
+use super::commits_measured::{plan, run_once, setup};
+use crate::exit::Exit;
+use crate::output::to_stdout;
+use crate::verbs::compare::BLOCK;
+use lab_bench::{Commit, Worktrees};
+use lab_bisect::Bisection;
+use lab_document::say;
+use lab_stats::bisection::{LOOKS, MAX_BLOCKS, most_probes};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The number of processes in a block with one mirrored pair of three commits.
+const PROCESSES: f64 = 6.0;
+
+/// Builds and runs the good commit once, and prints the prediction.
+pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
+    let request = &bisection.request;
+    let good = &bisection.commits[0];
+    let folder = Path::new(&request.folder);
+    let mut worktrees = Worktrees::on_demand(folder)?;
+    let commit = Commit {
+        id: good.id.clone(),
+        short: good.short.clone(),
+        subject: good.subject.clone(),
+    };
+    let began = Instant::now();
+    let folder = worktrees.add_commit(folder, &commit)?;
+    let limit = Duration::from_nanos(request.time_limit_ns);
+    let once = |program: &[String]| match run_once(program, &folder, limit)? {
+        Ok(ended) => Ok(ended),
+        Err(message) => Err(Exit::failed(format!(
+            "the good commit {} cannot be measured; choose another one: {message}",
+            good.short
+        ))),
+    };
+    if let Some(program) = setup(request)? {
+        once(&program)?;
+    }
+    let build_s = began.elapsed().as_secs_f64();
+    let plan = plan(request, None, &[("A", "/", None)])?;
+    let ended = once(&plan.subjects[0].program)?;
+    let run_s = ended.wall_ns as f64 / 1e9;
+    drop(worktrees);
+
+    let commits = bisection.commits.len() - 1;
+    let probes = most_probes(commits);
+    // Both ends, all probes, and the change again.
+    let measurements = f64::from(probes) + 2.0;
+    let builds = f64::from(probes) + 2.0;
+    let block_s = BLOCK.as_secs_f64().max(PROCESSES * run_s);
+    let budget_s = request.budget_ns as f64 / 1e9;
+    let least_s = f64::from(LOOKS[0]) * block_s;
+    let most_s = (f64::from(MAX_BLOCKS) * block_s).min(budget_s).max(least_s);
+    let text = format!(
+        "At most {} measurements find one change among {}: {} if it is large, up to {} if it is small.\n\n\
+         commits to measure   {} between {} and {}\n\
+         other measurements   both ends first, and the change again\n\
+         builds               {builds}, each about {}\n\
+         a run                {}\n\
+         a measurement        {} to {}; it ends as soon as it is decided\n\n\
+         Each further change, and each commit that does not build, adds to it.\n",
+        measurements,
+        say::count(commits, "commit"),
+        duration(builds * build_s + measurements * least_s),
+        duration(builds * build_s + measurements * most_s),
+        probes,
+        request.good,
+        request.bad,
+        duration(build_s),
+        say::time(ended.wall_ns),
+        duration(least_s),
+        duration(most_s),
+    );
+    to_stdout(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Formats a duration for people: `8 s`, `12 min`, `1 h 40 min`.
+fn duration(seconds: f64) -> String {
+    match seconds.ceil() as u64 {
+        s @ ..120 => format!("{s} s"),
+        s @ ..7200 => format!("{} min", s.div_ceil(60)),
+        s => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A bisection: the request, the commits and all results so far.
+
+use lab_stats::bisection::{
+    BisectedMetric, BisectionSearch, Ends, FoundChange, Judgment, LogInterval, NextStep, Segment,
+    error_parts, least_change,
+};
+use serde::{Deserialize, Serialize};
+
+/// A bisection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bisection {
+    /// The request.
+    pub request: BisectionRequest,
+    /// The version of benchlab that started the bisection.
+    pub lab_version: String,
+    /// The start time, in seconds since 1970.
+    pub started_unix_s: f64,
+    /// A description of the machine.
+    pub host: String,
+    /// The commits in their order. The first one is the good one, and the last one the bad one.
+    pub commits: Vec<BisectionCommit>,
+    /// The results so far, in chronological order.
+    pub steps: Vec<BisectionStep>,
+}
+
+/// The request of a bisection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BisectionRequest {
+    /// The name of what is measured, such as the program's name.
+    pub name: String,
+    /// The absolute path of the directory in the repository in which the command runs.
+    pub folder: String,
+    /// The good revision, as written by the user.
+    pub good: String,
+    /// The bad revision, as written by the user.
+    pub bad: String,
+    /// The command.
+    pub command: CommandText,
+    /// The command that builds a commit.
+    pub setup: Option<String>,
+    /// The command that runs before each process.
+    pub prepare: Option<String>,
+    /// The command that runs after the last process of a measurement.
+    pub cleanup: Option<String>,
+    /// The file for standard input.
+    pub input: Option<String>,
+    /// The compared metric.
+    pub metric: BisectedMetric,
+    /// The smallest relative change that is searched for, unless the ends differ by less than three times as much.
+    pub margin: f64,
+    /// The allowed probability of a wrong answer.
+    pub alpha: f64,
+    /// The maximum time of each measurement, in ns.
+    pub budget_ns: u64,
+    /// The maximum time of one process, in ns.
+    pub time_limit_ns: u64,
+    /// How often a disturbed block is repeated.
+    pub redo: u32,
+    /// The seed of the order of turns.
+    pub seed: u64,
+}
+
+/// A command, as the user gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandText {
+    /// A line for a shell.
+    Line(String),
+    /// A program and its arguments.
+    Words(Vec<String>),
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BisectionCommit {
+    /// The full hash.
+    pub id: String,
+    /// A unique prefix of the hash.
+    pub short: String,
+    /// The first line of the message.
+    pub subject: String,
+}
+
+/// A result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+pub enum BisectionStep {
+    /// Both ends were compared.
+    Ends(EndsResult),
+    /// A commit was compared with both ends of its range.
+    Probe(ProbeResult),
+    /// A commit cannot be measured.
+    Skipped(SkippedCommit),
+    /// A change that was found was measured again.
+    Confirmed(StepConfirmation),
+}
+
+/// The result of comparing both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndsResult {
+    /// The number of blocks.
+    pub blocks: u32,
+    /// The judgment.
+    pub judgment: Ends,
+    /// The logarithm of the ratio of the bad commit's value to the good one's.
+    pub log_ratio: LogInterval,
+}
+
+/// The result of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeResult {
+    /// The first commit of the range, as an index into the commits.
+    pub low: usize,
+    /// The last commit of the range.
+    pub high: usize,
+    /// The commit between them.
+    pub at: usize,
+    /// The number of blocks.
+    pub blocks: u32,
+    /// The judgment.
+    pub judgment: Judgment,
+}
+
+/// A commit that cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedCommit {
+    /// The commit, as an index.
+    pub commit: usize,
+    /// The stage that failed: `setup`, or the command itself.
+    pub kind: String,
+    /// The error, followed by the last lines that the command wrote.
+    pub message: String,
+}
+
+/// A change that was measured again, with new data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepConfirmation {
+    /// The commit before the change.
+    pub low: usize,
+    /// The commit after the change.
+    pub high: usize,
+    /// The number of blocks.
+    pub blocks: u32,
+    /// The ratio of the values after and before the change, or `None` if a commit could not be measured again.
+    pub ratio: Option<ConfirmedRatio>,
+    /// The lines of `git show --stat`. Empty if the change is due to one of multiple commits.
+    pub stat: Vec<String>,
+    /// The number of parents of the commit: more than one for a merge.
+    pub parents: usize,
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConfirmedRatio {
+    /// The estimate.
+    pub estimate: f64,
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+    /// The confidence level.
+    pub level: f64,
+}
+
+/// The next measurement of a bisection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NextMeasurement {
+    /// Compare both ends.
+    Ends {
+        /// The allowed error.
+        alpha: f64,
+    },
+    /// Compare a commit with both ends of its range.
+    Probe {
+        /// The range.
+        segment: Segment,
+        /// The commit.
+        at: usize,
+        /// The allowed error.
+        alpha: f64,
+        /// The smallest change that is searched for, as a logarithm.
+        least: f64,
+    },
+    /// Measure a change again.
+    Confirm(FoundChange),
+    /// The bisection is complete.
+    Done,
+}
+
+impl Bisection {
+    /// Returns the result of comparing both ends, if they were.
+    pub fn ends(&self) -> Option<&EndsResult> {
+        self.steps.iter().rev().find_map(|step| match step {
+            BisectionStep::Ends(ends) => Some(ends),
+            _ => None,
+        })
+    }
+
+    /// Returns all probes, in chronological order.
+    pub fn probes(&self) -> impl Iterator<Item = &ProbeResult> {
+        self.steps.iter().filter_map(|step| match step {
+            BisectionStep::Probe(probe) => Some(probe),
+            _ => None,
+        })
+    }
+
+    /// Returns the commits that cannot be measured, in chronological order.
+    pub fn skipped(&self) -> impl Iterator<Item = &SkippedCommit> {
+        self.steps.iter().filter_map(|step| match step {
+            BisectionStep::Skipped(skipped) => Some(skipped),
+            _ => None,
+        })
+    }
+
+    /// Returns the confirmations of changes, in the order of commits.
+    pub fn confirmed(&self) -> Vec<&StepConfirmation> {
+        let confirmed = self.steps.iter().filter_map(|step| match step {
+            BisectionStep::Confirmed(confirmation) => Some(confirmation),
+            _ => None,
+        });
+        let mut confirmed: Vec<_> = confirmed.collect();
+        confirmed.sort_by_key(|c| c.low);
+        confirmed
+    }
+
+    /// Replays the search. Returns `None` if the ends are not known to differ.
+    ///
+    /// The search does not depend on when a probe was measured: a probe is found by its range.
+    pub fn search(&self) -> Option<BisectionSearch> {
+        self.ends().filter(|ends| ends.judgment == Ends::Differ)?;
+        let last = self.commits.len() - 1;
+        let (_, alpha) = error_parts(last, self.request.alpha);
+        let mut search = BisectionSearch::new(last, alpha);
+        while let NextStep::Probe { segment, at, .. } = search.next_step() {
+            if self.skipped().any(|skipped| skipped.commit == at) {
+                search.skip(at);
+                continue;
+            }
+            let is_same =
+                |p: &&ProbeResult| (p.low, p.high, p.at) == (segment.low, segment.high, at);
+            match self.probes().filter(is_same).last() {
+                Some(probe) => search.judged(&probe.judgment),
+                None => break,
+            }
+        }
+        Some(search)
+    }
+
+    /// Returns the next measurement.
+    pub fn next(&self) -> NextMeasurement {
+        let (ends_alpha, _) = error_parts(self.commits.len() - 1, self.request.alpha);
+        let Some(ends) = self.ends() else {
+            return NextMeasurement::Ends { alpha: ends_alpha };
+        };
+        let Some(search) = self.search() else {
+            return NextMeasurement::Done;
+        };
+        if let NextStep::Probe { segment, at, alpha } = search.next_step() {
+            let least = least_change(ends.log_ratio.estimate, self.request.margin);
+            return NextMeasurement::Probe {
+                segment,
+                at,
+                alpha,
+                least,
+            };
+        }
+        let confirmed = self.confirmed();
+        let is_confirmed = |found: &FoundChange| {
+            confirmed
+                .iter()
+                .any(|c| (c.low, c.high) == (found.low, found.high))
+        };
+        match search
+            .found()
+            .into_iter()
+            .find(|found| !is_confirmed(found))
+        {
+            Some(found) => NextMeasurement::Confirm(found),
+            None => NextMeasurement::Done,
+        }
+    }
+
+    /// Returns true if a measurement ended before it was decided, so that more time may decide it.
+    pub fn has_open(&self) -> bool {
+        let ends = self.ends().is_some_and(|ends| ends.judgment == Ends::Open);
+        ends || self.probes().any(|probe| !probe.judgment.is_decided())
+    }
+
+    /// Forgets inconclusive measurements, so that they continue.
+    pub fn reopen(&mut self) {
+        self.steps.retain(|step| match step {
+            BisectionStep::Ends(ends) => ends.judgment != Ends::Open,
+            BisectionStep::Probe(probe) => probe.judgment.is_decided(),
+            BisectionStep::Skipped(_) | BisectionStep::Confirmed(_) => true,
+        });
+    }
+
+    /// Checks that all indexes are valid, because a file may have been edited.
+    pub fn is_sound(&self) -> bool {
+        let commits = self.commits.len();
+        let holds = |step: &BisectionStep| match step {
+            BisectionStep::Ends(_) => true,
+            BisectionStep::Probe(p) => p.low < p.at && p.at < p.high && p.high < commits,
+            BisectionStep::Skipped(s) => s.commit < commits,
+            BisectionStep::Confirmed(c) => c.low < c.high && c.high < commits,
+        };
+        commits >= 2 && self.steps.iter().all(holds)
+    }
+}

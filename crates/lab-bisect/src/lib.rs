@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bisections: what was asked, which commits were measured with which result, and the report.
+//!
+//! A [`Bisection`] is the content of a file. It holds all results, so the search is replayed from it after an
+//! interruption ([`Bisection::search`]), and its report needs nothing else. `lab-stats` decides which commit is next
+//! and when a probe is decided; `benchlab` checks out, builds and measures.
+
+mod bisection;
+mod file;
+mod report;
+pub mod wording;
+
+pub use bisection::{
+    Bisection, BisectionCommit, BisectionRequest, BisectionStep, CommandText, ConfirmedRatio,
+    EndsResult, NextMeasurement, ProbeResult, SkippedCommit, StepConfirmation,
+};
+pub use file::{BisectionFile, FileError};
+pub use report::document;

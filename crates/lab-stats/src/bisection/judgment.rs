@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Decides from a probe's blocks in which half of its range the time changed.
+
+use crate::dependence;
+use crate::few_blocks::{self, Deviation};
+use crate::order;
+use crate::signed_rank;
+use lab_model::Interval;
+use serde::{Deserialize, Serialize};
+
+/// The numbers of blocks after which a probe is analyzed. Each analysis gets an equal part of the
+/// probe's allowed error.
+pub const LOOKS: [u32; 20] = [
+    4, 6, 8, 11, 15, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 896, 1280, 1792, 2560,
+];
+
+/// The maximum number of blocks of a probe.
+pub const MAX_BLOCKS: u32 = LOOKS[LOOKS.len() - 1];
+
+/// The change of the time within one half of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Half {
+    /// The logarithm of the ratio of the times at the end and at the start of the half.
+    pub log_ratio: LogInterval,
+    /// The decision.
+    pub change: HalfChange,
+}
+
+/// An estimate of the logarithm of a ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LogInterval {
+    /// The Hodges-Lehmann estimate, or the mean of few blocks.
+    pub estimate: f64,
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
+/// The decision on one half of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HalfChange {
+    /// The interval excludes 0, and the estimate is not below the smallest change that is searched for.
+    Changed,
+    /// The interval excludes all changes that are searched for.
+    Unchanged,
+    /// More blocks are needed.
+    Open,
+}
+
+/// The judgment of a probe's blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgment {
+    /// The half before the probe: from the start of the range to the probe.
+    pub before: Half,
+    /// The half after the probe: from the probe to the end of the range.
+    pub after: Half,
+}
+
+impl Judgment {
+    /// Returns true if both halves are decided.
+    pub fn is_decided(&self) -> bool {
+        [self.before, self.after]
+            .iter()
+            .all(|half| half.change != HalfChange::Open)
+    }
+}
+
+/// The judgment of the blocks of both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ends", rename_all = "kebab-case")]
+pub enum Ends {
+    /// The ends differ.
+    Differ,
+    /// The ends differ by less than the margin, if at all.
+    Equivalent,
+    /// More blocks are needed.
+    Open,
+}
+
+/// Returns the center of values of blocks with its interval at level `1 - alpha`.
+///
+/// With too few blocks for an exact signed-rank interval at this level, the interval is Student's t, which
+/// assumes that blocks scatter normally. Neighboring blocks that depend on each other are merged.
+/// Returns `None` with fewer than two values.
+pub fn interval(values: &[f64], alpha: f64) -> Option<LogInterval> {
+    let merged = dependence::merge(values, 4).values;
+    if merged.len() < 2 {
+        return None;
+    }
+    let is_exact = signed_rank::values_needed(alpha).is_some_and(|n| merged.len() >= n as usize);
+    let found: Interval = if is_exact {
+        signed_rank::centre(&merged, alpha)?.interval
+    } else {
+        few_blocks::interval(&merged, alpha, &Deviation::BY_ITSELF, 0.0).0
+    };
+    Some(LogInterval {
+        estimate: found.estimate,
+        low: found.low,
+        high: found.high,
+    })
+}
+
+/// Judges whether the ends of a range differ, by the logarithms of end / start of each block.
+///
+/// `alpha` is the allowed error of all analyses together, and `margin` the largest relative difference that
+/// counts as none. Returns the interval, or `None` with fewer than two blocks.
+pub fn judge_ends(logs: &[f64], alpha: f64, margin: f64) -> Option<(Ends, LogInterval)> {
+    let found = interval(logs, alpha / LOOKS.len() as f64)?;
+    let bound = margin.ln_1p();
+    let ends = if -bound < found.low && found.high < bound {
+        Ends::Equivalent
+    } else if excludes_zero(&found) {
+        Ends::Differ
+    } else {
+        Ends::Open
+    };
+    Some((ends, found))
+}
+
+/// Returns the smallest change that is searched for, as a logarithm, if the ends differ by `total`.
+///
+/// This is the margin, or a third of the difference if that is less.
+pub fn least_change(total: f64, margin: f64) -> f64 {
+    margin.ln_1p().min(total.abs() / 3.0)
+}
+
+/// Judges in which halves of a range the time changes.
+///
+/// `before` holds the logarithm of probe / start of each block, and `after` that of end / probe. A half is
+/// unchanged if its change is less than half of the range's, or less than `least`, the smallest change that is
+/// searched for, whichever is more. `alpha` is the allowed error of the probe. Returns `None` with fewer than two
+/// blocks.
+pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Judgment> {
+    // Two halves share the error of each analysis.
+    let each = alpha / (2 * LOOKS.len()) as f64;
+    let range: Vec<f64> = before.iter().zip(after).map(|(a, b)| a + b).collect();
+    let total = order::median(&range)?.abs();
+    let bound = least.max(0.5 * total);
+    let half = |values: &[f64]| {
+        let log_ratio = interval(values, each)?;
+        let is_small = -bound < log_ratio.low && log_ratio.high < bound;
+        let change = if excludes_zero(&log_ratio) && log_ratio.estimate.abs() >= least {
+            HalfChange::Changed
+        } else if is_small {
+            HalfChange::Unchanged
+        } else {
+            HalfChange::Open
+        };
+        Some(Half { log_ratio, change })
+    };
+    Some(Judgment {
+        before: half(before)?,
+        after: half(after)?,
+    })
+}
+
+/// Judges whether a change that was found is still there in new data.
+///
+/// `logs` holds the logarithm of the values after / before the change of each block. `alpha` is the allowed error of all
+/// analyses. The change is confirmed when its interval excludes 0 and is at most a third of the estimate to either side.
+/// Returns the interval, or `None` with fewer than two blocks.
+pub fn judge_again(logs: &[f64], alpha: f64, least: f64) -> Option<(HalfChange, LogInterval)> {
+    let found = interval(logs, alpha / LOOKS.len() as f64)?;
+    let width = (found.high - found.estimate).max(found.estimate - found.low);
+    let change = if excludes_zero(&found) && 3.0 * width <= found.estimate.abs() {
+        HalfChange::Changed
+    } else if -least < found.low && found.high < least {
+        HalfChange::Unchanged
+    } else {
+        HalfChange::Open
+    };
+    Some((change, found))
+}
+
+/// Returns the number of blocks at the last analysis that `blocks` blocks allow; 0 before the first.
+pub fn last_look(blocks: u32) -> u32 {
+    let done = LOOKS.into_iter().filter(|&look| look <= blocks);
+    done.max().unwrap_or(0)
+}
+
+fn excludes_zero(interval: &LogInterval) -> bool {
+    interval.low > 0.0 || interval.high < 0.0
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Decides which commit of a range is measured next.
+//!
+//! The search goes level by level: first the whole range, then all halves of it that changed, and so on.
+//! Each level gets an equal part of the error that is left, and each range of a level an equal part of that. A
+//! range is known before its probe is measured, so the union bound holds over all probes, however many changes there are.
+
+use super::judgment::{HalfChange, Judgment};
+use serde::Serialize;
+use std::collections::{BTreeSet, VecDeque};
+
+/// A range of commits whose first and last were measured.
+///
+/// Commits are numbered from 0, the good one, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Segment {
+    /// The commit before the range.
+    pub low: usize,
+    /// The last commit of the range.
+    pub high: usize,
+}
+
+/// A change that was found: it is due to one of the commits after `low` up to `high`.
+pub type FoundChange = Segment;
+
+/// The next step of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NextStep {
+    /// Measure a commit in turns with both ends of a range.
+    Probe {
+        /// The range.
+        segment: Segment,
+        /// The commit.
+        at: usize,
+        /// The allowed error of the probe.
+        alpha: f64,
+    },
+    /// The search is complete.
+    Done,
+}
+
+/// A search for the commits that changed the time, after the ends are known to differ.
+#[derive(Clone, Debug)]
+pub struct BisectionSearch {
+    alpha_left: f64,
+    alpha_each: f64,
+    skipped: BTreeSet<usize>,
+    level: VecDeque<Segment>,
+    next_level: Vec<Segment>,
+    found: Vec<FoundChange>,
+    gradual: Vec<Segment>,
+    open: Vec<Segment>,
+}
+
+/// Returns the maximum number of probes that find a single change among `commits` commits that all build.
+pub fn most_probes(commits: usize) -> u32 {
+    usize::BITS - commits.saturating_sub(1).leading_zeros()
+}
+
+/// Divides the allowed error between the comparison of the ends and all probes.
+///
+/// `commits` is the number of commits after the good one.
+pub fn error_parts(commits: usize, alpha: f64) -> (f64, f64) {
+    let levels = f64::from(most_probes(commits));
+    let of_ends = alpha / (levels + 1.0);
+    (of_ends, alpha - of_ends)
+}
+
+impl BisectionSearch {
+    /// Creates a search over commits 0 to `last`, of which the first is good and the last is bad.
+    ///
+    /// `alpha` is the allowed error of all probes together.
+    pub fn new(last: usize, alpha: f64) -> BisectionSearch {
+        let mut search = BisectionSearch {
+            alpha_left: alpha,
+            alpha_each: 0.0,
+            skipped: BTreeSet::new(),
+            level: VecDeque::new(),
+            next_level: vec![Segment { low: 0, high: last }],
+            found: Vec::new(),
+            gradual: Vec::new(),
+            open: Vec::new(),
+        };
+        search.advance();
+        search
+    }
+
+    /// Returns the next step.
+    pub fn next_step(&self) -> NextStep {
+        match self.level.front() {
+            Some(&segment) => NextStep::Probe {
+                segment,
+                at: self.choose(segment),
+                alpha: self.alpha_each,
+            },
+            None => NextStep::Done,
+        }
+    }
+
+    /// Records the judgment of the commit that [`BisectionSearch::next_step`] asked for.
+    ///
+    /// A half that is still open is not searched.
+    pub fn judged(&mut self, judgment: &Judgment) {
+        let NextStep::Probe { segment, at, .. } = self.next_step() else {
+            return;
+        };
+        self.level.pop_front();
+        let low = Segment {
+            high: at,
+            ..segment
+        };
+        let high = Segment { low: at, ..segment };
+        let halves = [(low, judgment.before.change), (high, judgment.after.change)];
+        let is_open = halves.iter().all(|(_, change)| *change == HalfChange::Open);
+        for (half, change) in halves {
+            match change {
+                HalfChange::Changed => self.next_level.push(half),
+                HalfChange::Unchanged => {}
+                HalfChange::Open if is_open => {}
+                HalfChange::Open => self.open.push(half),
+            }
+        }
+        if is_open {
+            self.open.push(segment);
+        }
+        if halves
+            .iter()
+            .all(|(_, change)| *change == HalfChange::Unchanged)
+        {
+            self.gradual.push(segment);
+        }
+        self.advance();
+    }
+
+    /// Records that a commit cannot be measured.
+    pub fn skip(&mut self, commit: usize) {
+        self.skipped.insert(commit);
+        self.settle();
+        self.advance();
+    }
+
+    /// Returns the changes found so far, in the order of commits.
+    pub fn found(&self) -> Vec<FoundChange> {
+        sorted(&self.found)
+    }
+
+    /// Returns the ranges that changed although neither of their halves changed by as much as is searched for.
+    pub fn gradual(&self) -> Vec<Segment> {
+        sorted(&self.gradual)
+    }
+
+    /// Returns the ranges that were left open.
+    pub fn open(&self) -> Vec<Segment> {
+        sorted(&self.open)
+    }
+
+    /// Returns the commits that cannot be measured.
+    pub fn skipped(&self) -> &BTreeSet<usize> {
+        &self.skipped
+    }
+
+    /// Returns the commits that later steps still need.
+    pub fn needed(&self) -> BTreeSet<usize> {
+        let waiting = self.level.iter().chain(&self.next_level);
+        let all = waiting.chain(&self.found);
+        all.flat_map(|segment| [segment.low, segment.high])
+            .collect()
+    }
+
+    /// Returns the maximum number of probes that are left if no further commit is skipped and each range has one
+    /// change.
+    pub fn probes_left(&self) -> u32 {
+        let waiting = self.level.iter().chain(&self.next_level);
+        waiting
+            .map(|segment| most_probes(self.testable(*segment).len() + 1))
+            .sum()
+    }
+
+    /// Starts the next level when the current one is complete.
+    fn advance(&mut self) {
+        if !self.level.is_empty() {
+            return;
+        }
+        self.level = std::mem::take(&mut self.next_level).into();
+        self.settle();
+        let levels = self
+            .level
+            .iter()
+            .map(|segment| most_probes(self.testable(*segment).len() + 1))
+            .max();
+        if let Some(levels) = levels {
+            let of_level = self.alpha_left / f64::from(levels.max(1));
+            self.alpha_left -= of_level;
+            // Ranges that are open may be decided later, with more time.
+            self.alpha_each = of_level / (self.level.len() + 2 * self.open.len()) as f64;
+        }
+    }
+
+    /// Moves the ranges in which no commit is left to measure to the changes found.
+    fn settle(&mut self) {
+        let (done, rest): (Vec<Segment>, Vec<Segment>) = std::mem::take(&mut self.level)
+            .into_iter()
+            .partition(|segment| self.testable(*segment).is_empty());
+        self.found.extend(done);
+        self.level = rest.into();
+    }
+
+    /// Returns the commits within a range that may be measured.
+    fn testable(&self, segment: Segment) -> Vec<usize> {
+        let inner = segment.low + 1..segment.high;
+        inner.filter(|at| !self.skipped.contains(at)).collect()
+    }
+
+    /// Chooses the middle of the commits that may be measured.
+    ///
+    /// After each skipped commit of the range, another fraction of it is chosen (van der Corput's sequence), because
+    /// the neighbors of a commit that does not build often do not build either.
+    fn choose(&self, segment: Segment) -> usize {
+        let testable = self.testable(segment);
+        let inner = segment.low + 1..segment.high;
+        let skipped = inner.filter(|at| self.skipped.contains(at)).count();
+        let place = (testable.len() as f64 * van_der_corput(skipped + 1)) as usize;
+        testable[place.min(testable.len() - 1)]
+    }
+}
+
+/// Returns 1/2, 1/4, 3/4, 1/8, 5/8, 3/8, 7/8 … for 1, 2, 3 ….
+fn van_der_corput(mut index: usize) -> f64 {
+    let (mut value, mut place) = (0.0, 0.5);
+    while index > 0 {
+        value += place * (index % 2) as f64;
+        index /= 2;
+        place *= 0.5;
+    }
+    value
+}
+
+fn sorted(segments: &[Segment]) -> Vec<Segment> {
+    let mut sorted = segments.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipped_commits_are_avoided_from_far_away() {
+        let fractions = [1, 2, 3, 4, 5].map(van_der_corput);
+        assert_eq!(fractions, [0.5, 0.25, 0.75, 0.125, 0.625]);
+    }
+}
