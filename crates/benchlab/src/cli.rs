@@ -262,7 +262,7 @@ pub struct Measuring {
     pub redo: u32,
     /// Directory for the run file [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a
     /// project]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = runs_folder)]
     pub runs: Option<PathBuf>,
     /// Exit with code 5 if the host is unfit for measuring, and with code 1 as soon as an agent is lost
     #[arg(long)]
@@ -677,6 +677,11 @@ pub struct ProfileArgs {
     /// Time limit for measuring without Valgrind afterwards [default: 30s]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
+    /// Run only these of Valgrind's tools [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "TOOL,…",
+          value_parser = ["massif", "dhat", "cachegrind", "callgrind"],
+          conflicts_with_all = ["massif", "cachegrind", "callgrind", "dhat"])]
+    pub only: Vec<String>,
     /// Only profile, without measuring afterwards
     #[arg(long)]
     pub no_measure: bool,
@@ -937,6 +942,18 @@ fn budget(text: &str) -> Result<Budget, String> {
         "none" => Ok(Budget(None)),
         text => time(text).map(|t| Budget(Some(t))),
     }
+}
+
+/// Parses the directory of `--runs`. In other tools, this option takes a number of runs.
+fn runs_folder(text: &str) -> Result<PathBuf, String> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number && !PathBuf::from(text).is_dir() {
+        return Err(format!(
+            "expected a directory for run files. To choose how long to measure, use --for 30s, or, except with `load`, \
+             --blocks {text}. A new directory of this name is ./{text}"
+        ));
+    }
+    Ok(text.into())
 }
 
 fn families(text: &str) -> Result<Families, String> {

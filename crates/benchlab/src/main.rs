@@ -11,6 +11,7 @@ mod links;
 mod measuring;
 mod option_values;
 mod options;
+mod other_tools;
 mod output;
 mod places;
 mod prepared;
@@ -84,7 +85,10 @@ fn main() -> ExitCode {
 /// 3, UNKNOWN.
 fn parse_arguments() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| {
-        let _ = error.print();
+        match other_tools::instead(&error) {
+            Some(instead) => eprintln!("benchlab: {instead}"),
+            None => drop(error.print()),
+        }
         let is_check = std::env::args_os().any(|argument| argument == "--nagios");
         std::process::exit(if is_check && error.use_stderr() {
             3

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shows progress: a single line with notes above it on a terminal.
+//! Shows progress: on a terminal, the answer so far and a line below it, with notes above them.
 //!
 //! If the output is not a terminal, prints a line per block, a line every ten seconds within a block, and the
 //! notes.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{BuildStep, Progress};
-use lab_model::{Plan, SubjectId};
+use lab_document::format::{terminal::section as terminal_section, text::clean};
+use lab_document::{Section, Terminal};
+use lab_model::{Plan, Run, SubjectId};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -16,6 +18,9 @@ pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// Minimum interval between the lines of two blocks, because blocks of commands take less than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
+
+/// The maximum number of lines that are shown from the end of a failed subject's log.
+const LOG_LINES: usize = 5;
 
 /// Creates a progress line, hidden if standard error is not a terminal.
 pub fn progress() -> ProgressBar {
@@ -89,7 +94,24 @@ pub struct Follower<'a> {
     last_line: Option<(Instant, String)>,
     /// A short form of the current estimate; empty if the estimate does not fit into a few words.
     estimate: String,
+    so_far: SoFar,
 }
+
+/// The answer so far, as lines for a terminal.
+#[derive(Default)]
+struct SoFar {
+    /// The time that the last computation took.
+    cost: Duration,
+    /// The time of the blocks since the last computation.
+    since: Duration,
+    is_shown: bool,
+}
+
+/// The maximum fraction of the run's time that is spent on the answer so far: 1 divided by this number.
+const SO_FAR_FRACTION: u32 = 20;
+
+/// The number of lines of a terminal that the answer so far leaves free.
+const FREE_LINES: usize = 4;
 
 impl<'a> Follower<'a> {
     /// Creates a follower for a run with `blocks` complete blocks.
@@ -105,6 +127,7 @@ impl<'a> Follower<'a> {
             places: BTreeSet::new(),
             last_line: None,
             estimate: String::new(),
+            so_far: SoFar::default(),
         }
     }
 
@@ -159,6 +182,7 @@ impl<'a> Follower<'a> {
                 // Shown only on a terminal.
                 if !self.bar.is_hidden() {
                     self.estimate = lab_report::estimate(run);
+                    self.show_so_far(run, took);
                 }
                 self.last_block = took;
             }
@@ -166,10 +190,14 @@ impl<'a> Follower<'a> {
                 let subject = self.plan.subject_label(failure.subject);
                 let point = failure.point.map(|p| format!(" at {}", self.plan.label(p)));
                 let at = point.unwrap_or_default();
-                self.note(&format!(
+                let first = format!(
                     "{subject} failed{at}: {}: {}",
                     failure.kind, failure.message
-                ));
+                );
+                let last = &failure.log[failure.log.len().saturating_sub(LOG_LINES)..];
+                let last = last.iter().map(|line| format!("  | {}", clean(line)));
+                let lines: Vec<String> = std::iter::once(first).chain(last).collect();
+                self.note(&lines.join("\nbenchlab: "));
             }
         }
     }
@@ -184,6 +212,40 @@ impl<'a> Follower<'a> {
         {
             self.note(&format!("creating files in {place}"));
         }
+    }
+
+    /// Shows the answer so far above the line of progress.
+    fn show_so_far(&mut self, run: &Run, took: Duration) {
+        self.so_far.since += took;
+        if self.so_far.since < self.so_far.cost * SO_FAR_FRACTION {
+            return;
+        }
+        let began = Instant::now();
+        let Some(table) = lab_report::so_far(run) else {
+            return;
+        };
+        let (rows, width) = console::Term::stderr().size();
+        let terminal = Terminal {
+            width: width.into(),
+            ..Terminal::default()
+        };
+        let mut section = Section::new("");
+        section.table(table);
+        let text = terminal_section(&section, terminal);
+        let lines = text.trim_matches('\n').lines();
+        let lines: Vec<&str> = lines
+            .take(usize::from(rows).saturating_sub(FREE_LINES))
+            .collect();
+        if !self.so_far.is_shown {
+            let style = ProgressStyle::with_template("{prefix}\n{spinner} {wide_msg}");
+            self.bar.set_style(style.expect("the template is sound"));
+        }
+        self.bar.set_prefix(lines.join("\n"));
+        self.so_far = SoFar {
+            cost: began.elapsed(),
+            since: Duration::ZERO,
+            is_shown: true,
+        };
     }
 
     /// Prints a permanent line.

@@ -26,12 +26,15 @@ pub use build::worktree::{Commit, Revision, WorktreeError, Worktrees, commit_of}
 pub use build::{BuildStep, Builder, Unready, in_path};
 pub use commands::CommandWorkload;
 pub use commands::starter::{Ended, StartRequest, Starter};
+pub use commands::wrapper::Wrapper;
 pub use driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 pub use driver::executor::{Executor, LocalExecutor, OnProgress, missing_block};
 pub use driver::machine::{HostWatch, Machine, ThisMachine};
 pub use driver::session::{BenchError, Session, StopRule};
 pub use driver::workload::{Done, Opening, StepError, Turn, TurnResult, Workload};
-pub use explain::{CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer};
+pub use explain::{
+    CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer, unit_costs,
+};
 pub use fixture::process::{Checked, FixturePlace, check_states};
 pub use fixture::record::{DIRECTORY as RECORDS_VARIABLE, undo_abandoned};
 pub use host::hardware::unavailable as hardware_counters;

@@ -67,7 +67,21 @@ pub enum Cause {
         values: [f64; 2],
     },
     /// Both subjects make the same requests to the operating system, so the difference is in the programs' own work.
-    OwnWork(Vec<SettingDifference>),
+    OwnWork {
+        /// The program's own costs that differ: instructions, then misses.
+        counts: Vec<OwnCount>,
+        /// The settings that differ.
+        settings: Vec<SettingDifference>,
+    },
+}
+
+/// A number of a program's own events that differs between a subject and the baseline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnCount {
+    /// The metric.
+    pub metric: Metric,
+    /// The values per operation of the subject and of the baseline.
+    pub values: [f64; 2],
 }
 
 /// A setting that differs between a subject and the baseline.
@@ -204,9 +218,34 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
     figure(other, &Metric::SYSTEM_CALLS)?;
     figure(base, &Metric::SYSTEM_CALLS)?;
     Some(Difference {
-        cause: Some(Cause::OwnWork(setting_differences(other, base))),
+        cause: Some(Cause::OwnWork {
+            counts: own_counts(other, base),
+            settings: setting_differences(other, base),
+        }),
         ..Difference::new(plan, Metric::MEAN_CPU, [other, base], values)
     })
+}
+
+/// The program's own costs that a sentence on causes names, each with the metric that replaces it.
+const OWN_COUNTS: [[Metric; 2]; 2] = [
+    [Metric::INSTRUCTIONS, Metric::SIMULATED_INSTRUCTIONS],
+    [Metric::CACHE_MISSES, Metric::SIMULATED_D1_MISSES],
+];
+
+/// Returns the numbers of instructions and of cache misses that differ.
+fn own_counts(other: &Counted, base: &Counted) -> Vec<OwnCount> {
+    let count = |metrics: &[Metric; 2]| {
+        metrics.iter().find_map(|metric| {
+            let values = differing_medians(metric, other, base)?;
+            let most = values[0].max(values[1]);
+            let is_large = most >= 1.0 && (values[0] - values[1]).abs() >= MIN_FRACTION * most;
+            is_large.then(|| OwnCount {
+                metric: metric.clone(),
+                values,
+            })
+        })
+    };
+    OWN_COUNTS.iter().filter_map(count).collect()
 }
 
 /// Returns the settings that both subjects have, but with different values.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The report: the differences between subjects, and the counted events per operation of each subject.
 
+use crate::contributions::{TimeDifference, time_differences};
 use crate::counting::{CountFailure, CountedUnit};
 use crate::differences::{Difference, MIN_EVENTS, RANKS, differences, sort};
 use crate::figures::{figure, is_call, median, quantity};
@@ -9,7 +10,7 @@ use lab_document::say;
 use lab_document::{
     Answer, Cell, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
 };
-use lab_model::{Counted, Message, Metric, Plan, PointId, SubjectId};
+use lab_model::{Counted, Message, Metric, Plan, PointId, SubjectId, UnitCosts};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of differences in the answer.
@@ -23,6 +24,8 @@ pub struct ExplainReport<'a> {
     pub counted: &'a [Counted],
     /// Subjects that could not be counted.
     pub failed: Vec<CountFailure>,
+    /// The costs of requests to the kernel on this host, if they were measured.
+    pub costs: Option<UnitCosts>,
     /// The time at which the events were counted, in seconds since 1970.
     pub made_unix_s: f64,
 }
@@ -68,7 +71,16 @@ fn answer(report: &ExplainReport) -> Answer {
         let text = wording::difference(difference, CountedUnit::new(plan));
         Finding::new(plan.label(difference.point), text, Tone::Plain)
     };
-    let mut findings: Vec<Finding> = ranked.iter().take(SHOWN).map(finding).collect();
+    let times = time_differences_of(report);
+    let first = times
+        .iter()
+        .max_by(|a, b| a.distance().total_cmp(&b.distance()));
+    let first = first.map(|difference| {
+        let text = wording::time_difference(difference, CountedUnit::new(plan));
+        Finding::new(plan.label(difference.point), text, Tone::Plain)
+    });
+    let counts = ranked.iter().map(finding);
+    let mut findings: Vec<Finding> = first.into_iter().chain(counts).take(SHOWN).collect();
     if findings.is_empty() {
         findings.push(Finding::plain(wording::NO_DIFFERENCE));
     }
@@ -76,6 +88,15 @@ fn answer(report: &ExplainReport) -> Answer {
         findings,
         ..Answer::default()
     }
+}
+
+/// Returns the differences in time at all points.
+fn time_differences_of(report: &ExplainReport) -> Vec<TimeDifference> {
+    let at_point = |point| {
+        let counted = counted_at(report, point);
+        time_differences(report.plan, point, &counted, report.costs)
+    };
+    points(report).into_iter().flat_map(at_point).collect()
 }
 
 fn warnings(report: &ExplainReport) -> Section {
@@ -110,8 +131,11 @@ fn section(report: &ExplainReport, point: PointId) -> Section {
     } else {
         &label
     });
+    let unit = CountedUnit::new(plan);
+    let times = time_differences(plan, point, &counted, report.costs).into_iter();
+    let times = times.map(|d| wording::time_difference(&d, unit));
     let differences = differences(plan, point, &counted).into_iter();
-    let texts = differences.map(|d| wording::difference(&d, CountedUnit::new(plan)));
+    let texts = times.chain(differences.map(|d| wording::difference(&d, unit)));
     let texts: Vec<String> = texts.collect();
     if !texts.is_empty() {
         section.push(Item::List(texts));
@@ -162,13 +186,14 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
         let values = counted.iter().filter_map(|c| figure(c, metric));
         values.map(|f| median(f).abs()).fold(0.0, f64::max)
     };
-    let mut totals = vec![Metric::MEAN_CPU];
+    let mut totals = vec![Metric::MEAN_WALL, Metric::MEAN_CPU];
     totals.extend(RANKS);
-    totals.insert(3, Metric::INVOLUNTARY_SWITCHES);
+    totals.insert(4, Metric::INVOLUNTARY_SWITCHES);
     totals.push(Metric::MEMORY);
     let is_counted = |m: &Metric| counted.iter().any(|c| figure(c, m).is_some());
     totals.retain(|m| is_counted(m) || *m == Metric::SYSTEM_CALLS);
     let always = [
+        Metric::MEAN_WALL,
         Metric::MEAN_CPU,
         Metric::ROUND_TRIPS,
         Metric::SYSTEM_CALLS,

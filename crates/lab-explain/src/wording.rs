@@ -3,8 +3,9 @@
 
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
+use crate::contributions::{Source, TimeDifference};
 use crate::counting::{CountFailure, CountedUnit};
-use crate::differences::{Cause, Difference};
+use crate::differences::{Cause, Difference, MIN_EVENTS, OwnCount};
 use lab_document::format::quantity;
 use lab_document::say;
 use lab_model::{Metric, Unit, trimmed};
@@ -108,17 +109,97 @@ pub fn difference(difference: &Difference, of: CountedUnit) -> String {
                 "{sentence} Most of the difference is in {function}: {name} {value}, {base} {base_value}."
             )
         }
-        Some(Cause::OwnWork(settings)) => {
+        Some(Cause::OwnWork { counts, settings }) => {
+            let counts: Vec<String> = counts.iter().map(own_count).collect();
+            let own = match counts.as_slice() {
+                [] => "so the difference is in their own work".to_owned(),
+                counts => format!("but {name} has {}", say::list(counts)),
+            };
             let settings = settings.iter().map(|setting| {
                 let [value, base_value] = &setting.values;
                 format!(" {name} has {} {value}, {base} {base_value}.", setting.name)
             });
             format!(
-                "{sentence} Both make the same requests to the system, so the difference is in their own instructions.{}",
+                "{sentence} Both make the same requests to the system, {own}.{}",
                 settings.collect::<String>()
             )
         }
     }
+}
+
+/// Formats a count relative to the baseline's: `5 % fewer instructions`, or `8 times as many cache misses`.
+fn own_count(count: &OwnCount) -> String {
+    let [value, base_value] = count.values;
+    let title = &count.metric.title;
+    if base_value <= 0.0 || value >= 2.0 * base_value {
+        let times = decimals(value / base_value.max(1.0), 1);
+        return format!("{times} times as many {title}");
+    }
+    let (change, word) = match value / base_value - 1.0 {
+        change if change < 0.0 => (-change, "fewer"),
+        change => (change, "more"),
+    };
+    format!("{} {word} {title}", say::percent(change))
+}
+
+/// Describes a difference in time: what contributes to it, most first, and what stays unexplained.
+pub fn time_difference(difference: &TimeDifference, of: CountedUnit) -> String {
+    let [name, base] = &difference.subjects;
+    let [time, base_time] = difference.times.map(time);
+    let total = difference.total_ns();
+    let fraction = |ns: f64| format!("{:.0} %", ns / total * 100.0);
+    let parts = difference.parts.iter().map(|part| {
+        let what = source(&part.source, base);
+        format!("{} is {what}", fraction(part.ns))
+    });
+    let parts: Vec<String> = parts.collect();
+    let rest = difference.unexplained_ns / total;
+    let reason = match (&difference.misses, difference.uncounted) {
+        (Some((metric, [own, base_value])), _) => format!(
+            ": {} {} per {}, {base}: {}",
+            number(*own),
+            metric.title,
+            unit(of),
+            number(*base_value)
+        ),
+        (None, true) => ", as instructions could not be counted".into(),
+        (None, false) => String::new(),
+    };
+    let rest = format!("{:.0} % is unexplained{reason}", rest.max(0.0) * 100.0);
+    let all: Vec<String> = parts.into_iter().chain([rest]).collect();
+    let metric = match difference.metric == Metric::MEAN_CPU {
+        true => " of CPU time",
+        false => "",
+    };
+    format!(
+        "{name} takes {time}{metric} per {}, {base} {base_time}: of the difference, about {}.",
+        unit(of),
+        say::list(&all)
+    )
+}
+
+/// Describes the source of a contribution.
+fn source(source: &Source, base: &str) -> String {
+    let counts = |[own, base_value]: &[f64; 2]| {
+        format!("({}, {base}: {})", number(*own), number(*base_value))
+    };
+    match source {
+        Source::Waiting(Some(trips)) if trips[0].max(trips[1]) >= MIN_EVENTS => {
+            format!("waiting for round trips {}", counts(trips))
+        }
+        Source::Waiting(_) => "waiting".into(),
+        Source::SystemCalls(values) => format!("system calls {}", counts(values)),
+        Source::PageFaults(values) => format!("page faults {}", counts(values)),
+        Source::Instructions(values, None) => format!("instructions {}", counts(values)),
+        Source::Instructions(values, Some(library)) => {
+            format!("instructions {}, most of them in {library}", counts(values))
+        }
+    }
+}
+
+/// Formats a time in ns.
+fn time(ns: f64) -> String {
+    say::reading(ns, &Unit::Nanoseconds)
 }
 
 /// Returns the title of a metric, in the singular if the value is 1.

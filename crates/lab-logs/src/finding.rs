@@ -98,8 +98,10 @@ pub enum LogsFinding {
         /// The requests of the largest spike as a multiple of the usual number.
         ratio: Interval,
     },
-    /// The busiest minute.
-    BusiestMinute {
+    /// The busiest hour and the busiest minute.
+    Busiest {
+        /// The busiest hour, if the log is long enough to compare it with the average.
+        hour: Option<BusiestHour>,
         /// The start of the minute, in seconds since 1970.
         start_s: i64,
         /// The offset of the log's clock at that time, in seconds east of UTC.
@@ -222,7 +224,12 @@ pub enum GateProblem {
     /// The busiest minute is unknown.
     NoPeak,
     /// No page has that name.
-    NoPage(String),
+    NoPage {
+        /// The page.
+        page: String,
+        /// The page with the most similar name, if there is one.
+        nearest: Option<String>,
+    },
     /// No durations are known.
     NoDurations,
     /// The value exceeds one hour, above which percentiles are not distinguished.
@@ -264,4 +271,13 @@ pub enum CapacityProblem {
     NoResponseTimes,
     /// The load run exceeded the bound at every load.
     AlwaysExceeded,
+}
+
+/// The busiest hour of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct BusiestHour {
+    /// The start by the log's clock, in seconds since 1970.
+    pub local_s: i64,
+    /// Its requests as a multiple of those of an average hour.
+    pub of_average: f64,
 }

@@ -5,6 +5,7 @@ use crate::analysis::between::FEWEST as DAYS_OF_EACH;
 use crate::analysis::changes::FEWEST as DAYS;
 use crate::analysis::gate::GateFigure;
 use crate::analysis::pareto::PageOrder;
+use crate::analysis::week::MIN_WEEKS;
 use crate::finding::{
     CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageShare, UnknownChange,
 };
@@ -130,16 +131,28 @@ pub fn sentence(finding: &LogsFinding) -> String {
                 ),
             }
         }
-        LogsFinding::BusiestMinute {
+        LogsFinding::Busiest {
+            hour,
             start_s,
             offset_s,
             requests,
         } => {
-            let began = say::minute((start_s + offset_s) as f64);
+            let named = |local_s: i64| {
+                let weekday = WEEKDAYS[(local_s.div_euclid(86_400) + 3).rem_euclid(7) as usize];
+                format!("{weekday} {}", say::minute(local_s as f64))
+            };
+            let hour = hour.as_ref().map_or(String::new(), |hour| {
+                format!(
+                    "The busiest hour began on {} and had {} times the average. ",
+                    named(hour.local_s),
+                    say::reading(hour.of_average, &Unit::Ratio),
+                )
+            });
+            let began = named(start_s + offset_s);
             let rate = Unit::PerSecond("requests".into());
             let rate = say::reading(*requests as f64 / 60.0, &rate);
             let zone = say::zone(*offset_s);
-            format!("The busiest minute began at {began} {zone}, with {rate}.")
+            format!("{hour}The busiest minute began on {began} {zone}, with {rate}.")
         }
         LogsFinding::Assumed {
             assumption: assumed,
@@ -195,7 +208,8 @@ pub fn sentence(finding: &LogsFinding) -> String {
             "The log is too short for intervals: they need eight minutes with requests.".into()
         }
         LogsFinding::TooFewWeeks { weeks, needed } => format!(
-            "Not enough weeks to find spikes: the log has {weeks} of the {needed} whole weeks needed."
+            "Not enough weeks to find {}spikes: the log has {weeks} of the {needed} whole weeks needed.",
+            if *needed > MIN_WEEKS { "single " } else { "" },
         ),
         LogsFinding::NoCapacity => {
             "To see the headroom, add --capacity with a run of `benchlab load`.".into()
@@ -494,7 +508,11 @@ pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
             )
         }
         GateProblem::NoPeak => NO_PEAK.into(),
-        GateProblem::NoPage(name) => format!("there is no page {name}"),
+        GateProblem::NoPage {
+            page,
+            nearest: Some(nearest),
+        } => format!("there is no page {page}; did you mean {nearest}?"),
+        GateProblem::NoPage { page, .. } => format!("there is no page {page}"),
         GateProblem::NoDurations => "the log has no durations".into(),
         GateProblem::BeyondHour => {
             "the value is longer than an hour, and percentiles do not distinguish such durations"
@@ -652,6 +670,11 @@ pub const ORDERS_TABLE: &str = "The top pages by requests, by mean and by total 
 pub const BOTS_TABLE: &str = "The tables above do not include these clients.";
 /// The caption of the chart of a week.
 pub const WEEK_CHART: &str = "Weekdays from left to right and hours from bottom to top, in the log's time. A darker cell has a larger fraction of its day.";
+/// Returns the title of a table of pages in this order.
+pub fn ranking_title(by: PageOrder) -> String {
+    format!("Most {} first", measure(by))
+}
+
 /// The caption of a table by hour and weekday.
 pub const HOURS_TABLE: &str = "A row for each hour of the day, a column for each day of the week.";
 /// The caption of the table of weekly spikes.

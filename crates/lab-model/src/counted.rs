@@ -49,3 +49,12 @@ pub struct Message {
     /// The first bytes, with escapes as in C.
     pub begins: String,
 }
+
+/// The costs of the cheapest requests to the kernel on a host, in ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnitCosts {
+    /// A system call that does nothing.
+    pub system_call_ns: f64,
+    /// A page fault that needs no disk: the kernel clears and maps a page.
+    pub page_fault_ns: f64,
+}

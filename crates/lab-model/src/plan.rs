@@ -673,6 +673,22 @@ impl Plan {
         self.subjects.iter().any(revision)
     }
 
+    /// Returns true if two subjects run the same command line on the same commit, or in the same directory.
+    ///
+    /// The program is then the same, and whatever differs comes from the machine or from building.
+    pub fn runs_same_program(&self, a: SubjectId, b: SubjectId) -> bool {
+        let [a, b] = [a, b].map(|subject| self.subjects[subject].command.as_ref());
+        let (Some(a), Some(b)) = (a, b) else {
+            return false;
+        };
+        let is_same_place = match (&a.revision, &b.revision) {
+            (None, None) => a.folder == b.folder,
+            (a, b) => a == b,
+        };
+        let hooks = |c: &Command| (c.setup.clone(), c.prepare.clone(), c.cleanup.clone());
+        is_same_place && a.line == b.line && hooks(a) == hooks(b)
+    }
+
     /// Returns the number of builds of each revision, which alternate from block to block; 1 by default.
     pub fn builds(&self) -> usize {
         let commands = self.subjects.iter().filter_map(|s| s.command.as_ref());

@@ -48,7 +48,12 @@ pub struct Experiment {
     pub each_place: bool,
     /// The program that `--why` runs, with the directory as its last argument; empty if there is none.
     pub why: Vec<String>,
+    /// The time of a quick run in seconds, from 10 to 600; `None` is the default of all experiments.
+    pub quick_s: Option<u32>,
 }
+
+/// The range of an experiment's time for quick runs, in seconds.
+const QUICK_S: std::ops::RangeInclusive<u32> = 10..=600;
 
 /// A subject on one target, with its recipe.
 #[derive(Clone, Debug)]
@@ -192,6 +197,13 @@ impl ExperimentReader<'_> {
                 self.path.display()
             )));
         }
+        if let Some(quick_s) = &file.experiment.quick_s
+            && !QUICK_S.contains(quick_s.get_ref())
+        {
+            let (least, most) = (QUICK_S.start(), QUICK_S.end());
+            let reason = format!("`quick_s` is from {least} to {most} seconds");
+            return Err(self.at(quick_s.span(), reason));
+        }
         let serving = self.serving(&file, &cases, &metrics)?;
         let fixtures = self.fixtures(&file, &cases)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
@@ -249,6 +261,7 @@ impl ExperimentReader<'_> {
             fixtures,
             each_place: file.target.get(&TargetKind::Folder).is_some_and(|t| t.each),
             why: file.experiment.why,
+            quick_s: file.experiment.quick_s.map(|s| s.into_inner()),
         })
     }
 

@@ -42,6 +42,7 @@ pub struct Head {
     pub baseline: Spanned<String>,
     #[serde(default)]
     pub why: Vec<String>,
+    pub quick_s: Option<Spanned<u32>>,
 }
 
 #[derive(Debug, Deserialize)]

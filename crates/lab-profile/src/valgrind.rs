@@ -160,7 +160,7 @@ pub struct Step {
     pub elapsed: Duration,
 }
 
-/// Runs each command under each tool. Each run writes into its own subdirectory.
+/// Runs each command under each of the tools. Each run writes into its own subdirectory.
 ///
 /// If `progress` returns false, all runs are stopped and the result is `None`. No process is left running.
 ///
@@ -169,10 +169,11 @@ pub struct Step {
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
+    tools: &[Tool],
     limit: Duration,
     progress: &mut dyn FnMut(&Step) -> bool,
 ) -> io::Result<Option<Vec<ValgrindRun>>> {
-    let jobs = Tool::ALL.into_iter();
+    let jobs = tools.iter().copied();
     let jobs = jobs.flat_map(|tool| (0..commands.len()).map(move |command| (tool, command)));
     let mut waiting: Vec<(Tool, usize)> = jobs.rev().collect();
     let total = waiting.len();

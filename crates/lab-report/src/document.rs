@@ -7,7 +7,8 @@ use crate::kind::kind_of;
 use crate::parts::measured::Measured;
 use crate::parts::scope::Scope;
 use crate::parts::{bias, conditions, findings, method, rows, trouble};
-use lab_document::{Answer, Document};
+use crate::wording;
+use lab_document::{Answer, Document, Table, Tone, format};
 use lab_model::{Content, Plan, Run};
 
 /// Builds the document for a measured run, or for imported values.
@@ -52,6 +53,26 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
     sections.for_each(|section| document.section(section));
     document.rows = rows::rows(&measured);
     document
+}
+
+/// Returns the values of the answer of a run in progress, without verdicts.
+///
+/// Verdicts belong to the planned analyses of a run: an interval that is looked at after every block is not worth its
+/// level. Returns `None` if there are no values yet, and for comparisons of commands, whose estimate fits into a line.
+pub fn so_far(run: &Run) -> Option<Table> {
+    let plan = run.plan()?;
+    if kind_of(&plan.work).estimate().is_some() {
+        return None;
+    }
+    let report = Report::new(run, &run.name);
+    let mut table = format::answer_table(&document(&report))?;
+    for cell in table.rows.iter_mut().flatten() {
+        cell.note = String::new();
+        cell.tone = Tone::Plain;
+    }
+    table.notes.clear();
+    table.caption = wording::so_far(run.complete_blocks().count());
+    Some(table)
 }
 
 /// Returns the current estimate of a comparison of commands, for a progress line.

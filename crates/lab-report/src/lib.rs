@@ -13,6 +13,6 @@ mod report;
 pub mod wording;
 
 pub use between::document as between;
-pub use document::{document, estimate};
+pub use document::{document, estimate, so_far};
 pub use history::{NamedRuns, RunSummary};
 pub use report::{BetweenReport, Report};

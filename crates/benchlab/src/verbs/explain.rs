@@ -12,7 +12,7 @@ use crate::verbs::report::{deliver_document, show};
 use crate::verbs::{experiment, project_of_run};
 use lab_bench::{
     CommandExplainer, Explainer, Fault, ServerExplainer, SubjectResult, generator_threads, in_path,
-    install, interrupt, tracer, unix_seconds,
+    install, interrupt, tracer, unit_costs, unix_seconds,
 };
 use lab_document::{Document, format};
 use lab_explain::{CountFailure, ExplainReport, document, wording};
@@ -145,6 +145,7 @@ fn count_all(
         plan,
         counted: &counted,
         failed,
+        costs: unit_costs(),
         made_unix_s: unix_seconds(),
     }))
 }

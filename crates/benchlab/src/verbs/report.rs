@@ -14,6 +14,9 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// The code of a warning about an unfit host, which measuring commands print before they measure.
+const UNFIT_HOST: &str = "unfit-host";
+
 /// Shows a run.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
     if let Some(file) = BisectionFile::find(&args.file) {
@@ -108,7 +111,13 @@ pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
         render(document, format::html::FORMAT, Terminal::default())?,
         &page,
     )?;
-    print_answer(document)?;
+    // On a terminal, the message before measuring is still on the screen.
+    let was_told = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    if was_told {
+        print_answer(&document.clone().without_findings(UNFIT_HOST))?;
+    } else {
+        print_answer(document)?;
+    }
     eprintln!("benchlab: the report is in {}", page.display());
     Ok(())
 }

@@ -85,7 +85,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         Extent::Quick => points_left_out(selection, &experiment, &plan)?,
         Extent::Usual | Extent::Thorough => 0,
     };
-    set_measure(&mut plan, args);
+    set_measure(&mut plan, args, experiment.quick_s);
     if args.plan.is_some() && plan.load().is_some() {
         return Err(Exit::wrong(
             "--plan supports only programs that run in batches: servers are also compared by percentiles",
@@ -153,17 +153,17 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
 
 /// Sets the duration and the number of measurements of a plan's points, which depend on its targets and
 /// servers.
-fn set_measure(plan: &mut Plan, args: &RunArgs) {
+fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
     match plan.load_mut() {
         None => {
-            plan.measure.budget_ns = budget_ns(args, plan.targets.len());
-            plan.measure.block_ns = block_ns(args, plan.targets.len());
+            plan.measure.budget_ns = budget_ns(args, plan.targets.len(), quick_s);
+            plan.measure.block_ns = block_ns(args, plan.targets.len(), quick_s);
         }
         Some(load) => {
             let cores = lab_host::allowed_cores().map_or(1, |cores| cores.len());
             load.threads = generator_threads(cores) as u32;
             let turn_ns = load.stretch_ns;
-            plan.measure = measure_servers(args, turn_ns, plan.serving());
+            plan.measure = measure_servers(args, turn_ns, plan.serving(), quick_s);
         }
     }
 }
@@ -315,10 +315,10 @@ fn selection(args: &RunArgs, places: &[Place]) -> Result<Selection, Exit> {
 /// Returns the time budget of the run in ns; `None` means that the run takes as long as its blocks.
 ///
 /// The budget comes from `--budget`, or else is the default for this number of targets.
-fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
+fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {
-        QUICK_BUDGET
+        quick_s.map_or(QUICK_BUDGET, |s| Duration::from_secs(s.into()))
     } else if args.thorough {
         by_targets
     } else {
@@ -336,11 +336,13 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 ///
 /// The executor shortens blocks if startup and verification take so long that too few blocks would fit into the
 /// time of the run.
-fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
+fn block_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64> {
     let targets = targets.max(1) as u32;
     // In a quick run, starting the processes of each additional target reduces the time for turns.
     let usual = if args.quick {
-        Duration::from_millis(1_800).saturating_sub(Duration::from_millis(300) * targets)
+        let short = Duration::from_millis(1_800);
+        let longer = quick_s.map_or(short, |s| short * s / QUICK_BUDGET.as_secs() as u32);
+        longer.saturating_sub(Duration::from_millis(300) * targets)
     } else {
         Duration::from_secs(8) * targets
     };
@@ -352,10 +354,15 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 /// With a budget, processes that need a long warm-up serve multiple blocks. Without a budget, each block has
 /// its own processes, and there are as many blocks as required for intervals that hold for all servers
 /// simultaneously.
-fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
+fn measure_servers(
+    args: &RunArgs,
+    turn_ns: u64,
+    serving: Option<&Serving>,
+    quick_s: Option<u32>,
+) -> Measure {
     let sets = if args.quick { FEW_BLOCKS } else { PROCESS_SETS };
     let usual = if args.quick {
-        Some(QUICK_SERVERS_BUDGET)
+        Some(quick_s.map_or(QUICK_SERVERS_BUDGET, |s| Duration::from_secs(s.into())))
     } else {
         let usual = serving.and_then(|s| s.budget_s);
         usual.map(|s| Duration::from_secs(s.into()))

@@ -67,7 +67,7 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
         "Not enough weeks",
     ]);
     let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
-    let busiest = "The busiest minute began at 2026-05-01 10:00 UTC+2, with 1";
+    let busiest = "The busiest minute began on Friday 2026-05-01 10:00 UTC+2, with 1";
     assert!(words.join(" ").contains(busiest), "{}", outcome.stdout);
     assert!(outcome.stdout.lines().count() <= 40, "{}", outcome.stdout);
     assert!(

@@ -8,6 +8,7 @@ mod bisect;
 mod builds;
 mod calls;
 mod compare;
+mod everyday;
 mod explain;
 mod faults;
 mod fixtures;

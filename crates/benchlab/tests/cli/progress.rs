@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress is a single line on a terminal, redrawn and cleared at the end.
+//! Progress on a terminal is a line, with the answer so far above it, redrawn and cleared at the end.
 //!
 //! Otherwise there are notes, a line per block, and a line every ten seconds within a block.
 
@@ -60,6 +60,17 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
         output.contains("block 1 ") && output.contains("block 2 "),
         "{output:?}"
     );
+    // The answer so far has no verdicts, and is cleared at the end.
+    assert!(output.contains("So far, after 1 block."), "{output:?}");
+    let so_far = output.split("So far, after 1 block.").nth(1);
+    let so_far = so_far.and_then(|rest| rest.split("block 2").next());
+    assert!(
+        so_far.is_some_and(|table| table.contains("second")),
+        "{output:?}"
+    );
+    for verdict in ["faster", "slower", "equivalent", "inconclusive"] {
+        assert!(!so_far.unwrap_or_default().contains(verdict), "{so_far:?}");
+    }
     // The lines that remain on a terminal after erasures.
     let screen = screen(&output);
     assert!(
@@ -68,12 +79,14 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
             .any(|l| l == "benchlab: nonsense failed at noop: nonsense: `42` is not a verb"),
         "{screen:#?}"
     );
-    assert!(
-        screen
-            .iter()
-            .all(|l| l.is_empty() || l.starts_with("benchlab: ")),
-        "{screen:#?}"
-    );
+    for (i, line) in screen.iter().enumerate() {
+        // A long note continues on the next line. A space at its end is not seen.
+        let is_continued = i > 0 && screen[i - 1].chars().count() >= WIDTH - 1;
+        assert!(
+            line.is_empty() || line.starts_with("benchlab: ") || is_continued,
+            "{screen:#?}"
+        );
+    }
 }
 
 /// Returns the text that a call writes to a terminal on standard error, and its exit code.
@@ -109,9 +122,12 @@ pub fn at_terminal(
     (written, output.status.code())
 }
 
+/// The width of a terminal without a size, in columns.
+const WIDTH: usize = 80;
+
 /// Returns the lines on a terminal after this output.
 ///
-/// Supports the few control sequences (ECMA-48) that one line of progress needs.
+/// Supports the few control sequences (ECMA-48) that progress needs.
 pub fn screen(output: &str) -> Vec<String> {
     let (mut lines, mut row, mut column) = (vec![Vec::new()], 0usize, 0usize);
     let mut chars = output.chars();
@@ -144,6 +160,11 @@ pub fn screen(output: &str) -> Vec<String> {
                 }
             }
             c => {
+                // A full line continues on the next one with the next character.
+                if column == WIDTH {
+                    (row, column) = (row + 1, 0);
+                    lines.resize(lines.len().max(row + 1), Vec::new());
+                }
                 let line = &mut lines[row];
                 line.resize(line.len().max(column + 1), ' ');
                 line[column] = c;

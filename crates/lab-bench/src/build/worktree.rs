@@ -73,6 +73,12 @@ pub enum WorktreeError {
     /// The revision does not name a commit.
     #[error("unknown revision `{0}`; `git log --oneline` lists revisions")]
     Unknown(String),
+    /// The revision does not name a commit that the clone has, and the clone is shallow.
+    #[error(
+        "unknown revision `{0}`: this clone is shallow and lacks older commits. Fetch them with `git fetch --unshallow \
+         --tags`; on GitHub Actions, set `fetch-depth: 0` for actions/checkout"
+    )]
+    Shallow(String),
     /// The commit lacks the directory in which benchlab was started.
     #[error(
         "revision `{0}` does not contain the directory `{1}`: start in a directory that exists in all revisions"
@@ -317,6 +323,7 @@ pub(super) fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, Workt
     }
     let text = |call: &mut Command| match answer(call) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(GitFault::Refused(_)) if is_shallow(top) => Err(WorktreeError::Shallow(clean(written))),
         Err(GitFault::Refused(_)) => Err(WorktreeError::Unknown(clean(written))),
         Err(GitFault::Other(e)) => Err(e),
     };
@@ -334,6 +341,12 @@ pub(super) fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, Workt
         short: lines.next().unwrap_or_default(),
         subject: lines.next().unwrap_or_default(),
     }))
+}
+
+/// Returns true if the repository lacks older commits, as in most CI jobs.
+fn is_shallow(top: &Path) -> bool {
+    let shallow = answer(git(top).args(["rev-parse", "--is-shallow-repository"]));
+    shallow.is_ok_and(|line| line.starts_with(b"true"))
 }
 
 /// Returns `a`, `b`, …, all with the same length.

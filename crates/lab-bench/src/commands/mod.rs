@@ -3,6 +3,7 @@
 
 mod outputs;
 pub mod starter;
+pub mod wrapper;
 
 use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::driver::session::{BenchError, usable_cores};

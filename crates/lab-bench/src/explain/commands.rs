@@ -114,6 +114,7 @@ impl<'a> CommandExplainer<'a> {
             let ended = self.run(counted, &[])?;
             let after = read_events(self.counters.as_ref())?;
             let mut row = vec![
+                ended.wall_ns as f64,
                 (ended.user_ns + ended.sys_ns) as f64,
                 ended.voluntary_switches as f64,
                 ended.involuntary_switches as f64,

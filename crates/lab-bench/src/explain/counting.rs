@@ -68,8 +68,9 @@ pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<
     }
 }
 
-/// The metrics of a process's resource usage.
-pub(super) static USED: [Metric; 5] = [
+/// The metrics of a process's resource usage: its wall time, then the metrics of [`used`].
+pub(super) static USED: [Metric; 6] = [
+    Metric::MEAN_WALL,
     Metric::MEAN_CPU,
     Metric::VOLUNTARY_SWITCHES,
     Metric::INVOLUNTARY_SWITCHES,
@@ -77,7 +78,8 @@ pub(super) static USED: [Metric; 5] = [
     Metric::MAJOR_FAULTS,
 ];
 
-/// Returns the CPU time, context switches and page faults between two readings, in the order of [`USED`].
+/// Returns the CPU time, context switches and page faults between two readings, in the order of [`USED`] without
+/// the wall time.
 pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> [f64; 5] {
     // The switches of threads that have exited are no longer included.
     let increase =

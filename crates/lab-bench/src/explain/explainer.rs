@@ -130,7 +130,8 @@ impl<'a> Explainer<'a> {
             let (before, events_before) = (usage(process)?, events()?);
             let result = run(process)?;
             let (events_after, after) = (events()?, usage(process)?);
-            let mut cost = used(result.cpu_ns, &before, &after).to_vec();
+            let mut cost = vec![result.wall_ns as f64];
+            cost.extend(used(result.cpu_ns, &before, &after));
             cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
             Ok(cost)
         })?;

@@ -12,11 +12,13 @@ mod explainer;
 mod serving;
 mod simulated;
 mod trace;
+mod unit_costs;
 
 pub use commands::CommandExplainer;
 pub use explainer::Explainer;
 pub use serving::ServerExplainer;
 pub use trace::{TraceError, read_trace};
+pub use unit_costs::unit_costs;
 
 use std::path::PathBuf;
 

@@ -121,7 +121,8 @@ impl<'a> ServerExplainer<'a> {
             counted.operations = counted.operations.max(served);
             Ok(cost.into_iter().map(|cost| cost / served as f64).collect())
         })?;
-        counted.figures(USED.iter().chain(&COUNTED), &rows);
+        // The wall time of a request depends on the load.
+        counted.figures(USED[1..].iter().chain(&COUNTED), &rows);
         if let Some(bytes) = loaded.server.read()?.bytes {
             counted.figures([Metric::MEMORY].iter(), &[vec![bytes as f64]]);
         }

@@ -9,7 +9,9 @@ use crate::targets::effects::{self, Failed};
 use lab_host::CpuClock;
 use lab_model::{Case, Check, Metric, Subject, Unit};
 use nix::unistd::Pid;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The result of a batch, as reported by the subject and as measured by benchlab's clocks.
@@ -74,20 +76,49 @@ pub struct SubjectProcess {
     pub startup_cpu_ns: u64,
     /// True if batches report their allocations.
     pub counts_allocations: bool,
+    /// The directory for the subject's temporary files, which is removed after the process.
+    _temporary: TemporaryFolder,
+}
+
+/// A process's directory for temporary files. Dropping it removes the directory.
+struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    /// Creates a directory in `parent`.
+    ///
+    /// All names have the same length, because the length of the environment can change a program's speed (Mytkowicz
+    /// et al., ASPLOS 2009).
+    fn new(parent: &Path) -> io::Result<TemporaryFolder> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = parent.join(format!("{number:08}"));
+        std::fs::create_dir(&folder)?;
+        Ok(TemporaryFolder(folder))
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is removed with the run's scratch directory.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 impl SubjectProcess {
-    /// Starts a subject in the project's directory and waits for its hello. Temporary files go to `temporary`.
+    /// Starts a subject in the project's directory and waits for its hello. Its temporary files go to a new directory
+    /// in `temporary`, which is removed when the process ends.
     pub fn start(
         subject: &Subject,
         folder: &Path,
         temporary: &Path,
         time_limit: Duration,
     ) -> SubjectResult<SubjectProcess> {
+        let temporary = TemporaryFolder::new(temporary)
+            .map_err(|e| Fault::Failed("start", format!("{}: {e}", temporary.display())))?;
         let (dialog, began) = Dialog::start(
             &subject.program,
             folder,
-            temporary,
+            &temporary.0,
             time_limit,
             Ending::Killed,
         )?;
@@ -101,6 +132,7 @@ impl SubjectProcess {
             startup_ns: 0,
             startup_cpu_ns: 0,
             counts_allocations: false,
+            _temporary: temporary,
         };
         process
             .read_hello(began)

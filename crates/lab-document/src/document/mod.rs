@@ -299,6 +299,25 @@ impl Document {
         warnings.collect()
     }
 
+    /// Returns the document without the findings whose data has this code, for example because the user has just seen
+    /// them.
+    pub fn without_findings(mut self, code: &str) -> Document {
+        fn remove(sections: &mut [Section], code: &str) {
+            for section in sections {
+                section.items.retain(|item| match item {
+                    Item::Finding(finding) => {
+                        let data = finding.data.as_ref();
+                        data.is_none_or(|data| data.get("code").is_none_or(|c| c != code))
+                    }
+                    _ => true,
+                });
+                remove(&mut section.sections, code);
+            }
+        }
+        remove(&mut self.sections, code);
+        self
+    }
+
     /// Returns the items of all sections in reading order.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
         fn collect<'d>(sections: &'d [Section], items: &mut Vec<&'d Item>) {

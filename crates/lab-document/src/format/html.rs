@@ -168,7 +168,7 @@ fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<
             @if answer.is_empty() {
                 p { "No result: nothing was compared." }
             }
-            @if let Some(first) = first { p class="warnings" { a href={ "#" (ids[first]) } { (warnings(document)) } } }
+            @if let Some(first) = first { p class="warnings" { a href={ "#" (ids[first]) } { (warnings(document).paragraph("below")) } } }
         }
     })
 }

@@ -55,7 +55,7 @@ impl MarkdownText {
         self.end();
         self.paragraph(&top.about);
         self.end();
-        self.paragraph(&warnings(document));
+        self.paragraph(&warnings(document).paragraph("below"));
     }
 
     fn section(&mut self, section: &Section, level: usize) {

@@ -18,7 +18,7 @@ pub mod xml_import;
 
 pub use tidy::COLUMNS;
 
-use crate::document::{Document, Finding};
+use crate::document::{Document, Finding, Table, Tone};
 
 /// The top of a document.
 struct Top {
@@ -56,40 +56,68 @@ fn top(document: &Document) -> Top {
     }
 }
 
-/// Summarizes the warnings: the total number, and the number for each label.
-///
-/// If all warnings have the same label, the summary quotes the first one. The text is empty without warnings.
-fn warnings(document: &Document) -> String {
-    let warnings = document.warnings();
-    let Some(first) = warnings.first() else {
-        return String::new();
-    };
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    for warning in &warnings {
-        let label = warning.label.as_str();
-        match kinds.iter_mut().find(|(known, _)| *known == label) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((label, 1)),
+/// The maximum number of warnings that the first screen shows.
+const MAX_WARNINGS: usize = 3;
+
+/// The warnings of a document.
+struct Warnings {
+    /// The warnings that change what the user should do, each once, as sentences.
+    shown: Vec<String>,
+    /// The number of the others, which only the details show.
+    others: usize,
+}
+
+/// Returns the warnings of a document. What the answer already says is left out.
+fn warnings(document: &Document) -> Warnings {
+    let (_, said) = document.answer.split();
+    let said: Vec<&str> = said.iter().map(|finding| finding.text.as_str()).collect();
+    let warnings = document.warnings().into_iter();
+    let new: Vec<&Finding> = warnings
+        .filter(|warning| !said.contains(&warning.text.as_str()))
+        .collect();
+    let alarms = new.iter().filter(|warning| warning.tone == Tone::Alarm);
+    let mut shown: Vec<String> = Vec::new();
+    for text in alarms.map(|warning| sentence(warning)) {
+        if !shown.contains(&text) {
+            shown.push(text);
         }
     }
-    let labelled = kinds.iter().filter(|(label, _)| !label.is_empty());
-    let among = if labelled.clone().count() < kinds.len() {
-        ", among them "
-    } else {
-        ": "
-    };
-    let each = labelled.map(|(label, count)| match count {
-        1 => (*label).to_owned(),
-        n => format!("{label} ({n})"),
-    });
-    match (warnings.len(), kinds.len()) {
-        (1, _) => format!("1 warning: {}", sentence(first)),
-        (n, 2..) => format!(
-            "{n} warnings{among}{}.",
-            each.collect::<Vec<_>>().join(", ")
-        ),
-        (n, _) => format!("{n} warnings, the first: {}", sentence(first)),
+    shown.truncate(MAX_WARNINGS);
+    Warnings {
+        others: new.len() - shown.len(),
+        shown,
     }
+}
+
+impl Warnings {
+    /// Returns the number of the warnings that only the details show, such as `3 other warnings`. The text is empty if
+    /// there are none.
+    fn others(&self) -> String {
+        let other = if self.shown.is_empty() { "" } else { "other " };
+        match self.others {
+            0 => String::new(),
+            n => crate::say::count(n, &format!("{other}warning")),
+        }
+    }
+
+    /// Returns all of it as one paragraph. `details` says where the others are.
+    fn paragraph(&self, details: &str) -> String {
+        let others = match self.others() {
+            others if others.is_empty() => None,
+            others => Some(format!("{} {details}.", crate::say::capital(&others))),
+        };
+        let shown = self.shown.iter().cloned();
+        crate::say::paragraph(shown.chain(others)).unwrap_or_default()
+    }
+}
+
+/// Returns the table of the answer, or the values of its chart as a table.
+pub fn answer_table(document: &Document) -> Option<Table> {
+    let answer = &document.answer;
+    answer
+        .table
+        .clone()
+        .or_else(|| answer.chart.as_ref().map(values::table))
 }
 
 /// Formats a finding with its label: `no instructions: Not counted for Ada: …`.

@@ -130,20 +130,24 @@ impl Screen {
             below.text("No result: nothing was compared.");
         }
         below.blank();
-        let warnings = wrap_at_most(&clean(&super::warnings(document)), self.width, 2);
-        below.lines.extend(
-            warnings
-                .iter()
-                .map(|line| self.pen.toned(line, Tone::Alarm)),
-        );
+        let warnings = super::warnings(document);
+        for warning in &warnings.shown {
+            let lines = wrap_at_most(&clean(warning), self.width, 2);
+            let lines = lines.iter().map(|line| self.pen.toned(line, Tone::Alarm));
+            below.lines.extend(lines);
+        }
         below.caption(&document.source, 2);
         if !full && !document.sections.is_empty() {
-            let more = if document.kept {
-                "All tables and warnings: `benchlab report FILE --full`."
-            } else {
-                "All tables and warnings: --full."
+            let what = match warnings.others() {
+                others if others.is_empty() => "All tables".to_owned(),
+                others => format!("All tables and {others}"),
             };
-            below.caption(more, 2);
+            let how = if document.kept {
+                "`benchlab report FILE --full`"
+            } else {
+                "--full"
+            };
+            below.caption(&format!("{what}: {how}."), 2);
         }
         below.trim();
         below.lines

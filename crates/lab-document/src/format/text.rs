@@ -7,6 +7,20 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Units that must stay on the same line as their number.
 const UNITS: [&str; 10] = ["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "min"];
 
+/// Months and weekdays as reports write them.
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+const WEEKDAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+
 /// Replaces control characters and bidirectional formatting characters with spaces.
 ///
 /// Names and log lines come from outside benchlab. A control character could move the cursor, and a bidirectional
@@ -60,7 +74,7 @@ pub fn pad_left(text: &str, width: usize) -> String {
 
 /// Wraps sanitized text to lines of at most `width`.
 ///
-/// Lines break at spaces, but not between a number and its unit. A word is broken only if it is too long for a line. An
+/// Lines break at spaces, but not between a number and its unit or within a date. A word is broken only if it is too long for a line. An
 /// empty text produces no lines.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = Options::new(width.max(2))
@@ -97,15 +111,16 @@ pub fn wrap_sentences(text: &str, width: usize, lines: usize) -> Vec<String> {
     wrap_at_most(&text[..end], width, lines)
 }
 
-/// Joins words with single spaces, and with a no-break space before a unit.
+/// Joins words with single spaces, and with a no-break space before a unit and within a date.
 fn joined(text: &str) -> String {
     let mut joined = String::new();
     for word in text.split_whitespace() {
         let bare = word.trim_end_matches([',', '.', ';', ':', ')']);
         let number = joined.ends_with(|c: char| c.is_ascii_digit() || c == ']');
+        let before = joined.rsplit([' ', '\u{a0}']).next().unwrap_or_default();
         let space = if joined.is_empty() {
             ""
-        } else if number && UNITS.contains(&bare) {
+        } else if number && UNITS.contains(&bare) || continues_date(before, bare) {
             "\u{a0}"
         } else {
             " "
@@ -114,4 +129,60 @@ fn joined(text: &str) -> String {
         joined.push_str(word);
     }
     joined
+}
+
+/// Returns true if two words belong to one date, such as `28 Nov`, `Nov 2026`, `2026-11-28 22:05` or `22:05 UTC`.
+fn continues_date(before: &str, word: &str) -> bool {
+    let is_day = |text: &str| {
+        let mut days = text.split('–');
+        text.len() <= "20–27".len()
+            && days.all(|day| matches!(day.len(), 1 | 2) && day.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let is_year = |text: &str| text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit());
+    let has_shape = |text: &str, shape: &str| {
+        text.len() >= shape.len()
+            && text
+                .bytes()
+                .zip(shape.bytes())
+                .all(|(byte, wanted)| match wanted {
+                    b'0' => byte.is_ascii_digit(),
+                    wanted => byte == wanted,
+                })
+    };
+    let is_clock = |text: &str| has_shape(text, "00:00");
+    let is_date = |text: &str| has_shape(text, "0000-00-00");
+    is_day(before) && MONTHS.contains(&word)
+        || MONTHS.contains(&before) && (is_year(word) || is_clock(word))
+        || (is_date(before) || WEEKDAYS.contains(&before)) && is_clock(word)
+        || is_clock(before) && word == "UTC"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn a_line_never_breaks_within_a_date() {
+        let texts = [
+            "made 2026-11-28 22:05 UTC, 3 blocks",
+            "from 20–27 Nov 2026, all",
+            "on Tuesday 14:00, busy",
+            "since 9 Mar 17:12 it ran",
+        ];
+        let dates = [
+            "2026-11-28 22:05 UTC,",
+            "20–27 Nov 2026,",
+            "Tuesday 14:00,",
+            "9 Mar 17:12",
+        ];
+        for (text, date) in texts.iter().zip(dates) {
+            for width in 21..40 {
+                let lines = wrap(text, width);
+                assert!(
+                    lines.iter().any(|line| line.contains(date)),
+                    "{width}: {lines:?}"
+                );
+            }
+        }
+    }
 }

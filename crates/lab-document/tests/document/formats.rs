@@ -42,42 +42,48 @@ fn hostile_text_on_a_terminal() {
 }
 
 #[test]
-fn one_kind_of_warning_says_what_it_is_and_several_have_labels() {
-    let warning_line = |labels: &[&str]| {
+fn warnings_that_ask_for_action_are_shown_once_and_the_others_are_counted() {
+    let screen = |warnings: &[(&str, Tone)]| {
         let mut section = Section::new("Warnings");
-        for label in labels {
-            section.push(Finding::new(
-                *label,
-                "There are no counters here.",
-                Tone::Alarm,
-            ));
+        for (label, tone) in warnings {
+            section.push(Finding::new(*label, "There are no counters here.", *tone));
         }
         let mut document = Document::default();
         document.section(section);
-        let screen = on_terminal(&document, 80, false);
-        let line = screen.lines().find(|line| line.contains("warning"));
-        line.expect("warnings").to_owned()
+        on_terminal(&document, 80, false)
     };
+    let (alarm, note) = (Tone::Alarm, Tone::Undecided);
+    let shown = screen(&[
+        ("host", alarm),
+        ("late", alarm),
+        ("host", alarm),
+        ("versions", note),
+    ]);
     assert_eq!(
-        warning_line(&["no cycles"]),
-        "1 warning: no cycles: There are no counters here."
+        shown.matches("host: There are no counters here.").count(),
+        1,
+        "{shown}"
     );
-    assert_eq!(
-        warning_line(&["failed", "failed"]),
-        "2 warnings, the first: failed: There are no counters here."
+    assert!(
+        shown.contains("\nlate: There are no counters here.\n"),
+        "{shown}"
     );
-    assert_eq!(
-        warning_line(&["", ""]),
-        "2 warnings, the first: There are no counters here."
+    assert!(!shown.contains("versions"), "{shown}");
+    assert!(
+        shown.contains("All tables and 2 other warnings: --full."),
+        "{shown}"
     );
-    assert_eq!(
-        warning_line(&["failed", "late"]),
-        "2 warnings: failed, late."
+    let notes = screen(&[("versions", note)]);
+    assert!(
+        notes.contains("All tables and 1 warning: --full."),
+        "{notes}"
     );
-    assert_eq!(
-        warning_line(&["host", "few blocks", "", "host"]),
-        "4 warnings, among them host (2), few blocks."
+    let four = screen(&[("a", alarm), ("b", alarm), ("c", alarm), ("d", alarm)]);
+    assert!(
+        !four.contains("d: There") && four.contains("1 other warning"),
+        "{four}"
     );
+    assert!(!screen(&[]).contains("warning"));
 }
 
 #[test]

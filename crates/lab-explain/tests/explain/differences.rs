@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests the ranking of differences and their causes.
 
-use lab_explain::{Cause, SettingDifference, differences};
-use lab_model::{Case, Counted, CountedFigure, Metric, Plan, Point, Subject};
+use lab_explain::{Cause, OwnCount, SettingDifference, Source, differences, time_differences};
+use lab_model::{Case, Counted, CountedFigure, Metric, Plan, Point, Subject, UnitCosts};
 
 fn plan() -> Plan {
     let subject = |name: &str| Subject {
@@ -61,5 +61,74 @@ fn equal_requests_leave_the_programs_own_work() {
     };
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].metric, Metric::MEAN_CPU);
-    assert_eq!(found[0].cause, Some(Cause::OwnWork(vec![setting])));
+    let own = Cause::OwnWork {
+        counts: Vec::new(),
+        settings: vec![setting],
+    };
+    assert_eq!(found[0].cause, Some(own));
+}
+
+#[test]
+fn causes_count_instructions_and_misses() {
+    let figures = |cpu: f64, instructions: f64, misses: f64| {
+        [
+            (Metric::SYSTEM_CALLS, 3.0),
+            (Metric::MEAN_CPU, cpu),
+            (Metric::INSTRUCTIONS, instructions),
+            (Metric::CACHE_MISSES, misses),
+        ]
+    };
+    let c = counted(0, &figures(1e3, 1000.0, 10.0), "");
+    let rust = counted(1, &figures(2e3, 950.0, 80.0), "");
+    let found = differences(&plan(), 0, &[&c, &rust]);
+    let own = found.iter().find(|d| d.metric == Metric::MEAN_CPU).unwrap();
+    let count = |metric, values| OwnCount { metric, values };
+    assert_eq!(
+        own.cause,
+        Some(Cause::OwnWork {
+            counts: vec![
+                count(Metric::INSTRUCTIONS, [950.0, 1000.0]),
+                count(Metric::CACHE_MISSES, [80.0, 10.0]),
+            ],
+            settings: Vec::new(),
+        })
+    );
+}
+
+/// 1,000 ns more: 400 of waiting, 2 system calls of 100 ns, and 300 instructions of 1 ns; 100 ns stay unexplained.
+#[test]
+fn a_difference_in_time_is_split_into_its_sources() {
+    let figures = |wall, cpu, trips, calls, instructions| {
+        [
+            (Metric::MEAN_WALL, wall),
+            (Metric::MEAN_CPU, cpu),
+            (Metric::ROUND_TRIPS, trips),
+            (Metric::SYSTEM_CALLS, calls),
+            (Metric::SIMULATED_INSTRUCTIONS, instructions),
+        ]
+    };
+    let c = counted(0, &figures(1_500.0, 1_300.0, 1.0, 3.0, 1_000.0), "");
+    let rust = counted(1, &figures(2_500.0, 1_900.0, 2.0, 5.0, 1_300.0), "");
+    let costs = UnitCosts {
+        system_call_ns: 100.0,
+        page_fault_ns: 500.0,
+    };
+    let found = time_differences(&plan(), 0, &[&c, &rust], Some(costs));
+    let [found] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(found.subjects, ["rust", "c"]);
+    assert_eq!(found.times, [2_500.0, 1_500.0]);
+    let parts: Vec<(&Source, f64)> = found.parts.iter().map(|p| (&p.source, p.ns)).collect();
+    assert_eq!(
+        parts,
+        [
+            (&Source::Waiting(Some([2.0, 1.0])), 400.0),
+            (&Source::Instructions([1_300.0, 1_000.0], None), 300.0),
+            (&Source::SystemCalls([5.0, 3.0]), 200.0),
+        ]
+    );
+    assert!((found.unexplained_ns - 100.0).abs() < 1e-9);
+    // Without a difference beyond the scatter there is nothing to split.
+    assert!(time_differences(&plan(), 0, &[&c, &c], Some(costs)).is_empty());
 }

@@ -4,7 +4,10 @@
 //! Review the snapshot after each change; `INSTA_UPDATE=always` updates it.
 
 use lab_explain::wording::*;
-use lab_explain::{Cause, CountFailure, CountedUnit, Difference, SettingDifference};
+use lab_explain::{
+    Cause, Contribution, CountFailure, CountedUnit, Difference, OwnCount, SettingDifference,
+    Source, TimeDifference,
+};
 use lab_model::Metric;
 use std::fmt::Write;
 use std::fs;
@@ -69,6 +72,7 @@ fn every_sentence() {
     lines.add("messages", UNITS.map(messages));
     lines.add("messages_of", [messages_of("rust")]);
     lines.add("direction", [true, false].map(direction));
+    let own = |counts, settings| Cause::OwnWork { counts, settings };
     let function = Cause::Function {
         name: "step".into(),
         values: [2_500_000.0, 12_345.0],
@@ -90,14 +94,74 @@ fn every_sentence() {
             sample(
                 Metric::MEAN_CPU,
                 [12_340.0, 11_000.0],
-                Some(Cause::OwnWork(Vec::new())),
+                Some(own(Vec::new(), Vec::new())),
             ),
             sample(
                 Metric::MEAN_CPU,
                 [12_340.0, 11_000.0],
-                Some(Cause::OwnWork(vec![setting])),
+                Some(own(Vec::new(), vec![setting])),
+            ),
+            sample(
+                Metric::MEAN_CPU,
+                [12_340.0, 11_000.0],
+                Some(own(
+                    vec![
+                        OwnCount {
+                            metric: Metric::INSTRUCTIONS,
+                            values: [950.0, 1000.0],
+                        },
+                        OwnCount {
+                            metric: Metric::CACHE_MISSES,
+                            values: [80.0, 10.0],
+                        },
+                    ],
+                    Vec::new(),
+                )),
             ),
         ],
+    );
+    let part = |source, ns| Contribution { source, ns };
+    let split = |parts, unexplained_ns, uncounted, misses| TimeDifference {
+        point: 0,
+        subjects: ["rust", "c"].map(str::to_owned),
+        metric: Metric::MEAN_WALL,
+        times: [2_500.0, 1_500.0],
+        parts,
+        unexplained_ns,
+        uncounted,
+        misses,
+    };
+    let library = Some("libssl.so.3".to_owned());
+    let differences = [
+        split(
+            vec![
+                part(Source::Waiting(Some([2.0, 1.0])), 400.0),
+                part(Source::Instructions([1_300.0, 1_000.0], library), 300.0),
+                part(Source::SystemCalls([5.0, 3.0]), 200.0),
+            ],
+            100.0,
+            false,
+            None,
+        ),
+        split(vec![part(Source::Waiting(None), 700.0)], 300.0, false, None),
+        split(
+            vec![part(Source::PageFaults([2.0, 0.0]), 60.0)],
+            940.0,
+            true,
+            None,
+        ),
+        split(
+            vec![part(Source::Instructions([9.0, 8.0], None), 50.0)],
+            950.0,
+            false,
+            Some((Metric::CACHE_MISSES, [80.0, 10.0])),
+        ),
+    ];
+    lines.add(
+        "time_difference",
+        differences
+            .each_ref()
+            .map(|d| time_difference(d, CountedUnit::Operation)),
     );
     lines.add("failure", failures().each_ref().map(failure));
     lines.add("no_event", [no_event("system calls and round trips")]);
@@ -140,6 +204,7 @@ fn the_snapshot_has_every_name() {
 #[test]
 fn no_sentence_stands_elsewhere() {
     for name in [
+        "contributions.rs",
         "counting.rs",
         "differences.rs",
         "figures.rs",

@@ -157,7 +157,10 @@ impl Gate {
                 pages
                     .find(|p| p.name == name)
                     .cloned()
-                    .ok_or_else(|| GateProblem::NoPage(name.into()))?
+                    .ok_or_else(|| GateProblem::NoPage {
+                        page: name.into(),
+                        nearest: nearest(name, analysis),
+                    })?
             }
             None => together(analysis),
         };
@@ -226,6 +229,17 @@ impl Gate {
         };
         analysis.assumptions.iter().find(|a| a.about() == about)
     }
+}
+
+/// The minimum similarity of a page's name to be suggested, from 0 to 1.
+const LIKENESS: f64 = 0.7;
+
+/// Returns the page with the most similar name. Normalized Damerau-Levenshtein similarity counts misspelt letters.
+fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
+    let likeness = |page: &&LogPage| strsim::normalized_damerau_levenshtein(name, &page.name);
+    let pages = analysis.pages.iter().filter(|page| page.kind.is_use());
+    let best = pages.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) >= LIKENESS).then(|| best.name.clone())
 }
 
 /// Merges all pages that people use; if there are none, merges all queries.
@@ -299,7 +313,19 @@ mod tests {
             .judge(&analysis);
         assert_eq!(
             (unknown.is_crossed, unknown.value),
-            (false, Err(GateProblem::NoPage("/x".into())))
+            (
+                false,
+                Err(GateProblem::NoPage {
+                    page: "/x".into(),
+                    nearest: None
+                })
+            )
+        );
+        let misspelt = "p99(/serach)>1s".parse::<Gate>().expect("a gate");
+        let answer = misspelt.judge(&analysis).value;
+        assert!(
+            matches!(&answer, Err(GateProblem::NoPage { nearest: Some(n), .. }) if n == "/search"),
+            "{answer:?}"
         );
         let assumed = |assumption| LogAnalysis {
             assumptions: vec![assumption],

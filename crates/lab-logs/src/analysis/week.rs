@@ -12,8 +12,11 @@ use lab_model::{Counts, Interval, LogAnalysis, LogHour};
 use lab_stats::{normal, order};
 use std::collections::BTreeMap;
 
-/// The minimum number of weeks needed to estimate the usual rate of an hour of the week.
+/// The minimum number of weeks needed to estimate the usual rate of an hour of the week, so that a single hour can stand
+/// out from it.
 pub const WEEKS: usize = 4;
+/// The minimum number of weeks in which an hour must stand out from the same hour of other days to count as weekly.
+pub const MIN_WEEKS: usize = 2;
 /// The minimum ratio of a spike to the usual requests; a smaller increase is never reported.
 pub const LEAST: f64 = 1.5;
 /// The variance of the median of normal values divided by that of their mean (Kenney & Keeping,
@@ -81,7 +84,7 @@ fn slot_of(local_s: i64) -> (usize, usize) {
 pub struct Spikes {
     /// The number of whole weeks in the log.
     pub weeks: usize,
-    /// The number of tested hours; 0 means that there are too few weeks.
+    /// The number of single hours that were tested; 0 means that there are too few weeks.
     pub tested: usize,
     /// Hours of the week that stand out from the same hour of other days, week after week.
     pub weekly: Vec<Weekly>,
@@ -116,17 +119,22 @@ pub struct Single {
 }
 
 /// Tests all hours except the first and the last, which can be incomplete.
+///
+/// With fewer than [`WEEKS`] weeks, only hours that stand out in each week are found.
 pub fn spikes(analysis: &LogAnalysis) -> Spikes {
     let hours = without_gaps(&analysis.hours);
+    let ends = analysis.hours.len().min(2);
     let mut spikes = Spikes {
-        weeks: hours.len() / (7 * 24),
+        weeks: (hours.len() + ends) / (7 * 24),
         ..Spikes::default()
     };
-    if spikes.weeks < WEEKS {
+    if spikes.weeks < MIN_WEEKS {
         return spikes;
     }
     let week = Week::new(&hours);
-    spikes.tested = week.values.iter().flatten().map(Vec::len).sum();
+    if spikes.weeks >= WEEKS {
+        spikes.tested = week.values.iter().flatten().map(Vec::len).sum();
+    }
     let family = spikes.tested + SLOTS.0 * SLOTS.1;
     let reach = normal::upper_quantile(ALPHA / 2.0 / family as f64);
     for weekday in 0..SLOTS.0 {
@@ -141,7 +149,8 @@ pub fn spikes(analysis: &LogAnalysis) -> Spikes {
             .iter()
             .any(|w| (w.weekday, w.hour) == (weekday, hour))
     };
-    let singles = hours.iter().filter_map(|hour| week.single(hour, reach));
+    let tested = hours.iter().filter(|_| spikes.tested > 0);
+    let singles = tested.filter_map(|hour| week.single(hour, reach));
     let mut singles: Vec<Single> = singles.filter(|single| !is_weekly(single)).collect();
     singles.sort_by(|a, b| b.ratio.estimate.total_cmp(&a.ratio.estimate));
     spikes.single = singles;
@@ -212,7 +221,7 @@ impl Week {
             .values
             .iter()
             .flatten()
-            .filter(|slot| slot.len() >= WEEKS - 1);
+            .filter(|slot| slot.len() >= MIN_WEEKS);
         let deviations: Vec<(f64, f64, f64)> = slots
             .flat_map(|slot| (0..slot.len()).filter_map(|i| deviation(slot, i)))
             .collect();
@@ -264,12 +273,23 @@ impl Week {
         let others: Vec<f64> = other_days
             .filter_map(|day| order::median(&self.values[day][hour]))
             .collect();
-        if values.len() < WEEKS - 1 || others.len() < SLOTS.0 - 1 {
+        if values.len() < MIN_WEEKS || others.len() < SLOTS.0 - 1 {
             return None;
         }
         let (level, usual) = (order::median(values)?, order::median(&others)?);
+        let of_others = 1.0 + MEDIAN / others.len() as f64;
+        // A single spike moves the median of two or three weeks, so each week must stand out.
+        let each = reach * (self.variance(usual) * of_others).sqrt();
+        let few = values.len() < WEEKS - 1;
+        if few
+            && values
+                .iter()
+                .any(|value| ratio(value - usual, each).is_none())
+        {
+            return None;
+        }
         let n = values.len() as f64;
-        let variance = self.variance(usual) * MEDIAN / n * (1.0 + MEDIAN / others.len() as f64);
+        let variance = self.variance(usual) * MEDIAN / n * of_others;
         Some(Weekly {
             weekday,
             hour,
@@ -294,8 +314,15 @@ fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     Some((
         slot[index] - usual,
         usual,
-        1.0 + MEDIAN / others.len() as f64,
+        1.0 + median_variance(others.len()),
     ))
+}
+
+/// Returns the variance of the median of `n` normal values, as a multiple of that of one value.
+fn median_variance(n: usize) -> f64 {
+    // The median of up to two values is their mean.
+    let factor = if n <= 2 { 1.0 } else { MEDIAN };
+    factor / n as f64
 }
 
 /// Returns the variance of the logarithm of a Poisson count, given the logarithm of its mean (delta

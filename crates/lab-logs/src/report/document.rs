@@ -77,9 +77,10 @@ fn answer(log: &Analyses) -> Answer {
     findings.extend(within::finding(log.analysis));
     findings.extend(log.capacity.map(Capacity::finding));
     findings.extend(changed::finding(log));
-    findings.extend(when::finding(log).or_else(|| when::busiest(log)));
+    findings.extend(when::finding(log));
+    findings.extend(when::busiest(log));
     findings.extend(pages::orders_finding(ranking));
-    findings.truncate(Answer::MAX_FINDINGS - 1 + log.analysis.assumptions.len());
+    findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
     let mut open: Vec<LogsFinding> = advice(log.analysis).collect();
     open.extend(within::left_out(log.analysis));
     open.extend(ranking.interval.is_none().then_some(LogsFinding::TooShort));
@@ -87,10 +88,10 @@ fn answer(log: &Analyses) -> Answer {
     open.extend(log.capacity.is_none().then_some(LogsFinding::NoCapacity));
     Answer {
         headline: wording::sentence(&pages::smallest_set(ranking)),
+        table: pages::answer_table(ranking),
         chart: pages::chart(ranking),
         findings: findings.iter().map(shown).collect(),
         undecided: say::paragraph(open.iter().map(wording::sentence)),
-        ..Answer::default()
     }
 }
 

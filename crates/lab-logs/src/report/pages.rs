@@ -62,6 +62,38 @@ pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     })
 }
 
+/// Builds the table of the first screen: the first pages with their cost. The section on pages has all figures.
+pub fn answer_table(ranking: &PageRanking) -> Option<Table> {
+    let all = table(ranking);
+    let wanted = ["requests", "mean", "p99", "share", "cumulative"];
+    let titles = all.columns.iter().map(|column| column.title.as_str());
+    let is_shown = |(i, title): (usize, &str)| (i == 0 || wanted.contains(&title)).then_some(i);
+    let shown: Vec<usize> = titles.enumerate().filter_map(is_shown).collect();
+    let mut answer = Table::new(
+        wording::ranking_title(ranking.by),
+        shown.iter().map(|&i| all.columns[i].clone()),
+    );
+    for (ranked, row) in ranking.pages.iter().zip(&all.rows).take(BARS) {
+        let cell = |&i: &usize| match all.columns[i].title.as_str() {
+            // Two shares with intervals do not fit next to each other.
+            "share" => share(ranked.share).into(),
+            _ => row[i].clone(),
+        };
+        answer.row(shown.iter().map(cell).collect());
+    }
+    let charted = ranking.pages.len().min(BARS);
+    if ranking.pages.len() > charted {
+        let left = ranking.pages[charted - 1].cumulative;
+        let rest = wording::ranking_rest(
+            ranking.pages.len() - charted,
+            ranked_kind(ranking),
+            1.0 - left,
+        );
+        answer.notes.push(rest);
+    }
+    (!answer.rows.is_empty()).then_some(answer)
+}
+
 fn share(value: f64) -> Quantity {
     Quantity::exact(value, Unit::Share)
 }
@@ -124,7 +156,7 @@ pub fn section(ranking: Option<&PageRanking>, title: &str) -> Section {
 }
 
 fn table(ranking: &PageRanking) -> Table {
-    let (kind, measure) = (ranked_kind(ranking), measure(ranking.by));
+    let kind = ranked_kind(ranking);
     let requests = Unit::Count("requests".into());
     let times = |title: &str| Column::of(title, Unit::Nanoseconds);
     let columns = vec![
@@ -140,7 +172,7 @@ fn table(ranking: &PageRanking) -> Table {
         Column::of("would save", Unit::Share),
         Column::of("errors", Unit::Count("requests".into())),
     ];
-    let mut table = Table::new(format!("Most {measure} first"), columns);
+    let mut table = Table::new(wording::ranking_title(ranking.by), columns);
     table.caption = wording::RANKING_TABLE.into();
     for ranked in ranking.pages.iter().take(ROWS) {
         table.row(row(ranked));

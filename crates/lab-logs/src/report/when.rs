@@ -2,8 +2,8 @@
 //! The report's section on time: the hours of the week, and the hours that stand out.
 
 use super::input::Analyses;
-use crate::analysis::week::{Slot, WEEKS, slots};
-use crate::finding::LogsFinding;
+use crate::analysis::week::{MIN_WEEKS, Slot, WEEKS, slots};
+use crate::finding::{BusiestHour, LogsFinding};
 use crate::wording::{self, WEEKDAYS};
 use lab_document::say;
 use lab_document::{
@@ -14,6 +14,8 @@ use lab_model::Unit;
 
 /// The maximum number of hours in a table.
 const ROWS: usize = 20;
+/// The minimum number of hours of a log whose busiest hour is compared with the average.
+const HOURS_FOR_AVERAGE: i64 = 6;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Returns the finding on the largest spike.
 pub fn finding(report: &Analyses) -> Option<LogsFinding> {
@@ -36,26 +38,40 @@ pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// Returns the finding on the busiest minute, with the offset of the log's clock at that time.
+/// Returns the finding on the busiest hour and minute, with the offset of the log's clock at that time.
 pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
     let (start_s, requests) = report.analysis.peak_minute?;
     let hours = &report.analysis.hours;
     let of_hour = hours
         .iter()
         .find(|hour| (0..3600).contains(&(start_s - hour.start_s)));
-    Some(LogsFinding::BusiestMinute {
+    let all: u64 = hours.iter().map(|hour| hour.requests).sum();
+    // Hours without requests are not in the list, but belong to the average.
+    let span = hours.first().zip(hours.last());
+    let count = span.map_or(0, |(first, last)| (last.start_s - first.start_s) / 3600 + 1);
+    let busiest = hours.iter().max_by_key(|hour| hour.requests);
+    let busiest = busiest.filter(|_| count >= HOURS_FOR_AVERAGE);
+    Some(LogsFinding::Busiest {
+        hour: busiest.map(|hour| BusiestHour {
+            local_s: hour.start_s + i64::from(hour.offset_s),
+            of_average: hour.requests as f64 * count as f64 / all.max(1) as f64,
+        }),
         start_s,
         offset_s: of_hour.map_or(0, |hour| i64::from(hour.offset_s)),
         requests,
     })
 }
 
-/// Returns the finding that the log has too few weeks to find spikes.
+/// Returns the finding that the log has too few weeks to find spikes, or to find single ones.
 pub fn undecided(report: &Analyses) -> Option<LogsFinding> {
     let has_hours = !report.analysis.hours.is_empty();
     (has_hours && report.spikes.tested == 0).then_some(LogsFinding::TooFewWeeks {
         weeks: report.spikes.weeks,
-        needed: WEEKS,
+        needed: if report.spikes.weeks < MIN_WEEKS {
+            MIN_WEEKS
+        } else {
+            WEEKS
+        },
     })
 }
 

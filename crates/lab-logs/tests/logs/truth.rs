@@ -60,6 +60,40 @@ fn a_spike_every_tuesday_is_one_weekly_spike() {
 }
 
 #[test]
+fn a_spike_every_tuesday_is_named_from_two_weeks_on() {
+    let found = (0..50).filter(|seed| {
+        let mut random = Random(*seed);
+        let is_spike = |hour: usize| hour / 24 % 7 == 1 && hour % 24 == 9;
+        let mut log = weeks(&mut random, 2, 3_000.0, |hour| {
+            if is_spike(hour) { 4.0 } else { 1.0 }
+        });
+        // The log begins shortly after Monday 0:00 and ends before Monday 0:00.
+        let last = log.hours.len() - 1;
+        log.hours = log.hours[1..last].to_vec();
+        let found = spikes(&log);
+        assert_eq!((found.weeks, found.tested), (2, 0));
+        let places: Vec<(usize, usize)> =
+            found.weekly.iter().map(|w| (w.weekday, w.hour)).collect();
+        places == [(1, 9)] && found.single.is_empty()
+    });
+    assert!(found.count() >= 45);
+}
+
+#[test]
+fn in_two_weeks_chance_and_single_spikes_are_not_weekly() {
+    let alarmed = (0..LOGS).filter(|seed| {
+        let mut random = Random(*seed as u64);
+        let busiest = 40.0 * 10_f64.powf(3.0 * random.part());
+        let found = spikes(&weeks(&mut random, 2, busiest, |hour| {
+            if hour == 38 { 9.0 } else { 1.0 }
+        }));
+        !found.single.is_empty() || !found.weekly.is_empty()
+    });
+    let alarmed = alarmed.count();
+    assert!(alarmed <= ALARMS, "{alarmed} of {LOGS} logs");
+}
+
+#[test]
 fn too_few_weeks_show_no_spikes() {
     let found = spikes(&weeks(&mut Random(1), 3, 1_000.0, |hour| {
         if hour == 100 { 9.0 } else { 1.0 }

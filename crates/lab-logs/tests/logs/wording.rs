@@ -4,7 +4,7 @@
 use lab_logs::analysis::gate::GateFigure;
 use lab_logs::analysis::pareto::PageOrder;
 use lab_logs::finding::{
-    CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageShare, UnknownChange,
+    BusiestHour, CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageShare, UnknownChange,
 };
 use lab_logs::wording;
 use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind};
@@ -189,7 +189,17 @@ fn findings() -> Vec<LogsFinding> {
         weekly(2),
         single(1),
         single(3),
-        LogsFinding::BusiestMinute {
+        LogsFinding::Busiest {
+            hour: None,
+            start_s: 1_777_629_600,
+            offset_s: 0,
+            requests: 600,
+        },
+        LogsFinding::Busiest {
+            hour: Some(BusiestHour {
+                local_s: 1_777_629_600,
+                of_average: 3.1,
+            }),
             start_s: 1_777_629_600,
             offset_s: 7_200,
             requests: 600,
@@ -242,7 +252,14 @@ fn gate_problems() -> Vec<String> {
     let problems = [
         GateProblem::Assumed(LogAssumption::NoZone),
         GateProblem::NoPeak,
-        GateProblem::NoPage("/x".into()),
+        GateProblem::NoPage {
+            page: "/x".into(),
+            nearest: None,
+        },
+        GateProblem::NoPage {
+            page: "/serach".into(),
+            nearest: Some("/search".into()),
+        },
         GateProblem::NoDurations,
         GateProblem::BeyondHour,
         GateProblem::LowerBound(4.2e8),

@@ -12,9 +12,13 @@ use crate::runs::{ProgramRuns, RunWarning};
 use crate::{Profile, Sources, wording};
 use lab_document::say;
 use lab_document::{
-    Answer, Cell, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
+    Answer, Cell, Chart, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
 };
 use lab_model::{Direction, Metric, Unit};
+
+/// The figures of the heap, and the simulated costs, that the first screen shows.
+const HEAP: [&str; 3] = ["peak", "total", "allocations"];
+const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 
 /// The input of a report.
 #[derive(Clone, Debug)]
@@ -42,7 +46,7 @@ pub fn document(report: &ProfileReport) -> Document {
         made: wording::made(report.made_unix_s),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
-            chart: heap::chart(&pair).or_else(|| costs::chart(&pair)),
+            chart: answer_chart(&pair),
             findings: answer_findings(&pair, report),
             undecided: None,
             ..Answer::default()
@@ -82,6 +86,25 @@ pub fn document(report: &ProfileReport) -> Document {
         .rows
         .extend(measured.flat_map(|measured| measured.rows.clone()));
     document
+}
+
+/// Returns the chart of what changed most: the heap, or the costs. A single program's heap comes first.
+fn answer_chart(pair: &ProfilePair) -> Option<Chart> {
+    let greatest_change = |names: &[&str]| {
+        let changes = names.iter().filter_map(|name| match pair.figure(name) {
+            (Some(before), Some(after)) if before > 0 && after > 0 => {
+                Some((after as f64 / before as f64).ln().abs())
+            }
+            _ => None,
+        });
+        changes.fold(0.0, f64::max)
+    };
+    let (heap, costs) = (heap::chart(pair), costs::chart(pair));
+    if greatest_change(&COSTS) > greatest_change(&HEAP) {
+        costs.or(heap)
+    } else {
+        heap.or(costs)
+    }
 }
 
 /// One program, or the programs before and after a change.
@@ -207,14 +230,11 @@ fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
         let texts = names.iter().filter_map(|name| figure_text(pair, name));
         Some(Finding::new(label, wording::figures(texts)?, Tone::Plain))
     };
-    let mut heap = figures(wording::HEAP, &["peak", "total", "allocations"]);
+    let mut heap = figures(wording::HEAP, &HEAP);
     if let (Some(heap), Some(churn)) = (&mut heap, heap::churn_sentence(pair)) {
         heap.text = format!("{} {churn}", heap.text);
     }
-    let misses = figures(
-        wording::SIMULATED,
-        &["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"],
-    );
+    let misses = figures(wording::SIMULATED, &COSTS);
     let clock = report.measured.as_ref().and_then(|measured| {
         let (text, tone) = match measured.answer.findings.first() {
             Some(first) => (first.text.clone(), first.tone),
@@ -277,7 +297,7 @@ pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
 
 /// Returns the metrics that cover the whole program.
 pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
-    let heap = ["peak", "total", "allocations"].into_iter();
+    let heap = HEAP.into_iter();
     let events = profile.costs().map_or(&[][..], |costs| &costs.events);
     let figures = heap.chain(events.iter().map(String::as_str));
     let value = |figure| Some((metric(figure), profile.figure(figure)? as f64));

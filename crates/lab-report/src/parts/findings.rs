@@ -21,6 +21,9 @@ use std::collections::BTreeSet;
 /// The maximum number of reasons for exclusions that get a sentence of their own.
 const MAX_REASONS: usize = 2;
 
+/// The maximum number of lines that the first screen shows from the end of a failed subject's log.
+const MAX_LOG_LINES: usize = 3;
+
 /// The number of operations from which on at least one is expected to exceed the 99th percentile.
 const FOR_P99: f64 = 100.0;
 
@@ -40,9 +43,24 @@ pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Findi
 }
 
 /// Builds the first screen of a run without a complete block, which explains why there is no result.
+///
+/// The reason is the first failure, with the last lines of the subject's log.
 pub fn no_answer(measured: &Measured) -> Answer {
     let none = wording::no_answer(measured.words.subject, measured.results.blocks > 0);
+    let failures = measured.run.failures.iter().filter(|f| !f.is_lack());
+    let first = failures.min_by_key(|f| f.subject != measured.plan.baseline);
+    let headline = first.map(|f| {
+        let at = measured.at(f.point);
+        wording::no_answer_because(&measured.label(f.subject), &at, &f.message)
+    });
+    let log = first.filter(|f| !f.log.is_empty()).map(|f| {
+        let last = &f.log[f.log.len().saturating_sub(MAX_LOG_LINES)..];
+        let label = wording::last_lines(&measured.label(f.subject));
+        Finding::new(label, last.join(" | "), Tone::Alarm)
+    });
     Answer {
+        headline: headline.unwrap_or_default(),
+        findings: log.into_iter().collect(),
         undecided: say::paragraph(std::iter::once(none).chain(missing(measured))),
         ..Answer::default()
     }

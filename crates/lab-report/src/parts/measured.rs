@@ -136,7 +136,10 @@ impl<'a> Measured<'a> {
     pub fn refusals(&self) -> impl Iterator<Item = &'a Refusal> {
         let compares = self.plan.compared().nth(1).is_some();
         let refusals = self.results.refusals.iter();
-        refusals.filter(move |r| compares && self.failure((r.subject, r.point)).is_none())
+        refusals.filter(move |r| {
+            let is_overhead = self.plan.subjects[r.subject].overhead;
+            compares && !is_overhead && self.failure((r.subject, r.point)).is_none()
+        })
     }
 
     /// Returns the value of a setting that a subject, or benchlab for the subject, reported.

@@ -90,13 +90,25 @@ pub fn is_grave(fact: &WarningFact) -> bool {
     )
 }
 
+/// Returns true if a warning should change what the user does next, so that the first screen shows it.
+///
+/// The others explain results. Too few blocks, for example, are part of the forecast next to the answer.
+fn asks_for_action(fact: &WarningFact) -> bool {
+    use WarningKind as W;
+    is_grave(fact)
+        || matches!(
+            fact.kind(),
+            W::Interrupted | W::Host | W::SharedCores | W::Starved | W::Short
+        )
+}
+
 /// Converts a warning to a finding.
 pub fn warning(fact: &WarningFact) -> Finding {
     finding(fact, wording::warning(fact))
 }
 
 fn finding(fact: &WarningFact, text: String) -> Finding {
-    let tone = if is_grave(fact) {
+    let tone = if asks_for_action(fact) {
         Tone::Alarm
     } else {
         Tone::Undecided

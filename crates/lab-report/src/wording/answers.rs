@@ -19,6 +19,44 @@ pub fn no_answer(subject: &str, has_blocks: bool) -> String {
     format!("No result yet: no {subject} has a complete block{at}.")
 }
 
+/// Introduces the values of a run in progress.
+pub fn so_far(blocks: usize) -> String {
+    format!(
+        "So far, after {}. Intervals become narrower with each block; only those at the end support a verdict.",
+        count(blocks, "block")
+    )
+}
+
+/// Describes a run without results by the failure that caused it.
+pub fn no_answer_because(subject: &str, at: &str, message: &str) -> String {
+    format!("No result: {subject} failed{at}: {message}.")
+}
+
+/// Introduces the end of a failed subject's log.
+pub fn last_lines(subject: &str) -> String {
+    format!("last lines of {subject}'s output")
+}
+
+/// States that commands run the same program, so that their difference is none of the program.
+pub fn same_program(names: &[String], commit: Option<&str>) -> String {
+    let (program, source) = match commit {
+        Some(commit) => (
+            format!("the same commit, {}", short_hash(commit)),
+            "the machine or the build",
+        ),
+        None => ("the same command".into(), "the machine"),
+    };
+    format!(
+        "{} run {program}: a difference between them comes from {source}, not from the program.",
+        list(names)
+    )
+}
+
+/// Shortens a commit's hash.
+fn short_hash(commit: &str) -> &str {
+    commit.get(..9).unwrap_or(commit)
+}
+
 /// Introduces a ranking that excludes the reference.
 pub fn apart_from_reference(reference: &str, order: &str) -> String {
     format!("Apart from {reference}, the reference, {order}")
@@ -184,8 +222,12 @@ pub fn would_decide(by: WouldDecide, open: usize) -> String {
                 Counted::ProcessSets(n) => format!("{} of processes", count(n, "set")),
                 Counted::Builds(n) => count(n, "build"),
             };
+            let are = match counted {
+                Counted::Blocks(1) | Counted::ProcessSets(1) | Counted::Builds(1) => "is",
+                _ => "are",
+            };
             format!(
-                "{now} are too few to predict what would resolve {some}; {} would show it ({})",
+                "{now} {are} too few to predict what would resolve {some}; {} would show it ({})",
                 run.length(),
                 run.option()
             )

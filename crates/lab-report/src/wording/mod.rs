@@ -9,6 +9,7 @@ mod exclusions;
 mod gates;
 mod places;
 mod scaling;
+mod shared;
 mod targets;
 mod times;
 mod verdicts;
@@ -16,13 +17,17 @@ mod warnings;
 
 pub use answers::{
     Counted, LeftOut, LongerRun, PairOverPoints, WouldDecide, apart_from_reference, few_replicates,
-    inconclusive, left_out, measured_alone, more_not_steady, no_answer, not_steady,
-    other_exit_status, over_points, pair_over_points, too_few_operations, would_decide,
+    inconclusive, last_lines, left_out, measured_alone, more_not_steady, no_answer,
+    no_answer_because, not_steady, other_exit_status, over_points, pair_over_points, same_program,
+    so_far, too_few_operations, would_decide,
 };
 pub use caveats::{caveat, not_compared};
 pub use exclusions::exclusion;
 pub use gates::{crossed, undecided};
 pub use scaling::no_law;
+pub use shared::{
+    at_point, costs_and_losses, how_to_read_losses, nothing_lost, range_of, wrong_at_most,
+};
 pub use targets::{
     OnTarget, fewer_points, how_to_read_ratios, range_over_targets, ratios_on_targets,
 };

@@ -180,7 +180,7 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
         }
     }
     for subject in 0..plan.subjects.len() {
-        calls::add(subject, plan.points.len(), &mut levels);
+        calls::add(subject, plan, &mut levels);
     }
     footprints::of_programs(run, plan, &mut levels);
     results.cells = levels.cells;

@@ -8,8 +8,9 @@ use super::judge::Basis;
 use super::levels::{BlockSummary, Blocks, Levels, key};
 use super::observed::{Observation, Observed, readings};
 use super::{Cell, Value};
+use crate::binomial;
 use crate::latencies::{self, Histograms};
-use lab_model::{Case, Check, Metric, PointId, Run, SubjectId};
+use lab_model::{Case, Check, Injection, Metric, Plan, PointId, Run, SubjectId};
 
 /// The number of metrics in [`Metric::EFFECTS`].
 const KINDS: usize = 5;
@@ -101,10 +102,11 @@ pub(crate) fn add_latencies(
 
 /// Adds the totals of a subject over all points, and the fraction of wrong calls, both in total and
 /// at each point.
-pub(crate) fn add(subject: SubjectId, points: usize, levels: &mut Levels) {
-    let mut total = [0.0; KINDS];
+pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
+    let level = 1.0 - plan.measure.alpha;
+    let (mut total, mut total_level) = ([0.0; KINDS], Some(level));
     let mut blocks = 0;
-    for point in 0..points {
+    for point in 0..plan.points.len() {
         let Some(counts) = counts(&levels.cells, subject, point) else {
             continue;
         };
@@ -112,7 +114,10 @@ pub(crate) fn add(subject: SubjectId, points: usize, levels: &mut Levels) {
             *total += cell.1;
             blocks = blocks.max(cell.0);
         }
-        add_wrong(subject, Some(point), (blocks, &counts.map(|c| c.1)), levels);
+        let level = Some(level).filter(|_| is_independent(plan.injection(point)));
+        total_level = total_level.and(level);
+        let counts = counts.map(|c| c.1);
+        add_wrong(subject, Some(point), (blocks, &counts), level, levels);
     }
     if total[0] == 0.0 {
         return;
@@ -120,17 +125,35 @@ pub(crate) fn add(subject: SubjectId, points: usize, levels: &mut Levels) {
     for (metric, total) in Metric::EFFECTS.iter().zip(total) {
         levels.push(key(subject, None, metric), blocks, Value::Reading(total));
     }
-    add_wrong(subject, None, (blocks, &total), levels);
+    add_wrong(subject, None, (blocks, &total), total_level, levels);
 }
 
+/// Returns true if a fault hits calls independently of each other. An outage, a lock or a cut connection may hit several
+/// calls at once, so that the number of wrong calls is not binomial.
+fn is_independent(injection: Option<&Injection>) -> bool {
+    matches!(
+        injection,
+        None | Some(Injection::Statements(_) | Injection::LostAnswers(_))
+    )
+}
+
+/// Adds the fraction of wrong calls, with an interval of this level if calls fail independently.
 fn add_wrong(
     subject: SubjectId,
     point: Option<PointId>,
     (blocks, counts): (u32, &[f64; KINDS]),
+    level: Option<f64>,
     levels: &mut Levels,
 ) {
     let [calls, lost, doubled, unreported, _] = counts;
-    let wrong = Value::Reading((lost + doubled + unreported) / calls);
+    let wrong = lost + doubled + unreported;
+    let wrong = match level {
+        // A call may be wrong in two ways.
+        Some(level) if wrong <= *calls => {
+            Value::Estimate(binomial::interval(wrong as u64, *calls as u64, level))
+        }
+        _ => Value::Reading(wrong / calls),
+    };
     let of = key(subject, point, &Metric::WRONG_CALLS);
     levels.push(of, blocks, wrong);
 }

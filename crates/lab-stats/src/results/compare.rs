@@ -393,7 +393,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
                 ComparisonSource::ByItself(ratio) => (ratio, false),
             };
             let skeleton = pending.comparison;
-            let verdict_of = || verdict(&ratio, pending.margin, &outlook);
+            let is_copy = plan.runs_same_program(skeleton.key.subject, plan.baseline);
+            let verdict_of = || of_program(verdict(&ratio, pending.margin, &outlook), is_copy);
             let verdict = is_judged.then(verdict_of).or(skeleton.verdict);
             let is_open = matches!(verdict, Some(Verdict::Inconclusive { .. }));
             let comparison = Comparison {
@@ -422,10 +423,12 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
                     return Some(overall);
                 };
                 let ratio = of(member)?;
+                let is_copy = plan.runs_same_program(overall.subject, plan.baseline);
+                let verdict = of_program(verdict(&ratio, margin, &outlook), is_copy);
                 Some(Overall {
                     ratio: ratio.interval,
                     p: Some(ratio.p),
-                    verdict: Some(verdict(&ratio, margin, &outlook)),
+                    verdict: Some(verdict),
                     ..overall
                 })
             });
@@ -443,6 +446,19 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
             pairs: pairs.into_iter().flatten().collect(),
             controls: self.controls,
         }
+    }
+}
+
+/// Returns the verdict on a subject. A copy of the baseline's program is never faster or slower: such an interval shows
+/// a bias of the run.
+fn of_program(verdict: Verdict, is_copy: bool) -> Verdict {
+    match verdict {
+        Verdict::Faster | Verdict::Slower | Verdict::SmallButReal { .. } if is_copy => {
+            Verdict::Inconclusive {
+                blocks_needed: None,
+            }
+        }
+        verdict => verdict,
     }
 }
 

@@ -284,6 +284,39 @@ fn results_of_whole_commands() {
     }
 }
 
+#[test]
+fn a_copy_of_the_baselines_program_is_never_faster_or_slower() {
+    let world = World {
+        ratios: vec![1.5, 0.5, 1.001],
+        ..CALM
+    };
+    let verdicts = |lines: [&str; 4]| {
+        let mut run = batches(&world, 12);
+        let plan = run.plan_mut().unwrap();
+        plan.work = Work::Commands(Commands::default());
+        let compared: Vec<SubjectId> = plan.compared().collect();
+        for (&subject, line) in compared.iter().zip(lines) {
+            plan.subjects[subject].command = Some(Command {
+                line: line.into(),
+                revision: Some("c0ffee".into()),
+                ..Command::default()
+            });
+        }
+        let results = results(&run);
+        let others = compared[1..].iter();
+        let verdict = |&s: &SubjectId| results.comparison(s, Some(0), &Metric::WALL)?.verdict;
+        others.map(verdict).collect::<Vec<_>>()
+    };
+    use lab_stats::analysis::Verdict as V;
+    assert_eq!(
+        verdicts(["a", "b", "c", "d"])[..2],
+        [Some(V::Slower), Some(V::Faster)]
+    );
+    let copies = verdicts(["a", "a", "a", "a"]);
+    let is_open = |v: &Option<V>| matches!(v, Some(V::Inconclusive { .. }));
+    assert!(copies[..2].iter().all(is_open), "{copies:?}");
+}
+
 /// Returns a run on two targets: a library and a server, with a factor, and a sweep over
 /// connections on the server.
 fn targets() -> Run {

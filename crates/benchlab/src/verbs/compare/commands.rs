@@ -10,10 +10,10 @@ use crate::options::sweeps;
 use crate::verbs::compare::revision_names::range;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{
-    CommandWorkload, LocalExecutor, commit_range, fingerprint, interrupt, unix_seconds,
+    CommandWorkload, LocalExecutor, Wrapper, commit_range, fingerprint, interrupt, unix_seconds,
 };
 use lab_document::Format;
-use lab_model::{Commands, Cores, Ending, Measure, Plan};
+use lab_model::{Commands, Cores, Ending, Measure, Plan, Setting};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub fn compare_in_turns(
             measure(plan, writer).map(drop)
         });
     }
-    let writer = new_run_file(cli, args, &plan)?;
+    let writer = new_run_file(cli, args, &plan, true)?;
     let path = writer.path().to_path_buf();
     let exit_code = carry_out(&plan, writer, &exports)?;
     if args.explain {
@@ -62,20 +62,60 @@ pub fn plan(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<P
 
 /// Creates a new run file for a plan.
 ///
+/// Without `is_timed`, nothing will be timed, and the host's fitness does not matter.
+///
 /// # Errors
 /// Returns an error if the host is unfit and `--strict` is set, or if the file cannot be created.
-pub fn new_run_file(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
+pub fn new_run_file(
+    cli: &Cli,
+    args: &CompareArgs,
+    plan: &Plan,
+    is_timed: bool,
+) -> Result<RunWriter, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(Exit::failed)?;
-    let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
+    let host = match is_timed {
+        true => measuring::fit_host(args.measuring.strict, measuring::CORES)?,
+        false => lab_audit::host::inspect(measuring::CORES),
+    };
     let path = measuring::new_file(&runs, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&measuring::with_commit(host, Path::new(".")))?;
     writer.plan(plan)?;
+    report_wrappers(plan, &writer)?;
     for subject in plan.subjects.iter().filter(|s| !s.overhead) {
         writer.hash(&subject.name, &fingerprint(subject))?;
     }
     Ok(writer)
+}
+
+/// Reports the commands that only start another program, whose time then includes the wrapper's, and records them.
+fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
+    for (id, subject) in plan
+        .subjects
+        .iter()
+        .enumerate()
+        .filter(|(_, s)| !s.overhead)
+    {
+        let folder = subject.command.as_ref().and_then(|c| c.folder.as_ref());
+        let folder = folder.map_or("/", String::as_str);
+        let Some(wrapper) = Wrapper::find(&subject.program, Path::new(folder)) else {
+            continue;
+        };
+        if subject.control_of.is_none() {
+            eprintln!(
+                "benchlab: {}: {wrapper}; its own time is part of every run",
+                subject.name
+            );
+        }
+        writer.setting(&Setting {
+            subject: id,
+            point: None,
+            key: "wrapper".into(),
+            value: wrapper.file.display().to_string(),
+        })?;
+    }
+    Ok(())
 }
 
 /// Measures the missing blocks of a run of commands and reports the result.

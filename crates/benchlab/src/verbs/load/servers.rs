@@ -63,6 +63,14 @@ pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
 /// Returns an error if there are more names than servers.
 pub fn names(args: &LoadArgs, origins: &[Origin]) -> Result<Vec<String>, Exit> {
     let servers = origins.len();
+    // `-n` is the number of requests in other tools.
+    if let ([number], 1) = (&args.name[..], servers)
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        return Err(Exit::wrong(format!(
+            "--name {number}: expected a name; a load lasts for a time, such as --for 10s, not for a number of requests"
+        )));
+    }
     if args.name.len() > servers {
         return Err(Exit::wrong(format!(
             "--name is given {} times for {servers} server{}",

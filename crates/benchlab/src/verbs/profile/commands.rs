@@ -10,11 +10,15 @@ use crate::progress::progress;
 use crate::verbs::compare::{check_out, measure, new_run_file, plan};
 use crate::verbs::report::with_report;
 use clap::Parser;
-use lab_bench::{Fault, StartRequest, Starter, hardware_counters, in_path, install, interrupt};
+use lab_bench::{
+    Fault, StartRequest, Starter, Wrapper, hardware_counters, in_path, install, interrupt,
+};
 use lab_model::{Ending, Figure, Subject};
 use lab_plan::Toolchain;
 use lab_profile::report::{run_facts, totals};
-use lab_profile::{Profile, ProgramRuns, RunWarning, Sources, ValgrindRun, valgrind, wording};
+use lab_profile::{
+    Profile, ProgramRuns, RunWarning, Sources, Tool, ValgrindRun, valgrind, wording,
+};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -56,6 +60,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
         folder.map_or(current.clone(), PathBuf::from)
     };
     let folders: Vec<PathBuf> = commands.iter().map(|s| folder_of(s)).collect();
+    check_no_wrapper(&commands, &folders)?;
     let programs = commands
         .iter()
         .zip(&folders)
@@ -64,7 +69,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
             folder,
         });
     let programs: Vec<lab_profile::Profiled> = programs.collect();
-    let runs = run_valgrind(&programs, &folder, args.time_limit)?;
+    let runs = run_valgrind(&programs, &folder, &tools(args), args.time_limit)?;
     let read = ProgramRuns::read(&runs, &names(args, programs.len()));
     let read = read.map_err(|warnings| {
         let reasons = warnings.iter().map(RunWarning::to_string);
@@ -79,7 +84,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
         profiles: read.profiles,
         measured: None,
     };
-    let writer = new_run_file(cli, compare, &plan)?;
+    let writer = new_run_file(cli, compare, &plan, !args.no_measure)?;
     let path = writer.path().to_path_buf();
     write_figures(&writer, &ids, &profiled.profiles)?;
     if args.no_measure {
@@ -98,6 +103,24 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
     Ok(profiled)
 }
 
+/// Returns the tools of `--only`, or all tools.
+fn tools(args: &ProfileArgs) -> Vec<Tool> {
+    let is_chosen =
+        |tool: &Tool| args.only.is_empty() || args.only.iter().any(|name| name == tool.name());
+    Tool::ALL.into_iter().filter(is_chosen).collect()
+}
+
+/// Rejects commands that start another program, because Valgrind would profile the wrapper.
+fn check_no_wrapper(commands: &[&Subject], folders: &[PathBuf]) -> Result<(), Exit> {
+    let mut programs = commands.iter().zip(folders);
+    match programs.find_map(|(s, folder)| Wrapper::find(&s.program, folder)) {
+        Some(wrapper) => Err(Exit::wrong(format!(
+            "{wrapper}; profile that program instead"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Rejects commands that need a shell.
 fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
     let has_shell = |s: &&Subject| s.command.as_ref().is_some_and(|c| c.shell);
@@ -114,11 +137,12 @@ fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
 fn run_valgrind(
     programs: &[lab_profile::Profiled],
     folder: &Path,
+    tools: &[Tool],
     time_limit: Duration,
 ) -> Result<Vec<ValgrindRun>, Exit> {
     let bar = progress();
     let mut last_step = String::new();
-    let runs = valgrind(programs, folder, time_limit, &mut |step| {
+    let runs = valgrind(programs, folder, tools, time_limit, &mut |step| {
         let text = wording::step(step.done, step.total, &step.running);
         if bar.is_hidden() && text != last_step {
             eprintln!("benchlab: {}", text.trim_end());

@@ -5,10 +5,11 @@ use super::pen::Pen;
 use super::table;
 use crate::chart::{Span, reach};
 use crate::document::{
-    Axis, BarRow, Bars, Chart, Drawing, Forest, ForestRow, Line, Lines, Precision, Quantity,
+    Axis, BarRow, Bars, Chart, Drawing, Forest, ForestRow, HeatColumn, HeatMap, HeatMaps, Line,
+    Lines, Precision, Quantity,
 };
 use crate::format::grid::Grid;
-use crate::format::text::{clean, cut, pad};
+use crate::format::text::{clean, cut, pad, pad_left};
 use crate::format::{quantity, values};
 use lab_model::Unit;
 use unicode_width::UnicodeWidthStr;
@@ -99,6 +100,7 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
         Drawing::Bars(bars) => self::bars(bars, width, pen),
         Drawing::Lines(lines) => self::lines(lines, None, width, pen),
+        Drawing::Heat(maps) if is_small(maps) => heat(maps, width, pen),
         Drawing::Heat(maps) => {
             let mut lines = values::quantile_lines(maps);
             lines.x.title = maps.columns.clone();
@@ -117,6 +119,124 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
             }],
         },
     }
+}
+
+/// The characters of a heat map, from the smallest to the largest fraction.
+const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+
+/// The maximum numbers of columns and rows of a heat map that is drawn cell by cell.
+const MAX_CELLS: (usize, usize) = (31, 31);
+
+/// The width of a heat map's column, with the gap to the next one.
+const HEAT_COLUMN: usize = 4;
+
+/// The gap between two heat maps.
+const HEAT_GAP: usize = 3;
+
+/// Returns the values of all cells' rows in ascending order.
+fn heat_rows(maps: &HeatMaps) -> Vec<f64> {
+    let columns = maps.maps.iter().flat_map(|map| &map.columns);
+    let mut rows: Vec<f64> = columns
+        .flat_map(|c| c.counts.iter().map(|(y, _)| *y))
+        .collect();
+    rows.sort_by(f64::total_cmp);
+    rows.dedup();
+    rows
+}
+
+/// Returns true if a heat map's rows are few and not a distribution of times, so that its cells can be drawn.
+fn is_small(maps: &HeatMaps) -> bool {
+    let columns = maps.maps.iter().map(|map| map.columns.len()).max();
+    maps.axis.unit != Unit::Nanoseconds
+        && columns.is_some_and(|columns| columns <= MAX_CELLS.0)
+        && heat_rows(maps).len() <= MAX_CELLS.1
+}
+
+/// Draws heat maps cell by cell, next to each other as far as they fit. A darker cell has a larger fraction of its column.
+fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> TextChart {
+    let rows = heat_rows(maps);
+    let most = rows.last().copied().unwrap_or(0.0);
+    let names = rows
+        .iter()
+        .map(|&row| quantity::tick(row, &maps.axis.unit, most));
+    let names: Vec<String> = names.collect();
+    let title = clean(&maps.axis.title);
+    let named = names
+        .iter()
+        .map(|name| name.width())
+        .chain([title.width()])
+        .max();
+    let named = named.unwrap_or(0);
+    let map_width = |map: &HeatMap| {
+        let columns = map.columns.len() * HEAT_COLUMN;
+        columns.max(clean(&map.name).width()) + HEAT_GAP
+    };
+    let mut bands: Vec<Vec<&HeatMap>> = vec![Vec::new()];
+    let mut used = named + 1;
+    for map in &maps.maps {
+        let needed = map_width(map);
+        if used + needed > width + HEAT_GAP && bands.last().is_some_and(|band| !band.is_empty()) {
+            bands.push(Vec::new());
+            used = named + 1;
+        }
+        used += needed;
+        bands.last_mut().expect("there is a band").push(map);
+    }
+    let band = |maps: &Vec<&HeatMap>| {
+        let line = |name: &str, parts: Vec<String>| {
+            let parts = parts
+                .iter()
+                .zip(maps)
+                .map(|(part, map)| pad(part, map_width(map)));
+            let line = format!("{} {}", pad_left(name, named), parts.collect::<String>());
+            line.trim_end().to_owned()
+        };
+        let titles = maps.iter().map(|map| clean(&map.name)).collect();
+        let heads = maps.iter().map(|map| {
+            let labels = map
+                .columns
+                .iter()
+                .map(|c| pad(&cut(&clean(&c.label), 3), HEAT_COLUMN));
+            labels.collect()
+        });
+        let mut lines = vec![
+            pen.bold(&line("", titles)),
+            pen.dim(&line(&title, heads.collect())),
+        ];
+        for (row, name) in rows.iter().zip(&names) {
+            let cells = maps.iter().map(|map| {
+                let greatest = map
+                    .columns
+                    .iter()
+                    .flat_map(|c| fractions(c).map(|(_, f)| f));
+                let greatest = greatest.fold(0.0, f64::max);
+                let cell = |column: &HeatColumn| {
+                    let here = fractions(column).find(|(y, _)| y == row);
+                    let part = here.map_or(0.0, |(_, f)| f / greatest.max(f64::MIN_POSITIVE));
+                    let last = SHADES.len() - 1;
+                    let shade = SHADES[((part * last as f64).ceil() as usize).min(last)];
+                    pad(&shade.to_string().repeat(3), HEAT_COLUMN)
+                };
+                map.columns.iter().map(cell).collect::<String>()
+            });
+            lines.push(line(name, cells.collect()));
+        }
+        LineGroup {
+            title: String::new(),
+            lines,
+        }
+    };
+    TextChart {
+        head: Vec::new(),
+        groups: bands.iter().map(band).collect(),
+    }
+}
+
+/// Returns each row of a column with its fraction of the column.
+fn fractions(column: &HeatColumn) -> impl Iterator<Item = (f64, f64)> {
+    let all: u64 = column.counts.iter().map(|(_, n)| n).sum();
+    let counts = column.counts.iter();
+    counts.map(move |(y, n)| (*y, *n as f64 / all.max(1) as f64))
 }
 
 /// An axis that maps values to character columns.

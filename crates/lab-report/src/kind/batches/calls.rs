@@ -7,6 +7,7 @@
 use crate::parts::measured::{SubjectScope, over_run};
 use crate::parts::scope::Scope;
 use crate::parts::{charts, table};
+use crate::wording;
 use lab_document::say::{self, list};
 use lab_document::{Chart, Finding, Section};
 use lab_model::{Check, FAULT, Injection, Interval, Metric, PointId, SubjectId, Unit};
@@ -137,6 +138,17 @@ fn right_subjects(scopes: &[Scope]) -> Option<String> {
             right(scope).into_iter().map(calls)
         });
         let least = calls.fold(f64::INFINITY, f64::min);
+        let bounds = scopes.iter().flat_map(|scope| {
+            let bound = |s| scope.interval((s, None), &Metric::WRONG_CALLS).copied();
+            right(scope).into_iter().map(bound)
+        });
+        let bounds: Option<Vec<Interval>> = bounds.collect();
+        let bound = bounds.and_then(|all| {
+            let bound = all.iter().map(|interval| interval.high).reduce(f64::max)?;
+            let level = all.iter().map(|interval| interval.level).reduce(f64::min)?;
+            Some(wording::wrong_at_most(bound, level))
+        });
+        let bound = bound.unwrap_or_default();
         let (verb, each) = if names.len() == 1 {
             ("has", "")
         } else {
@@ -144,7 +156,7 @@ fn right_subjects(scopes: &[Scope]) -> Option<String> {
         };
         let least = say::reading(least, &Metric::CALLS.unit);
         format!(
-            "{at}{} {verb} no wrong call, of {least} or more{each}.",
+            "{at}{} {verb} no wrong call, of {least} or more{each}{bound}.",
             list(names)
         )
     });

@@ -3,6 +3,7 @@
 
 mod calls;
 mod links;
+mod shared;
 mod side_by_side;
 mod split;
 mod targets;
@@ -14,8 +15,9 @@ use crate::parts::measured::{SubjectScope, over_run};
 use crate::parts::respect::Respect;
 use crate::parts::scope::{PointGroup, Scope};
 use crate::parts::{charts, costs, findings, hosts, method, scaling, sentence, table};
+use crate::wording;
 use lab_document::say::{self, count};
-use lab_document::{Finding, Section, Tone};
+use lab_document::{Finding, Section, Table, Tone};
 use lab_model::{Block, Cores, Interval, Metric, PointId, Unit};
 use lab_stats::results::Over;
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,17 +118,49 @@ fn answer(scopes: &[Scope]) -> DocumentParts {
     if links::is_present(&first) {
         return answered(links::chart(&first), links::findings(&first));
     }
+    if shared::is_present(&first)
+        && let Some(table) = shared::table(&first)
+    {
+        let losses = shared::findings(&first, |metric| side_by_side::loss(&first, metric));
+        let costs = side_by_side::costs(&first).map(Finding::plain);
+        return DocumentParts {
+            table: Some(table),
+            ..answered(
+                side_by_side::answer(&first),
+                losses.into_iter().chain(costs).collect(),
+            )
+        };
+    }
     if let Some(chart) = side_by_side::answer(&first) {
         return answered(Some(chart), side_by_side::findings(&first));
     }
     let metric = first.plan.answer();
     let findings = scopes.iter().flat_map(target_findings).collect();
     let ratios = targets::ratios(scopes, metric);
+    let table = targets::table(&ratios, metric);
     DocumentParts {
         headline: targets::headline(&ratios, metric).unwrap_or_default(),
-        table: targets::table(&ratios, metric),
+        table: table.or_else(|| single_point(&first)),
         ..answered(charts::answer(scopes, metric), findings)
     }
+}
+
+/// Builds the table of times and ratios of a run with a single point. Over several points, a ratio has no time.
+fn single_point(scope: &Scope) -> Option<Table> {
+    let [point] = scope.points()[..] else {
+        return None;
+    };
+    let compared = scope.compared();
+    if scope.has_targets() || compared.len() < 2 {
+        return None;
+    }
+    let answer = scope.plan.answer().clone();
+    let waits = [Metric::P50, Metric::MAX];
+    let waits = waits.into_iter().filter(|_| answer == Metric::P99);
+    let metrics: Vec<Metric> = std::iter::once(answer.clone()).chain(waits).collect();
+    let title = wording::at_point(&answer, &scope.short(point));
+    let table = table::figures(scope, &title, &scope.places(&compared, &[point]), &metrics);
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Describes the fastest subject, the points where another one leads, and the highest throughput.

@@ -7,7 +7,7 @@ use crate::parts::{charts, table};
 use lab_document::format::quantity;
 use lab_document::say;
 use lab_document::{Chart, Finding, ForestRow, Quantity, Section, Table};
-use lab_model::{Cores, Direction, Interval, Metric, PointId, SubjectId, Unit};
+use lab_model::{Cores, Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::results::Spread;
 
 /// Builds a section for each of [`cases`].
@@ -75,26 +75,27 @@ fn value_at(scope: &Scope, point: PointId) -> String {
     factor_values(point.factors(&scope.plan.cases[point.case]))
 }
 
-/// Describes the costs of the factor's values, and the nonzero values of metrics that should be 0.
+/// Describes the costs of the factor's values.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
-    let costs = costs(scope).into_iter();
-    let losses = cases(scope);
-    let losses = losses
-        .iter()
-        .filter(|groups| !scope.case(&groups[0]).uncompared);
-    let losses = losses.flat_map(|groups| {
-        let metrics = scope.case(&groups[0]).metrics.iter();
-        let least = metrics.filter(|m| m.better == Direction::Less);
-        least.filter_map(|metric| greatest_loss(scope, groups, metric))
+    costs(scope).map(Finding::plain).into_iter().collect()
+}
+
+/// Describes the largest nonzero value of a metric that should be 0, over all compared cases that have it.
+pub fn loss(scope: &Scope, metric: &Metric) -> Option<String> {
+    let cases = cases(scope).into_iter();
+    let cases = cases.filter(|groups| {
+        let case = scope.case(&groups[0]);
+        !case.uncompared && case.metrics.contains(metric)
     });
-    costs.chain(losses).map(Finding::plain).collect()
+    let losses = cases.filter_map(|groups| greatest_loss(scope, &groups, metric));
+    say::joined(losses, " ")
 }
 
 /// Describes the cost of each factor value.
 ///
 /// An example is `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada)
 /// times.` The subjects with the lowest and the highest ratio are named if their ratios are distinguishable.
-fn costs(scope: &Scope) -> Option<String> {
+pub fn costs(scope: &Scope) -> Option<String> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
     let level = scope.results.level;
@@ -133,8 +134,8 @@ fn costs(scope: &Scope) -> Option<String> {
     ))
 }
 
-/// Describes the largest nonzero value of a metric that should be 0: `increment, lost increments: up to 46 % (44 to 48)
-/// with unsafe (c at threads=8); none with atomic and lock.`
+/// Describes the largest nonzero value of a metric that should be 0: `Lost increments: up to 46 % (44 to 48) with unsafe
+/// (c at threads=8); none with atomic and lock.`
 fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Option<String> {
     let most = |group: &PointGroup| {
         let places = scope.places(&scope.compared(), &group.points).into_iter();
@@ -155,10 +156,21 @@ fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Optio
         format!("; none with {}", say::list(&none))
     };
     let sweep = scope.case(group).sweep.as_deref()?;
+    let cases = scope.plan.cases.iter().enumerate();
+    let is_measured = |id: usize| {
+        scope
+            .points()
+            .iter()
+            .any(|&p| scope.plan.points[p].case == id)
+    };
+    let cases = cases.filter(|(id, case)| case.metrics.contains(metric) && is_measured(*id));
+    let case = match cases.count() {
+        1 => String::new(),
+        _ => format!("{} ", scope.case(group).name),
+    };
     Some(format!(
-        "{}, {}: up to {} with {} ({} at {sweep}={}){none}.",
-        scope.case(group).name,
-        metric.title,
+        "{}: up to {} with {} ({} at {case}{sweep}={}){none}.",
+        say::capital(&metric.title),
         say::figure(most, &metric.unit, scope.level()),
         values(group),
         scope.name(subject),

@@ -155,14 +155,33 @@ fn findings(scope: &Scope) -> Vec<Finding> {
         let levels = scope.compared().into_iter();
         return levels.filter_map(|s| level(scope, s)).collect();
     }
-    if pairs.len() <= Answer::MAX_FINDINGS {
-        return pairs;
+    let same = same_program(scope).map(Finding::plain);
+    if pairs.len() + usize::from(same.is_some()) <= Answer::MAX_FINDINGS {
+        return pairs.into_iter().chain(same).collect();
     }
     let all = Over::all(&scope.points());
     let points = findings::points(scope);
     let exceptions = findings::exceptions(scope, &Metric::WALL, all, &points);
     let leader = findings::overall(scope, &Metric::WALL).into_iter();
-    leader.chain(exceptions.map(Finding::plain)).collect()
+    leader
+        .chain(same)
+        .chain(exceptions.map(Finding::plain))
+        .collect()
+}
+
+/// Describes the commands that run the baseline's program. Returns `None` if there are none.
+fn same_program(scope: &Scope) -> Option<String> {
+    let plan = scope.plan;
+    let others = scope.others().into_iter();
+    let copies = others.filter(|&s| plan.runs_same_program(s, scope.base()));
+    let names = std::iter::once(scope.base()).chain(copies);
+    let names: Vec<String> = names.map(|s| scope.name(s).to_owned()).collect();
+    let commit = plan.subjects[scope.base()]
+        .command
+        .as_ref()?
+        .revision
+        .as_deref();
+    (names.len() > 1).then(|| wording::same_program(&names, commit))
 }
 
 /// Describes a command that is compared with nothing: `A takes 12.3 ms (12.1 to 12.6).`

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The first screen of an experiment on threads that share something: the cost of each way to share it, how long
+//! operations waited, and what was lost, for every subject.
+
+use crate::parts::cell::{self, NONE};
+use crate::parts::scope::{PointGroup, Scope};
+use crate::wording;
+use lab_document::format::quantity;
+use lab_document::{Cell, Column, Finding, Table, say};
+use lab_model::{Cores, Direction, Metric, PointId, SubjectId, distinct};
+
+/// The maximum number of columns of the table. A run with more shows those of its first case with losses.
+const MAX_COLUMNS: usize = 5;
+
+/// The cost of an operation.
+static COST: [Metric; 1] = [Metric::WALL];
+
+/// The times of operations that wait for each other.
+static WAITS: [Metric; 2] = [Metric::P99, Metric::MAX];
+
+/// A point of the run as a cell of the table.
+struct Entry {
+    /// The values of the factors that name the row; empty for a point without factors.
+    row: String,
+    /// The case, the value of the sweep, and the values of the other factors.
+    column: String,
+    case: usize,
+    point: PointId,
+}
+
+/// A column of the table.
+struct Place<'s> {
+    name: String,
+    case: usize,
+    /// The metrics of a cell.
+    metrics: Vec<&'s Metric>,
+}
+
+/// Returns true if threads share something and subjects count what goes wrong.
+pub fn is_present(scope: &Scope) -> bool {
+    let mut groups = groups(scope).into_iter();
+    !scope.has_targets() && groups.any(|g| !losses(scope, g.case).is_empty())
+}
+
+/// Returns the groups of compared points that are concurrent, or that a case without parameters has.
+fn groups(scope: &Scope) -> Vec<PointGroup> {
+    let single = scope.groups(Cores::One).into_iter();
+    let single = single.filter(|g| scope.case(g).sweep.is_none() && g.factors.is_empty());
+    let all = single.chain(scope.groups(Cores::All));
+    all.filter(|g| !scope.case(g).uncompared).collect()
+}
+
+/// Returns the metrics of a case that count what goes wrong, or how evenly it goes.
+fn losses<'s>(scope: &Scope<'s>, case: usize) -> Vec<&'s Metric> {
+    let metrics = scope.plan.cases[case].metrics.iter();
+    metrics.filter(|m| m.better != Direction::Neither).collect()
+}
+
+/// Builds the table with a row for each subject and each way to share.
+pub fn table(scope: &Scope) -> Option<Table> {
+    let entries = entries(scope);
+    let places = places(scope, &entries);
+    let rows = rows(&entries);
+    let same = places
+        .windows(2)
+        .all(|two| two[0].metrics == two[1].metrics);
+    let titles = |place: &Place| {
+        let titles = place.metrics.iter().map(|m| m.title.to_string());
+        titles.collect::<Vec<_>>().join(" / ")
+    };
+    let headings = places.iter().map(|place| match same {
+        true => Column::from(place.name.as_str()),
+        false => Column::from(format!("{}: {}", place.name, titles(place))),
+    });
+    let has_rows = rows.iter().any(|row| !row.is_empty());
+    let names = [scope.words.subject, ""].into_iter();
+    let names = names.take(1 + usize::from(has_rows)).map(Column::from);
+    let title = match same {
+        true => say::capital(&titles(places.first()?)),
+        false => wording::costs_and_losses().into(),
+    };
+    let mut table = Table::new(title, names.chain(headings));
+    for subject in scope.compared() {
+        for (i, row) in rows.iter().enumerate() {
+            // A point without factors is shown once for each subject.
+            let is_here = |e: &&Entry| e.row == *row || (i == 0 && e.row.is_empty());
+            let cells = places.iter().map(|place| {
+                let in_place = |e: &&Entry| (e.case, &e.column) == (place.case, &place.name);
+                let entry = entries.iter().filter(in_place).find(is_here)?;
+                figures(scope, (subject, entry.point), &place.metrics)
+            });
+            let cells: Vec<Option<Cell>> = cells.collect();
+            if cells.iter().all(Option::is_none) {
+                continue;
+            }
+            let names = [scope.name(subject), row].into_iter();
+            let names = names.take(1 + usize::from(has_rows)).map(Cell::from);
+            let cells = cells.into_iter().map(|cell| cell.unwrap_or(NONE.into()));
+            table.row(names.chain(cells).collect());
+        }
+    }
+    let caption = wording::how_to_read_losses(scope.level(), lowest_level(scope, &entries));
+    (!table.rows.is_empty()).then(|| table.captioned(&caption))
+}
+
+/// Returns what went wrong, then how long operations waited, then the range of other counts, such as fairness.
+pub fn findings(scope: &Scope, loss: impl Fn(&Metric) -> Option<String>) -> Vec<Finding> {
+    let entries = entries(scope);
+    let metrics = |better: Direction| {
+        let cases = distinct(entries.iter().map(|e| e.case));
+        let all = cases.into_iter().flat_map(|case| losses(scope, case));
+        distinct(all.filter(|m| m.better == better).cloned())
+    };
+    let less = metrics(Direction::Less);
+    let lost: Vec<String> = less.iter().filter_map(loss).collect();
+    let none: Vec<&str> = less
+        .iter()
+        .filter(|metric| is_zero(scope, &entries, metric))
+        .map(|metric| &*metric.title)
+        .collect();
+    let none = (!none.is_empty()).then(|| wording::nothing_lost(&none));
+    let concurrent = |e: &&Entry| scope.plan.cases[e.case].cores == Cores::All;
+    let waiting = entries
+        .iter()
+        .filter(concurrent)
+        .filter(|e| scope.plan.cases[e.case].latencies);
+    let waiting: Vec<&Entry> = waiting.collect();
+    let waits = WAITS
+        .iter()
+        .filter_map(|metric| range(scope, &waiting, metric));
+    let all: Vec<&Entry> = entries.iter().collect();
+    let counts = metrics(Direction::More);
+    let counts = counts
+        .iter()
+        .filter_map(|metric| range(scope, &all, metric));
+    let waits = say::joined(waits.chain(counts), "; ").map(|text| say::capital(&text) + ".");
+    let all = lost.into_iter().chain(none).chain(waits);
+    all.map(Finding::plain).collect()
+}
+
+/// Describes the smallest and the largest value of a metric: `p99 110 µs (100 to 120; rust) to 4.2 ms (4.0 to 4.6;
+/// python)`.
+fn range(scope: &Scope, entries: &[&Entry], metric: &Metric) -> Option<String> {
+    let places = entries.iter().flat_map(|e| {
+        let subjects = scope.compared().into_iter();
+        subjects.map(move |s| (s, Some(e.point)))
+    });
+    let known = places.filter_map(|place| Some((place, scope.quantity(place, metric)?)));
+    let mut known: Vec<_> = known.collect();
+    known.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+    let [least, .., most] = known.as_slice() else {
+        return None;
+    };
+    let [least, most] = [least, most].map(|(place, quantity)| {
+        let figure = match scope.interval(*place, metric) {
+            Some(interval) => say::figure(interval, &metric.unit, scope.level()),
+            None => quantity::sentence(quantity),
+        };
+        format!("{figure} with {}", scope.name(place.0))
+    });
+    Some(wording::range_of(metric, &least, &most))
+}
+
+fn is_zero(scope: &Scope, entries: &[Entry], metric: &Metric) -> bool {
+    let places = entries
+        .iter()
+        .filter(|e| losses(scope, e.case).contains(&metric))
+        .flat_map(|e| {
+            let subjects = scope.compared().into_iter();
+            subjects.map(move |s| (s, Some(e.point)))
+        });
+    let mut values = places.filter_map(|place| scope.quantity(place, metric));
+    values.clone().next().is_some() && values.all(|q| q.value == 0.0)
+}
+
+/// Returns the points of the table. A factor names rows if it varies and all cases with factors have it; the others name
+/// columns.
+fn entries(scope: &Scope) -> Vec<Entry> {
+    let groups = groups(scope);
+    let factored: Vec<&PointGroup> = groups.iter().filter(|g| !g.factors.is_empty()).collect();
+    let has = |group: &PointGroup, key: &str| group.factors.iter().any(|(k, _)| k == key);
+    let keys = distinct(
+        factored
+            .iter()
+            .flat_map(|g| g.factors.iter().map(|(k, _)| k.clone())),
+    );
+    let values_of = |key: &str| {
+        let values = factored.iter().flat_map(|g| &g.factors);
+        let values = values.filter(|(k, _)| k == key).map(|(_, v)| v.clone());
+        distinct(values).len()
+    };
+    let varying = keys.into_iter().filter(|key| values_of(key) > 1);
+    let (in_rows, in_columns): (Vec<String>, Vec<String>) =
+        varying.partition(|key| factored.iter().all(|g| has(g, key)));
+    let cases = distinct(groups.iter().map(|g| g.case));
+    let entry = |group: &PointGroup, point: PointId| {
+        let values = |keys: &[String]| {
+            let factors = group.factors.iter();
+            let factors = factors.filter(|(key, _)| keys.contains(key));
+            factors.map(|(_, value)| value.clone()).collect::<Vec<_>>()
+        };
+        let case = scope.case(group);
+        let name = (cases.len() > 1).then(|| case.name.clone());
+        let swept = case
+            .sweep
+            .as_ref()
+            .map(|key| format!("{key}={}", scope.swept(point)));
+        let words = name.into_iter().chain(swept).chain(values(&in_columns));
+        Entry {
+            row: values(&in_rows).join(" "),
+            column: words.collect::<Vec<_>>().join(" "),
+            case: group.case,
+            point,
+        }
+    };
+    let all = groups
+        .iter()
+        .flat_map(|group| group.points.iter().map(move |&point| entry(group, point)));
+    let all: Vec<Entry> = all.collect();
+    if distinct(all.iter().map(|e| e.column.clone())).len() <= MAX_COLUMNS {
+        return all;
+    }
+    let first = all.iter().find(|e| !losses(scope, e.case).is_empty());
+    let first = first.map(|e| e.case);
+    all.into_iter().filter(|e| Some(e.case) == first).collect()
+}
+
+fn rows(entries: &[Entry]) -> Vec<String> {
+    let mut rows = distinct(entries.iter().map(|e| e.row.clone()));
+    if rows.iter().any(|row| !row.is_empty()) {
+        rows.retain(|row| !row.is_empty());
+    }
+    rows
+}
+
+/// Returns the columns in the order of the plan. A count that is 0 everywhere is left out, except for the first one.
+fn places<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<Place<'s>> {
+    let columns = distinct(entries.iter().map(|e| (e.case, e.column.clone())));
+    let place = |(case, name): (usize, String)| {
+        let planned = &scope.plan.cases[case];
+        let waits = planned.latencies && planned.cores == Cores::All;
+        let waits = WAITS.iter().filter(|_| waits);
+        let losses = losses(scope, case).into_iter().enumerate();
+        let losses = losses.filter(|(i, metric)| *i == 0 || !is_zero(scope, entries, metric));
+        let metrics = COST.iter().chain(waits);
+        Place {
+            name,
+            case,
+            metrics: metrics.chain(losses.map(|(_, metric)| metric)).collect(),
+        }
+    };
+    columns.into_iter().map(place).collect()
+}
+
+/// Returns a cell such as `17.1 ns / 41 % (35–48)`, or `None` if a subject does not do this.
+fn figures(
+    scope: &Scope,
+    (subject, point): (SubjectId, PointId),
+    metrics: &[&Metric],
+) -> Option<Cell> {
+    let place = (subject, Some(point));
+    if !scope.plan.takes_part(subject, point) {
+        return None;
+    }
+    if metrics
+        .iter()
+        .all(|metric| scope.quantity(place, metric).is_none())
+    {
+        return Some(cell::missing(scope, place));
+    }
+    let figure = |metric: &&Metric| {
+        let Some(quantity) = scope.quantity(place, metric) else {
+            return NONE.to_owned();
+        };
+        let value = quantity::short(&quantity);
+        let is_loss = !WAITS.contains(metric) && **metric != Metric::WALL;
+        match scope.interval(place, metric) {
+            Some(interval) if is_loss && quantity.value != 0.0 && say::is_bounded(interval) => {
+                let range = say::interval_text(interval, &metric.unit, interval.level).range;
+                format!("{value} {}", range.replace(" to ", "–"))
+            }
+            _ => value,
+        }
+    };
+    let figures: Vec<String> = metrics.iter().map(figure).collect();
+    Some(Cell::from(figures.join(" / ")))
+}
+
+/// Returns the lowest level of an interval in the table.
+fn lowest_level(scope: &Scope, entries: &[Entry]) -> f64 {
+    let places = entries.iter().flat_map(|e| {
+        let subjects = scope.compared().into_iter();
+        let metrics = losses(scope, e.case).into_iter();
+        subjects.flat_map(move |s| metrics.clone().map(move |m| ((s, Some(e.point)), m)))
+    });
+    let intervals = places.filter_map(|(place, metric)| scope.interval(place, metric));
+    let levels = intervals.filter(|i| say::is_bounded(i)).map(|i| i.level);
+    levels.fold(scope.level(), f64::min)
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sentences about what threads share and what calls lose: costs, waits and losses.
+
+use lab_document::format::quantity;
+use lab_document::say;
+use lab_model::Metric;
+
+/// Returns the title of a table of a metric at one point.
+pub fn at_point(metric: &Metric, point: &str) -> String {
+    format!("{} at {point}", say::capital(&metric.title))
+}
+
+/// Returns the title of a table of costs and losses whose columns differ.
+pub fn costs_and_losses() -> &'static str {
+    "Costs, waits and losses"
+}
+
+/// Explains the cells of a table of costs and losses. `lowest` is the lowest level of its intervals.
+pub fn how_to_read_losses(level: f64, lowest: f64) -> String {
+    let low = if lowest < level {
+        format!(", here at only {}", quantity::level(lowest))
+    } else {
+        String::new()
+    };
+    format!(
+        "Medians over blocks; a range is the {} interval{low}. The report has the intervals of all times.",
+        quantity::level(level)
+    )
+}
+
+/// Formats the upper bound of a fraction of wrong calls of which none was seen, such as `: at most 0.8 % (95 %)`.
+pub fn wrong_at_most(bound: f64, level: f64) -> String {
+    format!(
+        ": at most {} (at {})",
+        say::percent(bound),
+        quantity::level(level)
+    )
+}
+
+/// States that metrics that count what goes wrong are 0 for every subject.
+pub fn nothing_lost(titles: &[&str]) -> String {
+    format!("None with any subject: {}.", say::list(titles))
+}
+
+/// Describes the smallest and the largest value of a metric.
+pub fn range_of(metric: &Metric, least: &str, most: &str) -> String {
+    format!("{} from {least} to {most}", metric.title)
+}
