@@ -3,6 +3,7 @@
 
 use crate::error::PlanError;
 use crate::name;
+use crate::program_name::program_name;
 use crate::shell;
 use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId, Work};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 /// A comparison of commands, as requested by the user.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// The name; `None` uses the name of the first command's program.
+    /// The name; `None` uses the name of the first command's program, which is not its interpreter.
     pub name: Option<String>,
     /// The commands, in order.
     pub commands: Vec<GivenCommand>,
@@ -333,6 +334,5 @@ fn overheads(subjects: &[Subject]) -> Vec<Subject> {
 
 fn of_program(subject: &Subject) -> String {
     let line = subject.command.as_ref().map_or("", |c| c.line.as_str());
-    let first = line.split_whitespace().next().unwrap_or("");
-    name::made_of(first.rsplit('/').next().unwrap_or(first), "commands")
+    name::made_of(&program_name(line), "commands")
 }

@@ -15,6 +15,7 @@ mod load;
 mod metrics;
 mod name;
 mod place;
+mod program_name;
 mod schedule;
 mod select;
 mod serving;

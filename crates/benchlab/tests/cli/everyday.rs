@@ -25,6 +25,18 @@ fn compare(folder: &Path, args: &[&str]) -> Outcome {
     outside(folder, &[&SHORT[..], args].concat())
 }
 
+/// Returns the names of the run files without the time.
+fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder.join("runs")).into_iter().flatten();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let names = names.filter_map(|name| name.strip_suffix(".lab").map(str::to_owned));
+    let mut names: Vec<String> = names
+        .map(|name| name.splitn(3, '-').nth(2).unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
 #[test]
 fn options_of_other_tools_are_answered_with_ours() {
     let folder = TempDir::new().unwrap();
@@ -97,6 +109,15 @@ fn the_last_lines_of_a_failed_command_are_on_the_screen() {
     for text in ["process start", "shell start"] {
         assert!(!failed.stdout.contains(text), "{text} is not a subject");
     }
+}
+
+#[test]
+fn the_name_in_the_history_is_that_of_the_program() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("slow.sh"), "exit 0\n").unwrap();
+    compare(folder.path(), &["sh ./slow.sh", "true"]).expect(0);
+    compare(folder.path(), &["true", "sh ./slow.sh"]).expect(0);
+    assert_eq!(names(folder.path()), ["slow", "true"]);
 }
 
 #[test]
