@@ -65,7 +65,7 @@ public final class Transactions {
     }
 
     /**
-     * Creates transactions whose sessions the source chooses.
+     * Creates transactions on connections that the source opens.
      *
      * @param source opens connections
      */
@@ -94,8 +94,8 @@ public final class Transactions {
     }
 
     /**
-     * Runs work in a transaction once. Commits if the work returns, and rolls back if it throws.
-     * {@link Retry} retries calls.
+     * Runs work in a transaction. Commits if the work returns, and rolls back if it throws. The
+     * work is not retried; use {@link Retry} for that.
      *
      * @param work the work
      * @param <T> the type of the result
