@@ -64,13 +64,13 @@ impl ExternalServer {
     }
 }
 
-/// Returns the processes of subjects so far: process ID and command line.
+/// Returns the process IDs and command lines of all subjects started so far.
 fn processes(project: &Project) -> Vec<String> {
     let text = fs::read_to_string(project.join("processes")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// Waits until this many subjects were started; benchlab must not exit before.
+/// Waits until this many subjects have started. Panics if benchlab exits before then.
 #[track_caller]
 fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
     wait_until("subjects", || {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PostgreSQL by psycopg and MariaDB by PyMySQL, used in the same way. PyMySQL prepares nothing on the
-server, so that is spoken here."""
+"""A common interface to PostgreSQL (psycopg) and MariaDB (PyMySQL). PyMySQL does not support server-side
+prepared statements, so this module implements that part of the protocol."""
 
 import re
 import struct
@@ -30,7 +30,7 @@ class Session:
             self.run(statement)
 
     def another(self) -> "Session":
-        """One more, opened in the same way."""
+        """Opens another session with the same arguments."""
         return type(self)(*self._made_from)
 
     def run(self, text: str) -> Rows:
@@ -38,20 +38,20 @@ class Session:
         return self.statement(text, False)()
 
     def first_row(self, query: str) -> dict[str, str]:
-        """Its values by the names of their columns."""
+        """Returns the values of the first row of a query, by column name."""
         raise NotImplementedError
 
     def statement(self, sql: str, prepared: bool) -> Callable[..., Rows]:
-        """A statement with `{}` for its parameters, prepared or sent as text each time."""
+        """Returns a function that executes a statement. The statement has `{}` for each parameter, and is prepared or
+        sent as text each time."""
         raise NotImplementedError
 
     def ping(self) -> None:
-        """Asks whether the server is there."""
+        """Raises an error if the server does not respond."""
         raise NotImplementedError
 
     def clock(self) -> Callable[[], int]:
-        """Reads the CPU time in ns of what serves this session, as the kernel knows it: a process or a
-        thread of the server."""
+        """Returns a function that reads the CPU time, in ns, of the server's process or thread for this session."""
         number = self._served_by()
         (status,) = glob(f"/proc/[0-9]*/task/{number}/schedstat")
         return lambda: int(Path(status).read_text().split()[0])
@@ -144,7 +144,7 @@ class Mariadb(Session):
 
 
 class Prepared:
-    """A statement prepared on the server; its parameters and columns are integers."""
+    """A statement prepared on the server, with integer parameters and columns."""
 
     def __init__(self, connection: Any, sql: str) -> None:
         from pymysql.constants import COMMAND
@@ -159,7 +159,7 @@ class Prepared:
     def __call__(self, *values: int) -> Rows:
         call = struct.pack("<IBI", self._id, 0, 1)
         if values:
-            # No NULL among them; the types follow: 8 is BIGINT.
+            # The NULL bitmap, which is all zeros, and the types, of which 8 is BIGINT.
             call += bytes((len(values) + 7) // 8) + b"\1" + b"\x08\0" * len(values)
             call += struct.pack(f"<{len(values)}q", *values)
         self._connection._execute_command(self._command, call)
@@ -175,19 +175,19 @@ class Prepared:
         return rows
 
     def _skip(self, described: int) -> None:
-        """Descriptions of columns, with their end."""
+        """Skips the definitions of parameters or columns, and the EOF packet after them."""
         for _ in range(described + 1 if described else 0):
             self._connection._read_packet()
 
 
 def connect(target: str, first: Sequence[str] = (), options: Mapping[str, Any] = MappingProxyType({})) -> Session:
-    """A session at a target; it begins with some statements."""
+    """Opens a session at a target, and runs some statements first."""
     kind = Postgresql if target.startswith("postgresql:") else Mariadb
     return kind(target, first, options)
 
 
 def unix(target: str) -> str:
-    """The same place over the server's Unix socket, which it must find."""
+    """Returns the URL of the same database over the server's Unix socket, whose path is looked up."""
     url = urlsplit(target)
     login = url.netloc.partition("@")[0]
     if url.scheme == "mariadb":

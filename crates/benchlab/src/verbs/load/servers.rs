@@ -95,8 +95,10 @@ pub fn names(args: &LoadArgs, origins: &[Origin]) -> Result<Vec<String>, Exit> {
 /// Checks `--server-pid` and `--server-host`.
 ///
 /// # Errors
-/// Returns an error if the number of processes is neither the number of servers nor one for a single origin, or
-/// if `--server-host` is given for servers on different hosts.
+/// Returns an error if
+/// - `--server-pid` contains one process, but the servers have different origins,
+/// - `--server-pid` contains multiple processes, but not one for each server, or
+/// - `--server-host` is given without `--server-pid`, but the servers have different hosts.
 pub fn check_processes(args: &LoadArgs, origins: &[Origin]) -> Result<(), Exit> {
     let servers = origins.len();
     let hosts = distinct(origins.iter().map(Origin::host));
