@@ -12,7 +12,7 @@ use std::path::Path;
 
 static RULES: Dir = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
-/// A requirement on a class of things.
+/// A requirement on a class of things, such as disks.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// The unique ID, such as `disk-scheduler`, which is the file name without its extension.
@@ -31,7 +31,7 @@ pub struct Rule {
     pub see: String,
     /// The text of a finding, with `{name}` as a placeholder for a value.
     pub seen: String,
-    /// The conditions under which the rule applies to a thing. All must hold.
+    /// The conditions that a thing of the class must meet for the rule to apply to it. All must hold.
     pub applies: Vec<Condition>,
     /// The possible states. The first case whose conditions hold decides; if none does, the state is good.
     pub cases: Vec<StateCase>,
