@@ -14,7 +14,7 @@ use crate::targets::reported::Reported;
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// The number of unrecorded operations after waking, as a divisor of a turn's operations: a tenth.
+/// The divisor of a turn's operations that yields the number of unrecorded operations after waking: a tenth.
 pub const LEAD_IN: u64 = 10;
 
 /// A subject with an open case.
@@ -209,8 +209,9 @@ impl OpenCase {
         self.database.as_ref().map_or(0, VisitTarget::round_trips)
     }
 
-    /// Returns the metrics of the last measured batch that benchlab counts itself: for calls that may fail, and for
-    /// links.
+    /// Returns the metrics that benchlab itself counted during the last measured batch.
+    ///
+    /// These are the bytes sent over a link, or the effects of calls that may fail and their recovery from an outage.
     pub fn lab_metrics(&self) -> Vec<f64> {
         if let Some(bytes) = self.link_bytes {
             return vec![bytes];
@@ -225,7 +226,7 @@ impl OpenCase {
         database.map_or(Ok(None), |d| d.content(plan, self.point))
     }
 
-    /// Starts counting file opens if the case is about them.
+    /// Starts counting file opens if the case checks them.
     pub fn count_opens(&mut self, plan: &Plan) -> SubjectResult<()> {
         let database = self.database.as_mut();
         database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
