@@ -29,12 +29,12 @@ pub struct PlotFrame {
 }
 
 impl PlotFrame {
-    /// Returns the horizontal pixel position of a position on the x axis, 0 to 1.
+    /// Converts a position on the x axis, from 0 to 1, to a horizontal pixel coordinate.
     pub fn across(&self, part: f64) -> f64 {
         self.left + part * (self.right - self.left)
     }
 
-    /// Returns the vertical pixel position of a position on the y axis, 0 to 1.
+    /// Converts a position on the y axis, from 0 to 1, to a vertical pixel coordinate.
     pub fn up(&self, part: f64) -> f64 {
         self.bottom - part * (self.bottom - self.top)
     }
