@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Processes bytes a register at a time, and prefetches memory.
 //!
-//! If there are only a few bytes, a call of memchr costs more than it saves.
+//! For short texts, a call to memchr costs more than it saves.
 
 /// A word with 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 /// The number of bytes in a register.
 const BLOCK: usize = 16;
-/// The number of digits in the longest number.
+/// The maximum number of digits in a number.
 const LONGEST: usize = 19;
 
 /// The number of bytes compared in one step, depending on the processor.
@@ -237,7 +237,7 @@ fn eight_digits(word: u64) -> (u64, usize) {
     (value, n as usize)
 }
 
-/// Returns the first eight bytes, the first byte lowest; missing bytes are 0.
+/// Returns the first eight bytes as a little-endian word. Missing bytes are 0.
 #[inline]
 pub fn first_word(text: &[u8]) -> u64 {
     if let Some(eight) = text.first_chunk() {
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates byte strings from few different bytes, so that the needles occur.
+    /// Generates byte strings in which digits and the needles are frequent.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
             prop::sample::select(b"0123456789".to_vec()),

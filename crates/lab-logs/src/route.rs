@@ -67,13 +67,13 @@ pub fn fold(path: &[u8], name: &mut String) -> bool {
     varies
 }
 
-/// Truncates a name to [`LONGEST`] bytes.
+/// Truncates a name to [`LONGEST`] bytes, and marks the end with `…`.
 pub fn cut(mut name: String) -> String {
     cut_after(0, &mut name);
     name
 }
 
-/// Truncates the text from `begin` on to [`LONGEST`] bytes.
+/// Truncates the text after `begin` to [`LONGEST`] bytes, and marks the end with `…`.
 fn cut_after(begin: usize, name: &mut String) {
     let limit = begin + LONGEST;
     if name.len() > limit {

@@ -8,7 +8,7 @@
 use crate::time::{Zone, offset};
 use lab_model::{LogAdvice, LogAssumption};
 
-/// The maximum number of different words that are noted.
+/// The maximum number of distinct words that are recorded.
 const MAX_NOTED: usize = 8;
 
 /// Abbreviations with a single offset, in minutes.
@@ -75,7 +75,8 @@ const CLEAR: [(&str, i32); 58] = [
 
 /// Abbreviations of multiple zones.
 ///
-/// Each has the offset in minutes of the zone in which most people use it, that zone, and others.
+/// Each entry contains the offset, in minutes, of the zone in which most people use the abbreviation,
+/// a description of that zone, and a description of the other zones.
 const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
     ("ADT", -180, "Atlantic Canada", "Arabia"),
     ("AMT", -240, "the Amazon", "Armenia"),
@@ -141,7 +142,7 @@ impl ZoneWords {
         }
     }
 
-    /// Converts a local time with its zone as written.
+    /// Converts a local time and its zone, as written in the log, to UTC.
     ///
     /// `local_s` is in seconds since 1970 as if it were UTC. Returns the time in seconds since
     /// 1970, and the offset of the log's clock from UTC in seconds.
@@ -165,7 +166,7 @@ impl ZoneWords {
         (local_s - i64::from(offset_s), offset_s)
     }
 
-    /// Returns a time since 1970 with the offset of the log's clock from UTC, in seconds.
+    /// Returns `time_s`, in seconds since 1970, and the log's offset from UTC at that time, in seconds.
     pub fn resolve_utc(&mut self, time_s: i64) -> (i64, i32) {
         (time_s, self.zone.offset_at(time_s))
     }

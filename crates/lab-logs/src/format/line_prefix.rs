@@ -78,7 +78,7 @@ pub struct Head<'l> {
     pub text: &'l [u8],
 }
 
-/// How heads of lines are recognized.
+/// The way that heads of lines are recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePrefix {
     /// By the patterns of times and process IDs; `true` means that every head has a time.
@@ -158,7 +158,7 @@ impl LinePrefix {
     }
 }
 
-/// Returns the kind of a line by the name of its tag.
+/// Returns the kind of line that a tag name stands for.
 fn tag_named(name: &[u8]) -> Option<LineTag> {
     match name {
         b"STATEMENT" => Some(LineTag::Statement),
@@ -404,9 +404,9 @@ struct Fields<'l> {
     application: &'l [u8],
 }
 
-/// Matches pieces with the beginning of `text`, and returns the rest of the text.
+/// Matches the beginning of `text` against the pieces, and returns the rest of the text.
 ///
-/// A field of variable length is as short as the rest allows.
+/// A field of variable length matches as few characters as the following pieces allow.
 fn match_pieces<'l>(
     pieces: &[PrefixPiece],
     text: &'l [u8],
@@ -423,7 +423,7 @@ fn match_pieces<'l>(
         }
         PrefixPiece::Escape(letter) => *letter,
     };
-    // Padding is on either side.
+    // Padding can be on either side.
     let padding = text.iter().take_while(|b| **b == b' ').count();
     let padded = &text[padding..];
     let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();

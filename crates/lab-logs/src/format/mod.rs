@@ -74,8 +74,9 @@ pub struct LogReader {
     pub words: String,
     /// The resolution of the durations, in ns; `None` if there are no durations.
     pub step_ns: Option<u64>,
-    /// The unit of durations that contain no unit, in ns; `None` if it is written, given or part of
-    /// the format.
+    /// The assumed unit of durations, in ns.
+    ///
+    /// `None` means that the log contains the unit, the user gave it, or the format defines it.
     bare_unit: Option<u64>,
     /// Advice about the zone, if times are in UTC and the server's own zone was not given.
     pub zone_advice: Option<LogAdvice>,
@@ -106,7 +107,7 @@ pub enum WholeLog {
     Monitor,
 }
 
-/// How a log is read.
+/// The way that a log is read.
 #[derive(Clone, Debug)]
 pub enum LogFormat {
     /// Line by line.
@@ -312,7 +313,7 @@ impl LogReader {
 
     /// Continues the log of `previous` if `begin` contains the first lines of that log's next file.
     ///
-    /// Returns the reader for these lines, and also `previous` if it does not read them. If
+    /// Returns the reader for these lines, and also `previous` if that is a different reader. If
     /// `is_sure` is true, the file is known to be the next one; otherwise, it must begin when the
     /// previous file ends.
     pub(crate) fn continue_log(
@@ -349,9 +350,9 @@ impl LogReader {
         )
     }
 
-    /// Returns the unit of durations that contain no unit, in ns.
+    /// Returns the assumed unit of durations, in ns.
     ///
-    /// Returns `None` if the unit is written in the log, given by the user or part of the format.
+    /// Returns `None` if the log contains the unit, the user gave it, or the format defines it.
     pub(crate) fn bare_unit(&self) -> Option<u64> {
         match &self.kind {
             FormatKind::W3c(w3c) => w3c.bare_unit(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report's sections on pages and queries by cost: the Pareto chart, the few that matter,
-//! tables.
+//! The report's sections on pages and queries by cost: a Pareto chart, the few pages that matter,
+//! and tables.
 
 use super::input::{FIGURES, figure, kind_name, time};
 use crate::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
@@ -18,7 +18,7 @@ const BARS: usize = 12;
 const ROWS: usize = 40;
 /// The maximum number of names in a sentence.
 const NAMED: usize = 3;
-/// The minimum fraction of the time whose saving is worth a sentence.
+/// The smallest saving worth reporting, as a fraction of the total time.
 const MIN_SAVING: f64 = 0.01;
 
 /// Returns whether the ranking contains pages or queries.
@@ -27,7 +27,7 @@ fn ranked_kind(ranking: &PageRanking) -> PageKind {
     first.map_or(PageKind::Page, |ranked| ranked.page.kind)
 }
 
-/// Charts the cumulative fraction of the pages, each page stacked on the previous ones.
+/// Charts the cumulative fraction of the time or requests, each page stacked on the previous ones.
 pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     let (kind, measure) = (ranked_kind(ranking), measure(ranking.by));
     let mut before = 0.0;
@@ -119,7 +119,7 @@ fn page_share(ranked: &RankedPage, share: f64) -> PageShare {
     }
 }
 
-/// Returns the first pages by requests, by mean and by time, and what an optimization would save.
+/// Returns the first page by requests, mean time and total time, and the largest possible saving.
 pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
     if ranking.by == PageOrder::Requests {
         return None;

@@ -14,7 +14,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a uniform number between 0 and 1, exclusive.
+    /// Returns a uniformly distributed number between 0 and 1, exclusive.
     pub fn part(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
@@ -23,12 +23,12 @@ impl Random {
         (self.part() * n as f64) as usize
     }
 
-    /// Returns a standard normal number (Box & Muller 1958).
+    /// Returns a number from the standard normal distribution (Box & Muller 1958).
     pub fn normal(&mut self) -> f64 {
         (-2.0 * self.part().ln()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
     }
 
-    /// Returns a Poisson number, with the normal approximation for large means.
+    /// Returns a Poisson-distributed number; uses the normal approximation for large means.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         if mean > 50.0 {
             return (mean + mean.sqrt() * self.normal()).round().max(0.0) as u64;
@@ -45,10 +45,10 @@ impl Random {
 /// 2026-04-06 00:00 UTC, a Monday.
 pub const MONDAY: i64 = 1_775_433_600;
 
-/// Generates the hours of some weeks: a daily curve, quiet weekends, and 10 % variation between
-/// weeks.
+/// Generates hourly request counts for some weeks, with a daily curve and quiet weekends.
 ///
-/// `spike` returns a factor for each hour, counted from the first Monday.
+/// Each count varies randomly by about 10%. `spike` returns a factor for each hour, counted from
+/// the first Monday.
 pub fn weeks(
     random: &mut Random,
     weeks: usize,
@@ -77,7 +77,7 @@ pub fn weeks(
     }
 }
 
-/// Generates a page with a cell per day.
+/// Generates a page with one cell per day.
 ///
 /// Its typical duration varies by `noise` from day to day and is multiplied by the day's `factor`.
 pub fn page(
@@ -113,7 +113,7 @@ pub fn page(
     }
 }
 
-/// Returns a combined line with `$request_time` in seconds, to the µs.
+/// Returns a line in combined log format, with `$request_time` in seconds to the microsecond.
 pub fn line(time_s: i64, request: &str, status: u16, ns: u64, agent: &str) -> String {
     let time = clf(time_s);
     format!(
