@@ -33,7 +33,7 @@ pub struct Plan {
     pub proof: Proof,
     /// The targets, with each point on one of them; empty if the subjects need none.
     pub targets: Vec<Target>,
-    /// The helper programs that change the surroundings of the subjects.
+    /// The fixtures: helper programs that change the subjects' environment.
     #[serde(default)]
     pub fixtures: Vec<Fixture>,
     /// The seed for the inputs and the order of turns.
@@ -393,9 +393,9 @@ pub struct Measure {
     pub few_blocks: Option<u32>,
     /// The maximum number of blocks.
     pub max_blocks: u32,
-    /// The maximum number of times that a block or a turn disturbed by others is measured again.
+    /// The maximum number of times that a disturbed block or turn is measured again.
     pub redo: u32,
-    /// Numbers of blocks after which the run makes an interim analysis to decide whether to stop, ascending.
+    /// The numbers of blocks, ascending, after which an interim analysis decides whether the run stops.
     pub looks: Vec<u32>,
     /// 1 minus the confidence level of the intervals, for the whole run; for example 0.05.
     pub alpha: f64,
@@ -411,9 +411,9 @@ pub struct Measure {
     pub time_limit_ns: u64,
     /// The maximum number of batches that the pilot and the warm-up of a block spend on one subject and point.
     pub max_warmup: u32,
-    /// The maximum warm-up of a block for one subject and point in ns.
+    /// The maximum warm-up of a block for one subject and point, in ns.
     ///
-    /// Without this limit, the warm-up of operations that take a tenth of a second would take minutes.
+    /// Without this limit, operations that take a tenth of a second would warm up for minutes.
     #[serde(default = "earlier_max_warm_up_ns")]
     pub max_warm_up_ns: u64,
     /// The number of process sets after which a run ends, if processes may serve multiple blocks.

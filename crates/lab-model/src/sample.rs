@@ -75,7 +75,7 @@ pub struct Block {
     pub resources: Vec<Resources>,
     /// The measured batches, in chronological order.
     pub samples: Vec<Sample>,
-    /// The system's data on each process after its exit, if each batch is a whole process.
+    /// The operating system's statistics on each exited process, if each batch is a whole process.
     pub exits: Vec<ProcessExit>,
     /// The latency of every operation, if batches run operations concurrently.
     pub latencies: Vec<Latencies>,
@@ -158,7 +158,7 @@ impl Timeline {
     pub const STEP_NS: u64 = 100_000_000;
 }
 
-/// The system's data on an exited process and the child processes that it waited for (wait4(2)).
+/// The operating system's statistics on an exited process and the child processes that it waited for (wait4(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessExit {
     /// The point.
@@ -258,10 +258,9 @@ pub struct Pilot {
     pub ages: Vec<Age>,
 }
 
-/// The age of a server since the first request that was sent to it.
+/// The age of a server, counted from the first request that was sent to it.
 ///
-/// For other subjects, whose operations take the place of requests, the age is counted from the first
-/// operation.
+/// For other subjects, operations take the place of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Age {
     /// Requests served.
@@ -293,8 +292,8 @@ impl Pilot {
 
     /// Returns the duration of a batch of the blocks, in ns, or `None` without batches.
     ///
-    /// This is the median of the last batches with a similar number of operations, scaled to the blocks' number. A
-    /// median, so that a single batch that had to wait does not matter.
+    /// This is the median of the last batches with a similar number of operations, scaled to the number of operations
+    /// in a block's batch. A single delayed batch does not change the median much.
     pub fn batch_ns(&self) -> Option<u64> {
         let last = self.batches.iter().rev().take(Pilot::LAST_BATCHES);
         let wanted = self.operations.max(1);
