@@ -21,7 +21,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Returns the name that the experiment's table and its selection of subjects share.
+    /// Returns the extent's name, which an experiment uses for the extent's table and selection of subjects.
     pub fn table(self) -> &'static str {
         match self {
             Extent::Quick => "quick",
@@ -46,7 +46,7 @@ pub struct Case {
     pub factors: Vec<Factor>,
     /// The targets on which the case can run.
     pub targets: Vec<TargetId>,
-    /// By factor: the sweep values at which its non-default values are measured, unless the user requests others.
+    /// For each factor, the sweep values at which its non-default values are measured unless the user requests others.
     pub thin: BTreeMap<String, Vec<u64>>,
     /// How benchlab checks the work.
     pub check: Check,
