@@ -28,16 +28,16 @@ fn cycles(profile: &Profile) -> Option<f64> {
     parts.sum::<Option<f64>>().filter(|cycles| *cycles > 0.0)
 }
 
-/// A predicted change, and the verdict of the measured time on the prediction.
+/// A predicted change, and its agreement with the measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
     /// The later program's estimated cycles divided by the earlier program's.
     pub predicted: f64,
-    /// The verdict of the measured time on the prediction.
+    /// The agreement between the prediction and the measured time.
     pub outlook: Outlook,
 }
 
-/// The verdict of the measured time on the simulation's prediction.
+/// The agreement between the simulation's prediction and the measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
     /// The measured time changed in the predicted direction.
@@ -48,7 +48,9 @@ pub enum Outlook {
     ClockUndecided,
 }
 
-/// Compares the cycle estimates of two programs with the document of their measured comparison.
+/// Compares the cycle estimates of two programs with their measured comparison.
+///
+/// Returns `None` if an estimate or the ratio of the measured times is missing.
 pub fn agreement(before: &Profile, after: &Profile, measured: &Document) -> Option<Agreement> {
     let predicted = cycles(after)? / cycles(before)?;
     let is_measured =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Explains cache misses by churn: blocks that are too large for the cache are written or read from end to end.
+//! Attributes cache misses to churn: blocks too large for the cache that are written or read from end to end.
 
 use crate::Profile;
 use lab_valgrind::{Churn, churn, clean};
@@ -28,7 +28,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Returns the name of the event of first-level misses in Callgrind and Cachegrind.
+    /// Returns the event that counts first-level data cache misses in Callgrind and Cachegrind.
     pub fn event(self) -> &'static str {
         match self {
             Access::Written => "D1mw",
@@ -37,7 +37,7 @@ impl Access {
     }
 }
 
-/// An explanation of cache misses by churn.
+/// Cache misses that are attributed to churn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The churn that causes the misses.
@@ -72,10 +72,10 @@ pub fn d1(description: &[String]) -> Option<Cache> {
     (size > 0 && line > 0).then_some(Cache { size, line })
 }
 
-/// Finds churn that explains cache misses. Explanations of write misses come first.
+/// Finds churn that explains cache misses.
 ///
-/// The blocks must be too large for the cache, they must be written or read completely, and a single function must have
-/// about as many simulated misses as predicted.
+/// Explanations of write misses come first. The blocks must be too large for the cache, they must be written or read
+/// completely, and a single function must have about as many simulated misses as predicted.
 pub fn explain(profile: &Profile) -> Vec<Explanation> {
     let touches = [Access::Written, Access::Read].into_iter();
     touches.flat_map(|touch| of_touch(profile, touch)).collect()
