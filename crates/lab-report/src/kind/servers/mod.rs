@@ -22,7 +22,7 @@ use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;
 use std::cmp::Ordering;
 
-/// A server's resources over the whole run, and its startup time.
+/// The metrics of a server over the whole run: its threads, memory, and startup time.
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
 /// Metrics of each server at a point, except response times. The first applies only to an open loop.
@@ -168,8 +168,9 @@ impl<'a> View<'a> {
         self.points(case, |p| !self.scope.plan.is_open(p))
     }
 
-    /// Returns the middle of the offered fractions of the peak, at which tables with one response time per case report
-    /// it.
+    /// Returns the middle of the offered fractions of the peak.
+    ///
+    /// Tables with one response time per case show the response time at this fraction.
     fn middle(&self) -> Option<f64> {
         let parts = load_sent::parts(&self.scope);
         parts.get(parts.len().checked_sub(1)? / 2).copied()
@@ -182,14 +183,16 @@ impl<'a> View<'a> {
         points.min_by(|a, b| rate(a).partial_cmp(&rate(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Returns the point that measures the peak, of which other points offer a fraction.
+    /// Returns the point that measures the peak rate of each server.
+    ///
+    /// Other points offer fractions of this peak.
     fn at_peak(&self, case: usize) -> Option<PointId> {
         let plan = self.scope.plan;
         self.at_middle(case)
             .and_then(|p| plan.peak_points(p).next())
     }
 
-    /// Returns the point at which the middle fraction of the peak is offered.
+    /// Returns the point that offers the middle fraction of the peak.
     fn at_middle(&self, case: usize) -> Option<PointId> {
         let middle = self.middle();
         let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
@@ -486,7 +489,7 @@ fn cases(view: &View) -> Section {
         let groups = scope.groups(Cores::All).into_iter();
         for group in groups.filter(|group| group.case == case) {
             group_figures(&mut part, scope, &group);
-            // In an open loop, the tables of response times above say more.
+            // In an open loop, the tables of response times above show more.
             for &point in group.points.iter().filter(|_| is_closed(scope)) {
                 let title = format!("{}: response times", scope.point(point));
                 part.table(percentiles::table(scope, &percentiles, point, &title));
