@@ -12,7 +12,9 @@ use nix::unistd::Pid;
 use std::fmt;
 use std::net::Ipv4Addr;
 
-/// A database server that responds. Dropping a private one ends it and removes its data.
+/// A running database server, private or external.
+///
+/// Dropping a private server stops it and removes its data.
 pub struct Service {
     database: Box<dyn Database>,
     /// The processes, or `None` if the server is not known to run on this machine.
@@ -23,7 +25,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Begins to start a private server.
+    /// Starts a private server without waiting until it responds.
     pub fn begin(
         kind: &'static DatabaseKind,
         request: &DaemonOptions,
@@ -112,7 +114,7 @@ impl Service {
         Some((address.host.clone()?, address.port))
     }
 
-    /// Returns an object that can end connections of this server from another thread.
+    /// Returns a terminator, which can close connections to this server from another thread.
     pub fn terminator(&self) -> Terminator {
         Terminator::new(self.kind(), self.database.address().clone())
     }
@@ -137,7 +139,7 @@ impl Service {
         private.is_none_or(RunningDaemon::is_alive)
     }
 
-    /// Returns the reason why the server fails, if it is known: it exited, or its disk is full.
+    /// Returns the reason for the failure of a private server, if it is known: it exited, or its disk is full.
     pub fn failure(&self) -> Option<ServiceError> {
         self.private.as_ref()?.failure()
     }
@@ -202,7 +204,7 @@ impl Service {
         shortened.map_err(|error| self.failure().unwrap_or(error))
     }
 
-    /// Ends a private server and removes its data.
+    /// Stops a private server and removes its data.
     pub fn stop(self) {}
 }
 
