@@ -20,7 +20,7 @@ pub struct ServerAge {
     pub requests: u64,
     /// The time from the first request until the level began, in s.
     pub seconds: f64,
-    /// True if the level was steady, so that the cost no longer decreased.
+    /// True if the level was steady: the cost no longer decreased.
     pub steady: bool,
     /// The CPU time of a request, in ns, in the turns of the process that was farthest from the
     /// steady level. Compare it with `expected_ns`.
@@ -39,7 +39,7 @@ pub struct ServerAge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgeState {
-    /// The turns were at the steady level, or the run compares servers at another age on purpose.
+    /// The turns were at the steady level, or the run compares servers at a requested age.
     Steady,
     /// The turns cost more: the server was still warming up.
     WarmingUp,

@@ -23,8 +23,10 @@ pub struct Percentiles {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The percentiles [`PARTS`], in ns. `None` means that there are too few requests. With too few
-    /// blocks for an interval, the level is 0.
+    /// The percentiles in [`PARTS`], in ns.
+    ///
+    /// `None` means that there are too few requests. If there are too few blocks for an interval,
+    /// the interval's confidence level is 0.
     pub parts: [Option<Interval>; PARTS.len()],
     /// The longest response time, in ns.
     pub longest_ns: u64,
@@ -38,7 +40,7 @@ pub struct Percentiles {
 
 /// Returns the response times of every server at every point of a closed loop, by point.
 ///
-/// The intervals are unadjusted, at the plan's level.
+/// The intervals have the plan's confidence level, and are not adjusted for multiple comparisons.
 pub fn percentiles(run: &Run) -> Vec<Percentiles> {
     let Some(plan) = run.plan().filter(|plan| plan.load().is_some()) else {
         return Vec::new();

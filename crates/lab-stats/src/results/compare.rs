@@ -64,7 +64,7 @@ pub(crate) struct Pooled<'b> {
     /// True if both quantiles have an interval, so that the ratio uses its fraction of the run's
     /// alpha.
     pub has_interval: bool,
-    /// Computes the ratio at a level of 1 minus the argument.
+    /// Computes the ratio with an interval at a confidence level of 1 minus the argument.
     pub ratio: Box<dyn Fn(f64) -> Option<Ratio> + 'b>,
 }
 
@@ -374,8 +374,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
 
     /// Judges all comparisons.
     ///
-    /// Comparisons by blocks and comparisons by all requests each use their fraction of the run's
-    /// alpha.
+    /// The run's alpha is divided between comparisons by blocks and comparisons by all requests, in
+    /// proportion to their numbers.
     pub fn judge(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
         let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, ComparisonSource::Pooled(p) if p.has_interval);
@@ -504,7 +504,9 @@ fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
     }
 }
 
-/// Collects the ratios of two points of each subject from the family members that compare them.
+/// Collects the ratio of two points for each subject, in ascending order.
+///
+/// `members` contains the family member that compares the points of each subject.
 fn spread(
     (from, to): (PointId, PointId),
     members: Vec<(SubjectId, usize)>,

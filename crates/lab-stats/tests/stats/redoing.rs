@@ -43,7 +43,7 @@ struct World {
 enum Rule {
     Nothing,
     Block,
-    /// The block, which is aborted as soon as the rest cannot save it
+    /// The block, which is aborted once it would be disturbed even if the rest of it were quiet
     /// (`crates/lab-bench/src/driver/block.rs`).
     EarlyBlock,
     Point,
@@ -73,7 +73,8 @@ struct Found {
     lost: f64,
 }
 
-/// A probability and a length with which sections are disturbed about half of the time.
+/// A probability and a mean length, in ms, with which sections are disturbed about half of the
+/// time.
 const OFTEN: (f64, f64) = (0.4, 2.0);
 
 #[test]
@@ -340,9 +341,9 @@ impl Host<'_> {
         point
     }
 
-    /// Returns a block that counts.
+    /// Measures a block, repeatedly if the rule requires that, and returns the one that counts.
     ///
-    /// `usual_ms` is the usual length of a block.
+    /// `usual_ms` is the typical length of a block, in ms.
     fn block(&mut self, rule: Rule, usual_ms: Option<f64>) -> Measured {
         let redoes = [Rule::Block, Rule::EarlyBlock].contains(&rule);
         let mut attempt = 1;

@@ -6,9 +6,10 @@ use lab_model::Run;
 
 /// A kind of measured work and how its results are computed.
 pub trait WorkKind {
-    /// Returns the results of a run or of its part on one target, without warnings about hosts.
+    /// Returns the results of a run, or of the part of a run on one target.
     ///
-    /// `share` is its fraction of the run's alpha.
+    /// The results contain no warnings about hosts. `share` is the fraction of the run's alpha that
+    /// they may use.
     fn results(&self, run: &Run, share: f64) -> Results;
 
     /// Returns true if subjects are compared separately on each target.

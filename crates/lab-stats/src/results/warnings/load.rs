@@ -12,7 +12,7 @@ use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, LoadSpec, LogLine, Metric, Slice};
 
-/// The minimum fraction of responses for a warning that they were timed when they were read.
+/// The fraction of responses timed when they were read above which benchlab gives a warning.
 const MANY_READ_SHARE: f64 = 0.01;
 
 /// The generator and the server compete for cores if together they use more than this fraction of
@@ -56,8 +56,9 @@ pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
 }
 
 impl Loaded<'_> {
-    /// Returns a warning about responses timed when they were read, by agent, because each agent
-    /// has its own clock.
+    /// Returns a warning about responses timed when they were read.
+    ///
+    /// The warning lists the agents separately, because each agent has its own clock.
     fn timed_by_reading(&self) -> Option<Warning> {
         let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
         let by_agent = self.run.agents.ids().filter_map(|id| {
@@ -82,8 +83,8 @@ impl Loaded<'_> {
 
     /// Returns a warning if the server's resource usage is unknown from some slice on.
     ///
-    /// If an agent is left out, the usage is always unknown, because the server also served that
-    /// agent.
+    /// There is no warning if an agent is left out. The usage is then always unknown, because the
+    /// server also served that agent.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.left_out().is_empty() {
             return None;
@@ -126,7 +127,7 @@ impl Loaded<'_> {
 
     /// Returns a warning if the server and the generators fill the cores of one machine.
     ///
-    /// Only points with a known CPU time of the server are considered.
+    /// Only points at which the server's CPU time is known are considered.
     fn shared_cores(&self) -> Option<Warning> {
         let (agents, host) = self.beside_the_server()?;
         let cores = host.cores()?;
@@ -217,7 +218,8 @@ impl Loaded<'_> {
     }
 }
 
-/// Returns the fraction of responses timed when they were read, if it is large.
+/// Returns the fraction of responses timed when they were read, if it exceeds
+/// [`MANY_READ_SHARE`].
 fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
     let (mut read, mut all) = (0_u64, 0_u64);
     for slice in slices {
