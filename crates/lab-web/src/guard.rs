@@ -47,7 +47,10 @@ pub struct PageGuard {
 }
 
 impl PageGuard {
-    /// Creates a guard with a new token; returns an error if the system has no randomness.
+    /// Creates a guard with a new random token.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot generate random numbers.
     pub fn new(socket: SocketAddr, names: &[String]) -> io::Result<PageGuard> {
         let mut random = [0; 24];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
