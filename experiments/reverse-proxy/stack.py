@@ -19,12 +19,12 @@ COMPRESSED = ("text/html text/css text/plain text/xml text/javascript applicatio
 """Content types that are text and therefore compressible. Pictures, sound and archives are already compressed."""
 
 VERSIONED = r"(?:[-.][0-9a-f]{8,64}|[-.]v?[0-9]+(?:\.[0-9]+)+)(?:\.min)?\.[A-Za-z0-9]+$"
-"""Names with a hash or a version: their content never changes, because a new one gets a new name."""
+"""File names with a hash or a version. Their content never changes, because new content gets a new name."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Files in PEM."""
+    """A certificate and its private key, as PEM files."""
 
     certificate: Path
     key: Path
@@ -32,19 +32,19 @@ class Tls:
 
 @dataclass(frozen=True)
 class Application:
-    """An exploded application at its path in the site."""
+    """An exploded web application, and its path on the site."""
 
     context: str
     """`/shop`, or an empty string for the root."""
     folder: Path
     static: Sequence[str] = field(default_factory=tuple)
-    """Paths within the context that the proxy may serve itself; `/files` may be a directory with all its content."""
+    """Paths within the context that the proxy may serve itself. A directory such as `/files` includes its content."""
     files: frozenset[str] = frozenset()
     """The elements of `static` that are files."""
     types: Mapping[str, str] = field(default_factory=dict)
     """Content types that the application itself assigns to extensions."""
     untyped: frozenset[str] = frozenset()
-    """Extensions without a type, of static files whose names contain another extension with a type."""
+    """Extensions without a type that follow an extension with a type in a static file name, as in `app.js.map`."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Public:
     """Apache's user if root starts it."""
     hsts: bool = False
     redirect: str = ""
-    """`[ADDRESS:]PORT` without TLS, from which all requests are redirected to the site."""
+    """The `[ADDRESS:]PORT` that listens without TLS and redirects all requests to the site."""
 
 
 def certificate(folder: Path, name: str = "127.0.0.1") -> Tls:
-    """Creates a self-signed certificate for private tests: with an elliptic curve, valid for a month."""
+    """Creates a self-signed certificate for private tests, with an elliptic-curve key, valid for 30 days."""
     tls = Tls(folder / "certificate.pem", folder / "key.pem")
     names = dict.fromkeys(["IP:127.0.0.1", "DNS:localhost", f"{'IP' if is_address(name) else 'DNS'}:{name}"])
     done = subprocess.run(
@@ -157,7 +157,7 @@ TOMCAT_CONTEXT = """<?xml version="1.0" encoding="UTF-8"?>
   <JarScanner scanClassPath="false" scanManifest="false" />
 </Context>
 """
-"""conf/context.xml for applications without JSP and WebSocket, which skips the search for these at the start."""
+"""conf/context.xml for applications without JSP and WebSocket, which skips the search for these at startup."""
 
 
 def content_types(table: Path = TYPES) -> dict[str, str]:
@@ -299,7 +299,7 @@ NO_FILE = """\
 def apache(folder: Path, applications: Sequence[Application], *, listen: str, kind: str, backend: int,
            secret: str = "", name: str = "127.0.0.1", tls: Tls | None = None, compression: bool = True,
            keep_alive: int = 15, public: Public | None = None) -> str:
-    """Returns the whole configuration, which uses nothing of the machine's own configuration."""
+    """Returns a complete configuration, which uses no part of the machine's own configuration."""
     log = "error.log" if public else "log"
     modules = ["mpm_event", "authz_core", "mime", "headers", "alias", *apache_kind(kind)]
     modules += ["ssl", "socache_shmcb"] if tls else []
@@ -371,7 +371,7 @@ def _files(application: Application, *, is_public: bool) -> str:
 
 
 def _regex(text: str) -> str:
-    """Escapes a text: letters and the like represent themselves; a space would end the argument in Apache's
+    """Escapes a text for a regular expression, including spaces, which would end the argument in Apache's
     configuration."""
     return re.sub(r"[^A-Za-z0-9/_-]", lambda found: f"\\x{ord(found[0]):02x}" if ord(found[0]) < 128
                   else found[0], text)

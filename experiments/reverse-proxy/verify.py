@@ -120,7 +120,7 @@ class Proxy:
         shutil.copytree(configuration.folder / "app", folder / "app")
         self.marker = secrets.token_hex(16)
         (folder / "apache").mkdir()
-        # Messages of Apache are shown with an error, like those of Tomcat.
+        # Apache's messages are shown with an error, like Tomcat's.
         (folder / "apache/error.log").symlink_to(folder / "log")
         self.applications = [replace(one, folder=folder / "app" / one.folder.name) for one in configuration.applications]
         self._mark_sources()
@@ -131,7 +131,7 @@ class Proxy:
         self.ask = Site("the proxy", self.port, self.private.tls).ask
 
     def _mark_sources(self) -> None:
-        """Replaces each page by one that does nothing. A marker in its source reveals whether the source is
+        """Replaces each page with one that does nothing. A marker in its source reveals whether the source is
         disclosed."""
         for application in self.applications:
             for inside in sources(application):
@@ -147,7 +147,7 @@ class Proxy:
     def _tomcat(self, port: int) -> int:
         self.private = replace(self.private, http=port, ajp=free_port())
         self._write()
-        # Without the property, Tomcat would continue if a port is in use. It only runs for seconds, so
+        # Without the property, Tomcat would keep running even if a port is in use. It runs only for seconds, so
         # optimizing compilation does not pay off.
         environment = {"CATALINA_BASE": str(self.private.tomcat),
                        "CATALINA_OPTS": "-Dorg.apache.catalina.startup.EXIT_ON_INIT_FAILURE=true "
@@ -167,7 +167,7 @@ class Proxy:
                                   ending=signal.SIGWINCH)
 
     def started(self) -> None:
-        """Raises an error if an application does not start without its environment, so that nothing can be compared."""
+        """Raises an error if an application does not start in the private Tomcat: there is then nothing to compare."""
         self.application.ask("/")  # the response arrives when all applications are deployed
         log = (self.folder / "log").read_text(errors="replace")
         for application in self.applications:
@@ -181,7 +181,7 @@ class Proxy:
         return [application.context + path for path in static_files(application)]
 
     def static(self) -> Iterator[str]:
-        """For every static path, Apache's response is byte for byte the same as the application's."""
+        """Checks that Apache's response for each static file equals the application's, byte for byte."""
         compared = 0
         for application in self.applications:
             for path in self.files(application):
@@ -196,8 +196,8 @@ class Proxy:
             yield f"{compared} static files come from Apache, byte for byte as from the application"
 
     def folders(self) -> Iterator[str]:
-        """Responses for directories, and for missing paths in them, are the same as the application's,
-        including its welcome pages."""
+        """Checks that responses for directories, and for missing paths in them, equal the application's, including its
+        welcome pages."""
         compared = 0
         for application in self.applications:
             for path in (path for path in application.static if path not in application.files):
@@ -224,7 +224,7 @@ class Proxy:
         return proxy, behind
 
     def protected(self) -> Iterator[str]:
-        """Internal paths of the application are rejected in any spelling."""
+        """Checks that internal paths of the application are rejected in any spelling."""
         asked = 0
         for application in self.applications:
             context = application.context
@@ -247,7 +247,7 @@ class Proxy:
         yield f"{asked} protected paths are rejected"
 
     def sources(self) -> Iterator[str]:
-        """The source of a JSP page or a class is not served in any way."""
+        """Checks that the proxy serves no source of a JSP page or class that the application does not serve."""
         asked, marker = 0, self.marker.encode()
         for application in self.applications:
             for inside in sources(application):
@@ -262,7 +262,7 @@ class Proxy:
             yield f"sources (pages in JSP, classes, archives: {asked}) are shown only where the application shows them"
 
     def headers(self) -> Iterator[str]:
-        """Nothing is disclosed; text is compressed; versioned files expire late, and others are revalidated."""
+        """Checks that headers disclose no version, text is compressed, and only versioned files are immutable."""
         late = soon = shrunk = 0
         for application in self.applications:
             missing = self.ask(f"{application.context}/no-such-path-{secrets.token_hex(4)}")
@@ -295,7 +295,7 @@ class Proxy:
                "revalidated with 304; no header discloses a version")
 
     def redirect(self) -> Iterator[str]:
-        """Without TLS, all requests are redirected to the site."""
+        """Checks that requests without TLS are redirected to the site."""
         plain = self.private.public.redirect
         if not plain:
             return
@@ -307,7 +307,7 @@ class Proxy:
         yield "without TLS all requests are redirected to the site"
 
     def tls_versions(self) -> Iterator[str]:
-        """TLS 1.2 and 1.3 are supported, older versions are not."""
+        """Checks that TLS 1.2 and 1.3 are supported, and TLS 1.1 is not."""
         for version, is_wanted in ((ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True),
                                    (ssl.TLSVersion.TLSv1_3, True)):
             context = ssl.create_default_context(cafile=str(self.private.tls.certificate))
@@ -328,7 +328,7 @@ class Proxy:
         yield "TLS 1.2 and 1.3 are supported, TLS 1.1 is rejected"
 
     def connector(self) -> Iterator[str]:
-        """Only the proxy can use AJP."""
+        """Checks that only the proxy can use AJP."""
         addresses = {address for address, port in listening() if port == self.private.ajp}
         if not addresses or not addresses <= LOOPBACK:
             raise VerificationError(f"AJP listens on {', '.join(sorted(addresses)) or 'no address'}, not only on the loopback interface")

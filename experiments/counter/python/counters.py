@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schemes for sharing a counter between threads, with the standard library.
 
-Each scheme has its own loops, so that no additional call is between the loop and the increment."""
+Each scheme has its own loops, so that an increment does not include the cost of an extra call."""
 
 import itertools
 import threading
@@ -24,7 +24,7 @@ class Counter(Protocol):
 
 
 class UnsafeCounter:
-    """`+=` is a load, an addition and a store, between which the interpreter may switch threads."""
+    """Counts with `+=`: a load, an addition and a store, between which the interpreter may switch threads."""
 
     is_safe = False
 
@@ -50,8 +50,8 @@ class UnsafeCounter:
 
 
 class AtomicCounter:
-    """`itertools.count` takes a number in one step of the interpreter. The only way to read its value is to
-    take a number, too, so the numbers that reads took are counted."""
+    """Counts with `itertools.count`, which takes a number in one step of the interpreter. A read must also take a
+    number, so the numbers taken by reads are counted and subtracted."""
 
     is_safe = True
 
