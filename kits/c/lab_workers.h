@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Concurrent operations: of n threads, thread c (counted from 0) does the operations k of a batch with k mod n = c.
- * The threads start together at a barrier, and wait between batches until they are ended. */
+ * Concurrent operations: of n threads, thread c (counted from 0) performs the operations k of a
+ * batch with k mod n = c. The threads start together at a barrier, and wait between batches until
+ * lab_workers_end. */
 #ifndef LAB_WORKERS_H
 #define LAB_WORKERS_H
 
@@ -25,17 +26,17 @@ static inline uint64_t lab_share_size(const lab_share *share)
         ? (share->operations - share->first - 1) / share->step + 1 : 0;
 }
 
-/* Does a share: for (k = first; k < operations; k += step), calling lab_lap after each operation,
- * or never if the case reports no latencies. Returns false if the work failed. `worker` is the
- * worker's element of the array passed to lab_workers_start. */
+/* Performs the operations of a share: for (k = first; k < operations; k += step). Calls lab_lap
+ * after each operation if the case reports latencies. Returns false if the work failed. `worker` is
+ * the worker's element of the array passed to lab_workers_start. */
 typedef bool (*lab_worker)(void *worker, lab_share *share);
 
 /* Starts a thread for each of `count` elements of `workers`, which are `width` bytes long.
  * Returns NULL after calling lab_fail if that is not possible. */
 lab_workers *lab_workers_start(lab *lab, size_t count, void *workers, size_t width, lab_worker work);
 
-/* Does a batch and adds up the results. Returns the element of a worker that failed, so that the
- * case can report the failure, or NULL. */
+/* Performs a batch and adds up the results. Returns the element of a worker that failed, so that
+ * the case can report the failure, or NULL. */
 void *lab_workers_perform(lab_workers *workers, lab *lab, uint64_t operations, lab_work *work);
 
 /* Ends the threads. NULL is ignored. */
