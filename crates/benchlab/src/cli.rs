@@ -8,9 +8,10 @@ use crate::verbs::audit::args::AuditArgs;
 pub use crate::verbs::logs::args::LogsArgs;
 use crate::verbs::new::args::NewArgs;
 use crate::verbs::serve::args::ServeArgs;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_document::{FORMATS, Format, format};
+use lab_import::ImportFormat;
 use lab_load::IpFamily;
 use lab_many::launcher::{self, Launcher};
 use lab_model::{Stage, TargetKind};
@@ -71,7 +72,7 @@ pub enum Verb {
     History(HistoryArgs),
     /// Serve all runs as local web pages, including runs in progress
     Serve(ServeArgs),
-    /// Import measured values from another tool's XML file
+    /// Import the results of other tools: hyperfine, JMH, Go, Criterion, k6 and more
     Import(ImportArgs),
     /// List experiments, their cases and subjects, and missing requirements
     List(ListArgs),
@@ -470,7 +471,7 @@ impl From<MetricName> for BisectedMetric {
                         benchlab diff --export changes.html BEFORE.lab AFTER.lab\n\nBoth runs must be of the same kind: the same experiment, commands, load, logs, or the same audit."
 )]
 pub struct DiffArgs {
-    /// The run file to compare with
+    /// The run file to compare with, or the file of another tool
     #[arg(value_name = "RUN")]
     pub first: PathBuf,
     /// The run file to compare
@@ -829,7 +830,7 @@ pub struct ResumedLoadArgs {
                         benchlab report RUN.lab --format csv | head\n  benchlab report NEW.lab --with old.lab"
 )]
 pub struct ReportArgs {
-    /// The run file, or the directory of a bisection
+    /// The run file, the directory of a bisection, or the file of another tool
     pub file: PathBuf,
     /// Exclude these agents from all results: the requests that they sent for a load, or the blocks that they
     /// measured for an experiment. The report mentions this
@@ -895,14 +896,51 @@ pub struct HistoryArgs {
 /// `benchlab import`
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  benchlab import results-2019.xml\n  benchlab report runs/NEW.lab --with runs/results-2019.lab"
+    after_help = "Examples:\n  benchlab import bench.json\n  benchlab import old.json new.json\n  \
+                        benchlab import --from go --name parser bench.txt\n  \
+                        benchlab import --join run-*.json --output runs/monday.lab\n\nThe format is detected. Two files are compared. \
+                  `report`, `diff`, `history` and `serve` show imported runs as they show benchlab's own. \
+                  `benchlab report FILE` and `benchlab diff FILE FILE` show files without importing them.\nWhat a tool measured in several \
+                  processes (forks, runs, launches) gets intervals and verdicts; what it measured in one process gets none."
 )]
 pub struct ImportArgs {
-    /// An XML file with <benchmark> elements
-    pub file: PathBuf,
-    /// The run file to create [default: the name of the XML file with .lab, next to the other runs]
+    /// Files of other tools, or Criterion's directory target/criterion
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The format of the files [default: detected]
+    #[arg(long, value_name = "FORMAT", value_parser = import_formats())]
+    pub from: Option<ImportFormat>,
+    /// Join all files to one run: each file is one more process of its benchmarks
+    #[arg(long)]
+    pub join: bool,
+    /// The name under which `benchlab history` lists the run [default: the tool's name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The run file to create [default: the name of the file with .lab, next to the other runs]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The format of the report
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
+    pub format: Format,
+    /// In a terminal, show all tables and warnings rather than only the result
+    #[arg(long)]
+    pub full: bool,
+    /// When to use colors
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// Returns a parser for the name of a format of another tool.
+fn import_formats() -> impl TypedValueParser<Value = ImportFormat> {
+    let names = PossibleValuesParser::new(
+        lab_import::FORMATS.map(|format| PossibleValue::new(format.name).help(format.title)),
+    );
+    names.try_map(|name| {
+        let mut formats = lab_import::FORMATS.into_iter();
+        formats
+            .find(|format| format.name == name)
+            .ok_or("unknown format")
+    })
 }
 
 /// `benchlab list`

@@ -1,42 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Determines the format of `--export` from the file name.
+//! Determines the format of `--export` from the file name, or from a format in front of it.
 
 use crate::exit::Exit;
 use lab_document::{FORMATS, Format};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Returns the files to write, each with its format.
+///
+/// `FORMAT:PATH` names the format; otherwise the file name determines it.
 ///
 /// # Errors
 /// Returns an error if a name does not determine a format.
 pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
     files
         .iter()
-        .map(|file| Ok((file.as_path(), format(file)?)))
+        .map(|file| match named(file) {
+            Some((format, path)) if path.as_os_str().is_empty() => Err(Exit::wrong(format!(
+                "--export {}: expected a path after `{}:`",
+                file.display(),
+                format.name
+            ))),
+            Some((format, path)) => Ok((path, format)),
+            None => Ok((file.as_path(), format(file)?)),
+        })
         .collect()
+}
+
+/// Splits `FORMAT:PATH`. A file whose name starts like that is written as `./FORMAT:…`.
+fn named(file: &Path) -> Option<(Format, &Path)> {
+    let bytes = file.as_os_str().as_bytes();
+    let colon = bytes.iter().position(|byte| *byte == b':')?;
+    let mut formats = FORMATS.into_iter();
+    let format = formats.find(|format| format.name.as_bytes() == &bytes[..colon])?;
+    Some((format, Path::new(OsStr::from_bytes(&bytes[colon + 1..]))))
+}
+
+/// Makes the path of an export absolute, and keeps the format in front of it.
+pub fn absolute(folder: &Path, file: &Path) -> PathBuf {
+    match named(file) {
+        Some((format, path)) => {
+            let mut text = format!("{}:", format.name).into_bytes();
+            text.extend(folder.join(path).as_os_str().as_bytes());
+            PathBuf::from(OsStr::from_bytes(&text))
+        }
+        None => folder.join(file),
+    }
 }
 
 fn format(file: &Path) -> Result<Format, Exit> {
     let is_folder = file.is_dir() || file.as_os_str().as_encoded_bytes().ends_with(b"/");
-    let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-    let mut formats = FORMATS.into_iter();
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let ends = |format: &Format| {
+        let stem = name.strip_suffix(format.extension);
+        stem.is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
+    };
+    let formats = FORMATS.into_iter();
     let format = if is_folder {
-        formats.find(|format| format.is_folder)
+        formats.clone().find(|format| format.is_folder)
     } else {
-        formats.find(|format| !format.is_folder && format.extension == extension)
+        // `x.trace.json` is a trace. Of the formats that share an extension, the first one is meant.
+        let mut fitting: Vec<Format> = formats.filter(|f| !f.is_folder && ends(f)).collect();
+        fitting.sort_by_key(|format| std::cmp::Reverse(format.extension.len()));
+        fitting.first().copied()
     };
     format.ok_or_else(|| {
-        let plots = FORMATS.iter().any(|format| format.extension == extension);
+        let plots = FORMATS.iter().any(|format| format.is_folder && ends(format));
         let reason = if plots {
             "there are multiple plots: specify a directory, such as plots/".into()
         } else {
             let files = FORMATS.iter().filter(|format| !format.is_folder);
-            let extensions: Vec<String> = files
-                .map(|format| format!(".{}", format.extension))
-                .collect();
+            let mut extensions: Vec<&str> = Vec::new();
+            for format in files {
+                if !extensions.contains(&format.extension) {
+                    extensions.push(format.extension);
+                }
+            }
             format!(
-                "expected a file name with one of the extensions {}, or a directory for plots",
-                extensions.join(", ")
+                "expected a file name with one of the extensions .{}, a directory for plots, or FORMAT:PATH",
+                extensions.join(", .")
             )
         };
         Exit::wrong(format!("--export {}: {reason}", file.display()))

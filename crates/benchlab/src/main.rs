@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The entry point: dispatches the command and sets the exit code.
 
+mod any_run;
 mod cli;
 mod exit;
 mod exports;
 mod fixtures;
 mod gate;
+mod github;
 mod hosts;
 mod links;
 mod measuring;
@@ -27,11 +29,14 @@ use lab_document::clean;
 use std::process::ExitCode;
 
 /// Environment variables that benchlab and its libraries read.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 12] = [
     "BENCHLAB_PROJECT",
     lab_bench::RECORDS_VARIABLE,
     "BENCHLAB_SSH",
     "BENCHLAB_KUBECTL",
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "GITHUB_STEP_SUMMARY",
     "HOME",
     "NO_COLOR",
     "SLURM_JOB_ID",

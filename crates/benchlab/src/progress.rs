@@ -4,6 +4,7 @@
 //! If the output is not a terminal, prints a line per block, a line every ten seconds within a block, and the
 //! notes.
 
+use crate::github::Group;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{BuildStep, Progress};
 use lab_document::format::{terminal::section as terminal_section, text::clean};
@@ -95,6 +96,8 @@ pub struct Follower<'a> {
     /// A short form of the current estimate; empty if the estimate does not fit into a few words.
     estimate: String,
     so_far: SoFar,
+    /// The group of these lines in the log of a CI system.
+    _group: Group,
 }
 
 /// The answer so far, as lines for a terminal.
@@ -128,6 +131,7 @@ impl<'a> Follower<'a> {
             last_line: None,
             estimate: String::new(),
             so_far: SoFar::default(),
+            _group: Group::start("benchlab: measuring"),
         }
     }
 

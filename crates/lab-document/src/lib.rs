@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The content of a report and its output formats: terminal, Markdown, CSV, JSON, XML, XLSX, SVG and HTML.
+//! The content of a report and its output formats: terminals, people, programs, CI systems and viewers.
 //!
 //! Every report is a [`Document`] of headings, tables, charts and findings. Each format has a file in [`format`] that
 //! renders any document, and an entry in [`FORMATS`]. This crate does not depend on what was measured, and it opens no
@@ -14,17 +14,20 @@ pub mod say;
 pub use crate::document::{
     Answer, Axis, Band, BarPart, BarRow, Bars, Cell, CellContent, Chart, Column, Detail,
     Distribution, DistributionLine, Document, Drawing, Finding, Flame, Forest, ForestGroup,
-    ForestRow, HeatColumn, HeatMap, HeatMaps, Item, Line, Lines, NEUTRAL, Precision, Quantity, Row,
-    Scale, Section, Stroke, Table, Tone, unit_name,
+    ForestRow, HeatColumn, HeatMap, HeatMaps, Issue, Item, Line, Lines, Location, NEUTRAL,
+    Precision, Quantity, Row, Scale, Section, Severity, Span, Stroke, Table, Tone, unit_name,
 };
 pub use crate::format::text::clean;
 pub use crate::format::xml_import::{ImportError, ImportLimits, import_xml};
 pub use crate::output::{Error, File, Format, Rendered, Terminal};
 
-use crate::format::{csv, html, json, markdown, svg, terminal, xlsx, xml};
+use crate::format::{
+    bencher, benchstat, csv, folded, github, github_benchmark, gitlab, html, json, jsonl, junit,
+    markdown, openmetrics, perfetto, sarif, speedscope, svg, terminal, xlsx, xml,
+};
 
 /// All formats, in the order in which benchlab lists them.
-pub const FORMATS: [Format; 8] = [
+pub const FORMATS: [Format; 20] = [
     terminal::FORMAT,
     markdown::FORMAT,
     csv::FORMAT,
@@ -33,4 +36,16 @@ pub const FORMATS: [Format; 8] = [
     xlsx::FORMAT,
     svg::FORMAT,
     html::FORMAT,
+    jsonl::FORMAT,
+    github::FORMAT,
+    gitlab::FORMAT,
+    junit::FORMAT,
+    sarif::FORMAT,
+    benchstat::FORMAT,
+    bencher::FORMAT,
+    github_benchmark::FORMAT,
+    openmetrics::FORMAT,
+    folded::FORMAT,
+    speedscope::FORMAT,
+    perfetto::FORMAT,
 ];

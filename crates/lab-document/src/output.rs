@@ -82,6 +82,13 @@ pub enum Rendered {
     Bytes(Vec<u8>),
     /// Multiple files, to be written to a directory.
     Files(Vec<File>),
+    /// Lines for the log of a CI system, and a summary for its own place.
+    Annotated {
+        /// Workflow commands, one on each line; may be empty.
+        commands: String,
+        /// The summary as Markdown.
+        summary: String,
+    },
 }
 
 /// The error for a document that could not be rendered.

@@ -8,6 +8,7 @@ pub use summary::{RunSummary, history};
 
 use lab_audit::report::{AuditReport, ChangedReport};
 use lab_document::Document;
+use lab_import::report::{BetweenImports, ImportReport};
 use lab_logs::report::{ComparisonReport, LogsReport};
 use lab_model::{Audit, Content, Run};
 use lab_report::{BetweenReport, Report};
@@ -30,7 +31,11 @@ pub fn document(report: &Report) -> Document {
             file: Some(report.file),
             capacity: None,
         }),
-        Content::Measured(_) | Content::Imported(_) => lab_report::document(report),
+        Content::Imported(_) => lab_import::report::document(&ImportReport {
+            run,
+            file: report.file,
+        }),
+        Content::Measured(_) => lab_report::document(report),
     }
 }
 
@@ -56,7 +61,13 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
         [Content::Logs(_), _] | [_, Content::Logs(_)] => {
             Err("one of the runs is of `benchlab logs`, the other is not".into())
         }
-        _ => {
+        [Content::Imported(_), Content::Imported(_)] => {
+            lab_import::report::between(&BetweenImports { runs, files })
+        }
+        [Content::Imported(_), _] | [_, Content::Imported(_)] => Err(
+            "one of the runs was imported from another tool's file, the other was measured by benchlab".into(),
+        ),
+        [Content::Measured(_), Content::Measured(_)] => {
             let between = stats::between(before, after).map_err(|e| e.to_string())?;
             Ok(lab_report::between(&BetweenReport {
                 between: &between,

@@ -3,6 +3,7 @@
 
 use lab_audit::report::AuditSummary;
 use lab_document::Document;
+use lab_import::report::ImportSummary;
 use lab_model::Run;
 use lab_profile::report::history::{self, ProfileSummary};
 use lab_report::history::document;
@@ -13,6 +14,8 @@ use std::collections::HashMap;
 pub enum RunSummary {
     /// An audit.
     Audit(AuditSummary),
+    /// Results of another tool.
+    Imported(ImportSummary),
     /// A measurement.
     Measured {
         /// The results of its subjects.
@@ -25,10 +28,13 @@ pub enum RunSummary {
 impl RunSummary {
     /// Summarizes a run for a history. `hashes` is described at [`lab_report::RunSummary::new`].
     ///
-    /// Returns `None` for a file of imported values.
+    /// Returns `None` for imported XML, whose values have no name in a history.
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
         if let Some(audit) = AuditSummary::new(run) {
             return Some(RunSummary::Audit(audit));
+        }
+        if let Some(imported) = ImportSummary::new(run) {
+            return Some(RunSummary::Imported(imported));
         }
         Some(RunSummary::Measured {
             measured: lab_report::RunSummary::new(run, hashes)?,
@@ -40,6 +46,7 @@ impl RunSummary {
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
         let mut names: Vec<&str> = match self {
             RunSummary::Audit(_) => Vec::new(),
+            RunSummary::Imported(imported) => imported.subjects().collect(),
             RunSummary::Measured { measured, profile } => {
                 let profiled = profile.iter().flat_map(ProfileSummary::subjects);
                 measured.subjects().chain(profiled).collect()
@@ -56,9 +63,11 @@ impl RunSummary {
 /// `subjects` selects the subjects to show; if it is empty, all are shown.
 pub fn history(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
     let (mut audits, mut all_measured, mut profiles) = (Vec::new(), Vec::new(), Vec::new());
+    let mut imports = Vec::new();
     for run in runs {
         match run {
             RunSummary::Audit(audit) => audits.push(audit.clone()),
+            RunSummary::Imported(imported) => imports.push(imported.clone()),
             RunSummary::Measured { measured, profile } => {
                 all_measured.push(measured.clone());
                 profiles.extend(profile.clone());
@@ -67,6 +76,9 @@ pub fn history(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document
     }
     if !audits.is_empty() {
         return lab_audit::report::history(name, &audits);
+    }
+    if !imports.is_empty() {
+        return lab_import::report::history(name, &imports, subjects);
     }
     let mut document = document(name, &all_measured, subjects);
     history::extend(&mut document, &profiles, subjects);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The kinds of runs and the data specific to each kind.
 
-use crate::{Audit, LogAnalysis, Plan, SubjectId};
+use crate::{Audit, LogAnalysis, Metric, Plan, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// The kind of a run with the data that only this kind has.
@@ -14,7 +14,7 @@ pub enum Content {
     Logs(Box<LogAnalysis>),
     /// An audit of a host, a network or a site.
     Audit(Box<Audit>),
-    /// Values imported from other tools' files; they have no intervals.
+    /// The results of other tools, imported from their files.
     Imported(Vec<Imported>),
 }
 
@@ -38,7 +38,10 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// One `<benchmark>` of an imported file.
+/// The results of one subject in an imported file.
+///
+/// benchlab's own XML has one `<benchmark>` for each subject and fills in [`Imported::times`] and the fields before it.
+/// Files of other tools fill in the fields after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
     /// The language stated in the file.
@@ -57,6 +60,46 @@ pub struct Imported {
     pub sys_ns: Option<u64>,
     /// The times of the benchmark.
     pub times: Vec<ImportedTime>,
+    /// The tool that measured, such as `hyperfine`; empty for benchlab's own XML.
+    #[serde(default)]
+    pub tool: String,
+    /// The measured subject, such as a command line; the tool's name if the file names no subject.
+    #[serde(default)]
+    pub subject: String,
+    /// The measured series, in the order of the file.
+    #[serde(default)]
+    pub series: Vec<ImportedSeries>,
+    /// Facts that the file states about the measurement, such as the tool's version and the CPU, in display order.
+    #[serde(default)]
+    pub facts: Vec<(String, String)>,
+    /// Sentences that say which parts of the file were not imported, and which benchmarks failed.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+}
+
+/// One metric of one benchmark, as another tool measured it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImportedSeries {
+    /// The benchmark's name; empty if the file has only one.
+    pub case: String,
+    /// The benchmark's parameters.
+    pub params: Vec<(String, String)>,
+    /// The metric.
+    pub metric: Metric,
+    /// The values of each process in the metric's unit, in chronological order; at least one process with one value.
+    pub processes: Vec<Vec<f64>>,
+}
+
+impl ImportedSeries {
+    /// Returns the benchmark's name with its parameters, such as `sort size=10`.
+    pub fn label(&self) -> String {
+        let params = self
+            .params
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"));
+        let case = Some(self.case.clone()).filter(|case| !case.is_empty());
+        case.into_iter().chain(params).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// One `<time>` of an imported file.

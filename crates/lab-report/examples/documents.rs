@@ -46,10 +46,17 @@ fn write(
     format: Format,
     document: &Document,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let path = directory.join(format!("report.{}", format.extension));
-    match format.render(document, Terminal::default())? {
+    let path = directory.join(format!("{}.{}", format.name, format.extension));
+    let rendered = match format.render(document, Terminal::default()) {
+        Ok(rendered) => rendered,
+        // Only some documents have call stacks or a timeline.
+        Err(_) if ["folded", "speedscope", "perfetto"].contains(&format.name) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    match rendered {
         Rendered::Text(text) => fs::write(path, text)?,
         Rendered::Bytes(bytes) => fs::write(path, bytes)?,
+        Rendered::Annotated { summary, .. } => fs::write(path, summary)?,
         Rendered::Files(files) => {
             for file in files {
                 fs::write(directory.join(file.name), file.text)?;

@@ -7,15 +7,16 @@ use crate::kind::kind_of;
 use crate::parts::measured::Measured;
 use crate::parts::scope::Scope;
 use crate::parts::{bias, conditions, findings, method, rows, trouble};
+use crate::timeline::timeline;
 use crate::wording;
 use lab_document::{Answer, Document, Table, Tone, format};
 use lab_model::{Content, Plan, Run};
 
-/// Builds the document for a measured run, or for imported values.
+/// Builds the document for a measured run. The document is empty for other kinds of runs.
 pub fn document(report: &Report) -> Document {
     match &report.run.content {
         Content::Measured(content) => measured_document(report, &content.plan),
-        Content::Logs(_) | Content::Audit(_) | Content::Imported(_) => imports::document(report),
+        Content::Logs(_) | Content::Audit(_) | Content::Imported(_) => Document::default(),
     }
 }
 
@@ -52,6 +53,7 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
     let sections = before.into_iter().chain(parts.sections).chain(after);
     sections.for_each(|section| document.section(section));
     document.rows = rows::rows(&measured);
+    document.timeline = timeline(report.run, plan);
     document
 }
 

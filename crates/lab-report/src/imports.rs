@@ -1,43 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values imported from other tools, alone or next to a run's own measurements.
+//! Values imported from other tools, next to a run's own measurements.
 
-use crate::Report;
-use crate::parts::{cell, method, rows, table};
+use crate::parts::{cell, rows, table};
 use lab_document::say;
-use lab_document::{Answer, Column, Document, Quantity, Section, Table};
+use lab_document::{Column, Quantity, Section, Table};
 use lab_model::{Imported, Run, Unit};
-
-/// Builds the document for a file that contains only imported values, logs or an audit.
-pub fn document(report: &Report) -> Document {
-    let run = report.run;
-    let mut document = Document {
-        title: run.name.clone(),
-        made: method::date_and_place(run),
-        lab_version: run.lab_version.clone(),
-        source: format!("The values are in {}.", report.file),
-        kept: true,
-        answer: Answer {
-            undecided: Some(
-                "This file contains only imported values. They have no intervals, so they support no conclusion."
-                    .into(),
-            ),
-            ..Answer::default()
-        },
-        ..Document::default()
-    };
-    let runs = std::iter::once(run).chain(report.others);
-    document.section(section(runs.clone()));
-    document.rows = runs.flat_map(rows::imported).collect();
-    document
-}
+use lab_stats::processes;
 
 /// Builds the tables of imported values. The section is empty if no run has any.
 pub fn section<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Section {
     let mut section = Section::new("Imported values, for visual comparison");
     let runs = runs.into_iter();
     for run in runs.filter(|run| !run.imports().is_empty()) {
-        section.push(times(run));
-        section.push(resources(run));
+        if run.imports().iter().any(|import| !import.times.is_empty()) {
+            section.push(times(run));
+            section.push(resources(run));
+        }
+        section.table(series(run));
     }
     section
 }
@@ -60,6 +39,31 @@ fn times(run: &Run) -> Table {
         },
     );
     table.caption = "Single measurements without intervals, taken under other conditions.".into();
+    table
+}
+
+/// Builds the table of the series that another tool measured.
+fn series(run: &Run) -> Table {
+    let title = format!("Imported from {}", run.name);
+    let columns = ["benchmark", "subject", "metric", "value", "processes"];
+    let mut table = Table::new(title, columns)
+        .captioned("Measured by another tool, at another time, perhaps on another machine.");
+    for import in run.imports() {
+        for series in &import.series {
+            let value = processes::typical(series);
+            let value = value.map(|i| match i.level > 0.0 {
+                true => Quantity::estimate(&i, series.metric.unit.clone()),
+                false => Quantity::exact(i.estimate, series.metric.unit.clone()),
+            });
+            table.row(vec![
+                series.label().into(),
+                rows::name(import).into(),
+                (&*series.metric.title).into(),
+                cell::or_none(value),
+                series.processes.len().to_string().into(),
+            ]);
+        }
+    }
     table
 }
 

@@ -10,6 +10,7 @@ mod imports;
 mod kind;
 mod parts;
 mod report;
+mod timeline;
 pub mod wording;
 
 pub use between::document as between;

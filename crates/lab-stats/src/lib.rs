@@ -40,6 +40,7 @@ pub mod order;
 pub mod outlook;
 pub mod pilot_time;
 pub mod power;
+pub mod processes;
 pub mod random_effect;
 pub mod range_steps;
 pub mod rank_sum;

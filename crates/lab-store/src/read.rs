@@ -56,7 +56,7 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
 /// The name, title and subjects of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
-    /// The name of the experiment, comparison or audit; `None` if the file contains imported values.
+    /// The name of the experiment, comparison, audit or import; `None` for imported XML, which has none.
     pub experiment: Option<String>,
     /// The display title; empty without a plan.
     pub title: String,
@@ -113,10 +113,12 @@ impl Heading {
             let audit: Option<String> = meta(&db, "audit")?;
             let audit: Option<Audited> = audit.map(|text| json(&text)).transpose()?;
             let audit = audit.map(|audit| format!("audit-{}", audit.kind.name()));
-            // The file of an audit is written after the audit has ended.
-            let ended = audit.is_some() || meta::<String>(&db, "ending")?.is_some();
+            let imported: Option<String> = meta(&db, "import_name")?;
+            // The files of audits and imports are written after the measurement has ended.
+            let ended =
+                audit.is_some() || imported.is_some() || meta::<String>(&db, "ending")?.is_some();
             Ok(Heading {
-                experiment: plan.experiment.or(audit),
+                experiment: plan.experiment.or(audit).or(imported),
                 title: plan.title,
                 question: plan.question,
                 subjects: plan.subjects.into_iter().map(|s| s.name).collect(),
@@ -150,6 +152,18 @@ impl RunProgress {
         };
         read().map_err(|e| misread(path, e))
     }
+}
+
+/// Returns true if a file starts as every SQLite database does.
+///
+/// [`load`] says what is wrong with a database that is not a run file.
+pub fn is_run_file(path: &Path) -> bool {
+    let mut magic = [0; 16];
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(_) => return false,
+    };
+    file.read_exact(&mut magic).is_ok() && magic == *b"SQLite format 3\0"
 }
 
 /// Returns true if a process is writing a run file.

@@ -385,9 +385,14 @@ impl RunWriter {
         self.record(&[], l)
     }
 
-    /// Stores imported values.
+    /// Stores the imported results of one subject.
     pub fn import(&self, i: &Imported) -> Result<()> {
         self.execute("INSERT INTO import (json) VALUES (?)", params![as_json(i)])
+    }
+
+    /// Stores the name under which a history lists imported results.
+    pub fn import_name(&self, name: &str) -> Result<()> {
+        self.set("import_name", name)
     }
 
     /// Stores a log analysis in one transaction.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab diff`: shows the differences between two runs.
 
+use crate::any_run::{hashes_of_any, load_any};
 use crate::cli::DiffArgs;
 use crate::exit::Exit;
 use crate::exports::exports;
@@ -17,15 +18,12 @@ use std::process::ExitCode;
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];
-    let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
+    let [a, b] = [load_any(paths[0])?, load_any(paths[1])?];
     let logs = a.logs().zip(b.logs());
     if args.gate && logs.is_none() {
         return Err(Exit::wrong("--gate is for two runs of `benchlab logs`"));
     }
-    let hashes = [
-        lab_store::recorded_hashes(paths[0])?,
-        lab_store::recorded_hashes(paths[1])?,
-    ];
+    let hashes = [hashes_of_any(paths[0])?, hashes_of_any(paths[1])?];
     let runs = [(&a, &hashes[0]), (&b, &hashes[1])].map(|(run, hashes)| Recorded { run, hashes });
     let files = paths.map(|path| path.display().to_string());
     let document = lab_kinds::between(runs, [&files[0], &files[1]]).map_err(Exit::wrong)?;

@@ -1,47 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab import`: creates a run file from values that another tool exported.
+//! `benchlab import`: creates run files from the files of other tools.
 
-use crate::cli::{Cli, ImportArgs};
+use crate::any_run::to_run;
+use crate::cli::{Cli, DisplayArgs, ImportArgs};
 use crate::exit::Exit;
-use crate::output::say;
+use crate::verbs::report::deliver_document;
 use crate::verbs::runs_folder;
-use lab_bench::unix_seconds;
-use lab_document::{ImportLimits, import_xml};
+use lab_import::{ImportedFile, Limits, join, read};
+use lab_model::Run;
+use lab_report::Report;
+use lab_stats::between::Recorded;
 use lab_store::RunWriter;
-use std::io::Read;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Creates a run file from an XML file.
+/// The version that imported runs are recorded with.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Imports files, and shows what they contain; for two files, the changes from the first to the second.
+///
+/// All files are read before the first run file is created.
 pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
-    let source = args.file.display();
-    let limits = ImportLimits::default();
-    let mut text = Vec::new();
-    std::fs::File::open(&args.file)
-        .and_then(|f| f.take(limits.bytes as u64 + 1).read_to_end(&mut text))
-        .map_err(|e| Exit::wrong(format!("{source}: {e}")))?;
-    let imports = import_xml(&text, &limits).map_err(|e| Exit::wrong(format!("{source}: {e}")))?;
-    let output = match &args.output {
-        Some(path) => path.clone(),
-        None => {
-            let runs = runs_folder(cli, None)?;
-            std::fs::create_dir_all(&runs)
-                .map_err(|e| Exit::wrong(format!("{}: {e}", runs.display())))?;
-            runs.join(
-                args.file
-                    .with_extension("lab")
-                    .file_name()
-                    .unwrap_or_default(),
-            )
-        }
+    let limits = Limits::default();
+    let files = args.files.iter().map(|path| {
+        let file = read(path, args.from, &limits).map_err(Exit::wrong)?;
+        Ok((path.as_path(), file))
+    });
+    let files = files.collect::<Result<Vec<_>, Exit>>()?;
+    let first = args.files[0].as_path();
+    let files = if args.join {
+        let files = files.into_iter().map(|(_, file)| file).collect();
+        vec![(first, join(files).map_err(Exit::wrong)?)]
+    } else {
+        files
     };
-    let writer = RunWriter::create(&output, env!("CARGO_PKG_VERSION"), unix_seconds())?;
-    imports.iter().try_for_each(|i| writer.import(i))?;
-    writer.finish(None, None)?;
-    let times: usize = imports.iter().map(|i| i.times.len()).sum();
-    say!(
-        "{}: {} benchmarks with {times} times",
-        output.display(),
-        imports.len()
-    );
+    if files.len() > 1 && args.output.is_some() {
+        return Err(Exit::wrong(
+            "--output takes one file: import the files one by one, or use --join",
+        ));
+    }
+    let mut runs = Vec::new();
+    for (path, file) in &files {
+        let output = match &args.output {
+            Some(output) => output.clone(),
+            None => free_name(cli, path)?,
+        };
+        store(&output, file, args.name.as_deref())?;
+        runs.push((output, to_run(path, file)));
+    }
+    let display = DisplayArgs {
+        format: args.format,
+        output: None,
+        full: args.full,
+        color: args.color,
+    };
+    show(&display, &runs)?;
+    for (path, run) in &runs {
+        let subjects = run.imports().len();
+        let values: usize = run
+            .imports()
+            .iter()
+            .map(|i| i.series.len() + i.times.len())
+            .sum();
+        eprintln!(
+            "benchlab: {} has {values} series of {subjects} subjects",
+            path.display()
+        );
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows one run, the changes between two runs, or each of many runs.
+fn show(display: &DisplayArgs, runs: &[(PathBuf, Run)]) -> Result<(), Exit> {
+    if let [(first, before), (second, after)] = runs {
+        let hashes = HashMap::new();
+        let recorded = [before, after].map(|run| Recorded {
+            run,
+            hashes: &hashes,
+        });
+        let files = [first, second].map(|path| path.display().to_string());
+        // Files of different tools have nothing in common, and are shown one by one.
+        if let Ok(document) = lab_kinds::between(recorded, [&files[0], &files[1]]) {
+            return deliver_document(&document, display);
+        }
+    }
+    for (path, run) in runs {
+        let file = path.display().to_string();
+        let document = lab_kinds::document(&Report::new(run, &file));
+        deliver_document(&document, display)?;
+    }
+    Ok(())
+}
+
+/// Creates a run file.
+fn store(output: &Path, file: &ImportedFile, name: Option<&str>) -> Result<(), Exit> {
+    let writer = RunWriter::create(output, VERSION, file.measured_unix_s)?;
+    file.imports.iter().try_for_each(|i| writer.import(i))?;
+    // Values of benchlab's XML are shown next to other values; they have no history.
+    let tool = file.imports.iter().map(|import| import.tool.as_str());
+    let tool = tool.into_iter().find(|tool| !tool.is_empty());
+    if let Some(name) = name.or(tool) {
+        writer.import_name(name)?;
+    }
+    writer.finish(None, None)?;
+    Ok(())
+}
+
+/// Returns the path of a new run file next to the other runs, named after the imported file.
+fn free_name(cli: &Cli, imported: &Path) -> Result<PathBuf, Exit> {
+    let runs = runs_folder(cli, None)?;
+    std::fs::create_dir_all(&runs).map_err(|e| Exit::wrong(format!("{}: {e}", runs.display())))?;
+    let stem = imported.file_stem().map(OsString::from);
+    let stem = stem.unwrap_or_else(|| OsString::from("imported"));
+    let name = |n: u32| {
+        let mut name = stem.clone();
+        if n > 1 {
+            name.push(format!("-{n}"));
+        }
+        name.push(".lab");
+        runs.join(name)
+    };
+    let free = (1..10_000).map(name).find(|path| !path.exists());
+    free.ok_or_else(|| Exit::wrong(format!("{}: use --output FILE", name(1).display())))
 }

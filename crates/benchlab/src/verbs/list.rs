@@ -209,7 +209,10 @@ fn state(run: &Run) -> String {
             let (bad, advice) = (audit.count(State::Bad), audit.count(State::Advice));
             format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name())
         }
-        Content::Imported(imports) => format!("{} imported benchmarks", imports.len()),
+        Content::Imported(imports) => {
+            let values = imports.iter().map(|i| i.times.len() + i.series.len());
+            format!("{} imported series", values.sum::<usize>())
+        }
     }
 }
 

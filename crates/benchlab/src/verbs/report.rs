@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab report`: shows a run file as a report.
 
+use crate::any_run::load_any;
 use crate::cli::{Color, DisplayArgs, ReportArgs};
 use crate::exit::Exit;
+use crate::github;
 use crate::output::to_stdout;
 use lab_bisect::BisectionFile;
 use lab_document::Section;
@@ -10,6 +12,7 @@ use lab_document::format::terminal::section as terminal_section;
 use lab_document::format::xml;
 use lab_document::{Document, Format, Rendered, Terminal, format};
 use lab_report::Report;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -154,7 +157,7 @@ fn with_report_without<T>(
     others: &[lab_model::Run],
     make: impl FnOnce(&Report) -> Result<T, Exit>,
 ) -> Result<T, Exit> {
-    let mut run = lab_store::load(path)?;
+    let mut run = load_any(path)?;
     run.leave_out(agents)
         .map_err(|reason| Exit::wrong(format!("--without: {reason}")))?;
     let file = path.display().to_string();
@@ -193,6 +196,7 @@ pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
     let save = || match rendered {
         Rendered::Text(text) => std::fs::write(path, text),
         Rendered::Bytes(bytes) => std::fs::write(path, bytes),
+        Rendered::Annotated { summary, .. } => std::fs::write(path, summary),
         Rendered::Files(files) => {
             std::fs::create_dir_all(path)?;
             files
@@ -212,6 +216,7 @@ pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
             format.name
         ))),
         Rendered::Bytes(bytes) => to_stdout(&bytes),
+        Rendered::Annotated { commands, summary } => github::deliver(&commands, &summary),
         Rendered::Files(_) => Err(Exit::wrong(
             "--format svg creates multiple files: specify a directory with --output",
         )),
@@ -223,9 +228,17 @@ fn has_colours(color: Color) -> bool {
     match color {
         Color::Always => true,
         Color::Never => false,
+        // no-color.org, force-color.org and bixense.com/clicolors.
         Color::Auto => {
-            let is_refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-            std::io::stdout().is_terminal() && !is_refused
+            let value = |name| std::env::var_os(name).filter(|v: &OsString| !v.is_empty());
+            let is_forced = |name| value(name).is_some_and(|v| v != "0");
+            if value("NO_COLOR").is_some() {
+                false
+            } else {
+                is_forced("FORCE_COLOR")
+                    || is_forced("CLICOLOR_FORCE")
+                    || std::io::stdout().is_terminal()
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ mod bad_input;
 mod bisect;
 mod builds;
 mod calls;
+mod ci_services;
 mod compare;
 mod everyday;
 mod explain;
@@ -15,6 +16,7 @@ mod fixtures;
 mod folders;
 mod full_disk;
 mod history;
+mod imports;
 #[path = "../../../lab-audit/tests/audit/line.rs"]
 mod line;
 mod links;

@@ -5,7 +5,9 @@ use super::evidence::{self, seen_and_cost};
 use crate::wording;
 use lab_document::format::text::clean;
 use lab_document::say;
-use lab_document::{Answer, Document, Finding, Item, Section, Table, Tone};
+use lab_document::{
+    Answer, Document, Finding, Issue, Item, Location, Section, Severity, Table, Tone,
+};
 use lab_model::audit::{Audit, AuditFinding, Fix, State};
 use serde_json::Value as Json;
 
@@ -58,6 +60,7 @@ pub fn document(report: &AuditReport) -> Document {
             .map_or(wording::NOT_KEPT.into(), wording::kept_in),
         kept: report.file.is_some(),
         rows: evidence::rows(audit, report.run),
+        issues: issues(audit),
         ..Document::default()
     };
     document.section(findings(wording::BAD, audit, State::Bad));
@@ -82,6 +85,41 @@ pub fn document(report: &AuditReport) -> Document {
     }
     document.section(about);
     document
+}
+
+/// Returns the problems and the advice, for formats that list problems.
+fn issues(audit: &Audit) -> Vec<Issue> {
+    let issue = |finding: &&AuditFinding| {
+        let severity = match finding.state {
+            State::Bad => Severity::Warning,
+            State::Advice => Severity::Notice,
+            State::Unknown | State::Good | State::NotApplicable => return None,
+        };
+        let fix = to_do(&finding.fixes);
+        let parts = [&finding.seen, &finding.cost, &fix].map(String::as_str);
+        let parts: Vec<&str> = parts.into_iter().filter(|text| !text.is_empty()).collect();
+        Some(Issue {
+            rule: finding.rule.clone(),
+            title: finding.title.clone(),
+            text: parts.join(" "),
+            severity,
+            object: finding.place.clone(),
+            location: location(&finding.place),
+            source: finding.source.clone(),
+            waived: None,
+        })
+    };
+    audit.findings.iter().filter_map(|f| issue(&f)).collect()
+}
+
+/// Returns the file and the line of a place such as `/etc/nginx/nginx.conf:12`.
+fn location(place: &str) -> Option<Location> {
+    let (file, line) = place.rsplit_once(':')?;
+    let line = line.parse().ok().filter(|line| *line > 0);
+    (file.contains('/') && line.is_some()).then(|| Location {
+        file: file.to_owned(),
+        line,
+    })
 }
 
 /// Returns the first screen: the number of findings in each state, and every rule that needs attention.

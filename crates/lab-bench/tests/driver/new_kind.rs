@@ -5,7 +5,9 @@
 
 use crate::fake::{File, Journal, plan, stolen};
 use lab_bench::{BlockContext, Done, Fault, Turn, TurnRecord, TurnResult, Workload};
-use lab_document::{Answer, Column, Document, FORMATS, Finding, Quantity, Row, Section, Table};
+use lab_document::{
+    Answer, Column, Document, FORMATS, Finding, Format, Quantity, Row, Section, Table,
+};
 use lab_document::{Rendered, Terminal};
 use lab_model::{
     BlockState, Direction, Ending, Interval, Metric, PointId, Reading, Run, SubjectId, Unit,
@@ -164,13 +166,22 @@ fn it_has_verdicts_and_every_format() {
         assert!(matches!(comparison.verdict, Some(Verdict::Slower)));
     }
     let document = document(&run, &results);
-    for format in FORMATS {
+    // Call stacks and a timeline are in the documents of other kinds.
+    let needs_more = |format: &Format| ["folded", "speedscope", "perfetto"].contains(&format.name);
+    for format in FORMATS.into_iter().filter(|format| !needs_more(format)) {
         let rendered = format.render(&document, Terminal::default()).unwrap();
         let is_complete = match &rendered {
-            Rendered::Text(text) => text.contains("200.5") || text.contains("2.00 times"),
+            // There are no problems to list.
+            Rendered::Text(text) if ["gitlab", "sarif"].contains(&format.name) => !text.is_empty(),
+            Rendered::Text(text) => ["200.5", "0.0000002", "2.00"]
+                .iter()
+                .any(|n| text.contains(n)),
             Rendered::Bytes(bytes) => bytes.starts_with(b"PK"),
             // The document has no chart.
             Rendered::Files(files) => files.is_empty(),
+            Rendered::Annotated { commands, summary } => {
+                commands.is_empty() && summary.contains("2.00 times")
+            }
         };
         assert!(is_complete, "{format:?}: {rendered:?}");
     }

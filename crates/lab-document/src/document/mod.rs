@@ -4,8 +4,10 @@
 //! Each kind of run builds one document, and each format renders any document.
 
 mod chart;
+mod issue;
 mod quantity;
 mod row;
+mod span;
 mod table;
 mod tone;
 mod unit_name;
@@ -15,8 +17,10 @@ pub use chart::{
     Forest, ForestGroup, ForestRow, HeatColumn, HeatMap, HeatMaps, Line, Lines, NEUTRAL, Scale,
     Stroke,
 };
+pub use issue::{Issue, Location, Severity};
 pub use quantity::{Precision, Quantity};
 pub use row::Row;
+pub use span::Span;
 pub use table::{Cell, CellContent, Column, Table};
 pub use tone::Tone;
 pub use unit_name::unit_name;
@@ -40,6 +44,12 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// All metrics as tidy rows, which the CSV, JSON and XML formats write.
     pub rows: Vec<Row>,
+    /// Problems with an identifier, for formats that list problems.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<Issue>,
+    /// What happened when, for viewers of traces; empty if it was not recorded.
+    #[serde(skip)]
+    pub timeline: Vec<Span>,
     /// A sentence that says where the samples are.
     pub source: String,
     /// True if the run is saved, so that `benchlab report` can show this report again.

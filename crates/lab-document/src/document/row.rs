@@ -37,6 +37,9 @@ pub struct Row {
     pub blocks: Option<u32>,
     /// The reason why a value is missing, or a remark.
     pub note: String,
+    /// The value of each block or process, in the unit of the metric; empty if they were not kept.
+    #[serde(skip)]
+    pub samples: Vec<f64>,
 }
 
 impl Row {
@@ -56,6 +59,7 @@ impl Row {
             verdict: String::new(),
             blocks: None,
             note: String::new(),
+            samples: Vec::new(),
         }
     }
 }

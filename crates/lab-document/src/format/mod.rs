@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Output formats. Each one renders any document, regardless of the kind of run.
 
+pub mod bencher;
+pub mod benchstat;
 pub mod csv;
+pub mod folded;
+pub mod github;
+pub mod github_benchmark;
+pub mod gitlab;
 mod grid;
 pub mod html;
+mod issues;
 pub mod json;
+pub mod jsonl;
+pub mod junit;
 pub mod markdown;
+mod named;
+pub mod openmetrics;
+pub mod perfetto;
 pub mod quantity;
+pub mod sarif;
+pub mod speedscope;
 pub mod svg;
 pub mod terminal;
 pub mod text;

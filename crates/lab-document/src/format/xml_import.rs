@@ -233,7 +233,7 @@ fn benchmark(tag: &BytesStart) -> Result<Imported, String> {
         peak_rss_bytes: scaled(tag, "peak_rss_size", 1024)?,
         user_ns: scaled(tag, "user_time", 1_000_000)?,
         sys_ns: scaled(tag, "sys_time", 1_000_000)?,
-        times: Vec::new(),
+        ..Imported::default()
     })
 }
 

@@ -8,18 +8,25 @@ use crate::wording;
 use lab_document::{Quantity, Row};
 use lab_model::{Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
+use lab_stats::processes;
 use lab_stats::results::{Cell, Comparison, Control, Effect, Overall};
+use lab_stats::table::BatchTable;
 use std::collections::BTreeMap;
 
 /// Returns the rows: all values, subjects without values, means over points, effects, and imported values.
 pub fn rows(measured: &Measured) -> Vec<Row> {
     let results = measured.results;
-    let mut rows: Vec<Row> = results.cells.iter().map(|c| figure(measured, c)).collect();
+    let table = BatchTable::new(measured.run, measured.plan);
+    let row = |cell| Row {
+        samples: samples(&table, cell),
+        ..figure(measured, cell)
+    };
+    let mut rows: Vec<Row> = results.cells.iter().map(row).collect();
     // A ratio can be known even if the metric itself has no value.
     for comparison in &results.comparisons {
         let place = (comparison.key.subject, comparison.key.point);
         if measured.cell(place, &comparison.key.metric).is_none() {
-            let mut row = row(measured, place, comparison.key.metric.clone());
+            let mut row = self::row(measured, place, comparison.key.metric.clone());
             compare(&mut row, comparison);
             rows.push(row);
         }
@@ -31,6 +38,17 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
     let imports = std::iter::once(measured.run).chain(measured.others);
     rows.extend(imports.flat_map(imported));
     rows
+}
+
+/// Returns the time of an operation in each block; empty for other metrics.
+fn samples(table: &BatchTable, cell: &Cell) -> Vec<f64> {
+    match cell.key.point {
+        Some(point) if cell.key.metric == Metric::WALL => {
+            let visits = table.visits(cell.key.subject, point);
+            visits.flatten().map(|visit| visit.wall_ns).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn figure(measured: &Measured, cell: &Cell) -> Row {
@@ -242,6 +260,9 @@ pub fn process_values(import: &Imported) -> [Option<u64>; 5] {
 
 /// Returns the name of an imported subject.
 pub fn name(import: &Imported) -> String {
+    if !import.subject.is_empty() {
+        return import.subject.clone();
+    }
     let name = format!("{} {}", import.language, import.driver);
     name.trim().into()
 }
@@ -261,5 +282,13 @@ fn import_rows(run: &Run, import: &Imported) -> Vec<Row> {
     });
     let of_process = PROCESS_METRICS.iter().zip(process_values(import));
     let of_process = of_process.filter_map(|(metric, value)| Some(row("", metric, value? as f64)));
-    times.chain(of_process).collect()
+    let series = import.series.iter().map(|series| Row {
+        params: series.params.clone(),
+        value: processes::typical(series)
+            .map(|i| Quantity::estimate(&i, series.metric.unit.clone())),
+        blocks: Some(series.processes.len() as u32),
+        samples: processes::values(series),
+        ..row(&series.case, &series.metric, 0.0)
+    });
+    times.chain(of_process).chain(series).collect()
 }

@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Outlines the document of a run, after checking that its tables are complete and its chart IDs are unique.
 fn document(run: &Run) -> String {
-    let document = lab_report::document(&report(run));
+    let document = support::document(run);
     assert_is_complete(&document);
     outline(&document)
 }
@@ -58,11 +58,6 @@ fn batches_on_several_targets() {
 #[test]
 fn several_schemes_at_once() {
     insta::assert_snapshot!(document(&support::counters::run(12)));
-}
-
-#[test]
-fn imported_figures() {
-    insta::assert_snapshot!(document(&support::imported()));
 }
 
 #[test]

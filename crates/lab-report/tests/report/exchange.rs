@@ -6,7 +6,6 @@ use crate::support;
 use lab_document::format::xml;
 use lab_document::{Document, ImportError, ImportLimits, import_xml};
 use lab_model::{Imported, Run};
-use lab_report::Report;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Vec<Imported>, ImportError> {
@@ -14,7 +13,7 @@ fn read(text: &str) -> Result<Vec<Imported>, ImportError> {
 }
 
 fn document(run: &Run) -> Document {
-    lab_report::document(&Report::new(run, "runs/some.lab"))
+    support::document(run)
 }
 
 fn written() -> String {

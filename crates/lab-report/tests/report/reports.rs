@@ -6,7 +6,6 @@ use crate::support::page::{assert_markdown_keeps_its_tables, assert_page_is_whol
 use calamine::{Reader, Xlsx};
 use lab_document::{Document, Format, Rendered, Terminal, format};
 use lab_model::Run;
-use lab_report::Report;
 use std::io::Cursor;
 use std::sync::LazyLock;
 use unicode_width::UnicodeWidthStr;
@@ -20,7 +19,6 @@ fn runs() -> Vec<(&'static str, Run)> {
             hostile(support::targets::run(&support::targets::DATABASES, 4)),
         ),
         ("few blocks", support::sample(2)),
-        ("imported figures", support::imported()),
         ("commands", hostile(support::commands::three(12))),
         ("a command alone", support::commands::alone(12)),
         ("commands of which one fails", support::commands::failing(4)),
@@ -55,12 +53,7 @@ fn hostile(mut run: Run) -> Run {
 
 /// The documents of all runs. They are built once, because the analysis takes longer than rendering all formats.
 static DOCUMENTS: LazyLock<Vec<(&str, Document)>> = LazyLock::new(|| {
-    let document = |(name, run)| {
-        (
-            name,
-            lab_report::document(&Report::new(&run, "runs/some.lab")),
-        )
-    };
+    let document = |(name, run)| (name, support::document(&run));
     runs().into_iter().map(document).collect()
 });
 

@@ -10,9 +10,10 @@ use axum::response::{IntoResponse, Response};
 use lab_document::{FORMATS, Format, Rendered, Terminal, chart::file_name};
 use tokio_util::io::ReaderStream;
 
-/// Returns the formats that consist of one file, in the order of the menu.
+/// Returns the formats that consist of one file, in the order of the menu. GitHub's summary is the Markdown format.
 pub fn formats() -> impl Iterator<Item = Format> {
-    FORMATS.into_iter().filter(|format| !format.is_folder)
+    let has_file = |format: &Format| !format.is_folder && format.name != "github";
+    FORMATS.into_iter().filter(has_file)
 }
 
 /// Serves a report in a format.
@@ -36,6 +37,7 @@ pub async fn export(
             {
                 Rendered::Text(text) => Ok(text.into_bytes()),
                 Rendered::Bytes(bytes) => Ok(bytes),
+                Rendered::Annotated { summary, .. } => Ok(summary.into_bytes()),
                 Rendered::Files(_) => {
                     Err(Problem::missing("that format consists of multiple files"))
                 }

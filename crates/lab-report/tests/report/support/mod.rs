@@ -445,6 +445,7 @@ pub fn imported() -> Run {
         user_ns: Some(120_000_000),
         sys_ns: Some(30_000_000),
         times: times.to_vec(),
+        ..Imported::default()
     };
     Run {
         name: "20180914-old.lab".into(),
@@ -467,5 +468,16 @@ impl Noise {
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         let unit = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
         1.0 + part * (2.0 * unit - 1.0)
+    }
+}
+
+/// Builds the document of a measured or an imported run.
+pub fn document(run: &Run) -> lab_document::Document {
+    let file = "runs/some.lab";
+    match run.content {
+        Content::Imported(_) => {
+            lab_import::report::document(&lab_import::report::ImportReport { run, file })
+        }
+        _ => lab_report::document(&lab_report::Report::new(run, file)),
     }
 }

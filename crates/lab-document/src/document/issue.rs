@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Problems with an identifier and a place, for formats that list problems.
+
+use serde::Serialize;
+
+/// A problem that a product found, such as a violated rule of an audit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Issue {
+    /// The identifier of the rule or the kind of problem, such as `disk-scheduler`.
+    pub rule: String,
+    /// The rule's requirement as a sentence; may be empty.
+    pub title: String,
+    /// What was found, in sentences.
+    pub text: String,
+    /// The severity.
+    pub severity: Severity,
+    /// The object with the problem, such as `sda`; empty for the whole report.
+    pub object: String,
+    /// The file and the line, if the problem is in a file.
+    pub location: Option<Location>,
+    /// The URL of a document about the rule; may be empty.
+    pub source: String,
+    /// The reason why the problem is accepted, if it is.
+    pub waived: Option<String>,
+}
+
+/// The severity of a problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// A suggestion.
+    #[default]
+    Notice,
+    /// A problem that does not fail the command.
+    Warning,
+    /// A problem that fails the command.
+    Error,
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Location {
+    /// The path, relative to the repository where possible.
+    pub file: String,
+    /// The line, starting at 1, if known.
+    pub line: Option<u32>,
+}

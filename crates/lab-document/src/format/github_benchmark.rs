@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A document's values for github-action-benchmark, as its tool `customSmallerIsBetter` reads them.
+//!
+//! Values of which more is better are left out, because a file has one direction.
+
+use super::named::{name, valued};
+use super::text::clean;
+use crate::document::{Document, Quantity, unit_name};
+use crate::output::{Error, Format, Rendered};
+use lab_model::Direction;
+use serde_json::{Value, json};
+
+/// The data of github-action-benchmark.
+pub const FORMAT: Format = Format {
+    name: "github-action-benchmark",
+    extension: "json",
+    title: "Values (github-action-benchmark)",
+    is_folder: false,
+    render: |document, _| {
+        render(document)
+            .map(Rendered::Text)
+            .map_err(|error| Error::new("data of github-action-benchmark", error))
+    },
+};
+
+/// Renders the values of which less is better. Returns an error if the JSON writer fails.
+pub fn render(document: &Document) -> serde_json::Result<String> {
+    let less = valued(&document.rows).filter(|(row, _)| row.metric.better == Direction::Less);
+    let entry = |(row, value): (&crate::Row, f64)| {
+        let name = format!("{} {}", name(row), row.metric.title);
+        let mut entry = json!({
+            "name": clean(name.trim()),
+            "unit": unit_name(&row.metric.unit),
+            "value": value,
+        });
+        if let Some((low, high)) = row.value.as_ref().and_then(Quantity::bounds) {
+            entry["range"] = format!("{low} to {high}").into();
+        }
+        if !row.verdict.is_empty() {
+            entry["extra"] = format!("verdict: {}", row.verdict).into();
+        }
+        entry
+    };
+    let entries: Vec<Value> = less.map(entry).collect();
+    Ok(serde_json::to_string_pretty(&entries)? + "\n")
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//! All problems of a document, for formats that list problems.
+
+use super::text::clean;
+use crate::document::{Document, Issue, Severity};
+use sha2::{Digest, Sha256};
+
+/// The maximum number of warnings of one kind. Warnings repeat for each subject.
+const MOST_ALIKE: usize = 10;
+
+/// Returns the problems: those that a product found, then warnings about the measurement.
+pub fn issues(document: &Document) -> Vec<Issue> {
+    let mut issues = document.issues.clone();
+    let mut alike: Vec<(String, usize)> = Vec::new();
+    for warning in document.warnings() {
+        let rule = match slug(&warning.label) {
+            rule if rule.is_empty() => "warning".into(),
+            rule => rule,
+        };
+        match alike.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, n)) => *n += 1,
+            None => alike.push((rule.clone(), 1)),
+        }
+        let is_many = alike
+            .iter()
+            .any(|(known, n)| *known == rule && *n > MOST_ALIKE);
+        let is_known = issues.iter().any(|issue| issue.text == warning.text);
+        if !is_many && !is_known {
+            issues.push(Issue {
+                rule,
+                text: warning.text.clone(),
+                severity: Severity::Warning,
+                ..Issue::default()
+            });
+        }
+    }
+    issues
+}
+
+/// Converts a label to an identifier of lowercase letters, digits and `-`.
+pub fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in clean(text).chars().flat_map(char::to_lowercase) {
+        if c.is_alphanumeric() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// Returns the path of the file with a problem. Without a file, the object's name serves as a path.
+pub fn path(issue: &Issue, document: &Document) -> String {
+    if let Some(location) = &issue.location {
+        return location.file.clone();
+    }
+    match slug(&issue.object) {
+        object if !object.is_empty() => format!("benchlab/{object}"),
+        _ => format!("benchlab/{}", slug(&document.title)),
+    }
+}
+
+/// Returns a fingerprint that stays the same when measured numbers change: SHA-256 over the rule and the place.
+pub fn fingerprint(issue: &Issue, document: &Document) -> String {
+    let key = [&issue.rule, &issue.object, &path(issue, document)];
+    let mut hash = Sha256::new();
+    for part in key {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Returns the problem in one sentence or more, with the object.
+pub fn sentence(issue: &Issue) -> String {
+    let text = clean(&issue.text);
+    match clean(&issue.object).as_str() {
+        "" => text,
+        object if text.contains(object) => text,
+        object => format!("{object}: {text}"),
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Errors with the place in the file.
+
+use std::fmt;
+
+/// A problem at a place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The place, such as `line 3, column 7` or `results[2].times[0]`; empty for the whole file.
+    pub place: String,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl Problem {
+    /// Creates a problem with the whole file.
+    pub fn whole(message: impl Into<String>) -> Problem {
+        Problem::at("", message)
+    }
+
+    /// Creates a problem at a place.
+    pub fn at(place: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem {
+            place: place.into(),
+            message: message.into(),
+        }
+    }
+
+    /// Creates a problem on a line, starting at 1.
+    pub fn on_line(line: usize, message: impl Into<String>) -> Problem {
+        Problem::at(format!("line {line}"), message)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place.as_str() {
+            "" => write!(f, "{}", self.message),
+            place => write!(f, "{place}: {}", self.message),
+        }
+    }
+}
+
+/// The error for a file that was not imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file cannot be read.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The file is not in a known format.
+    #[error(
+        "{path}: not a file of a known tool; expected one of {known}; use --from FORMAT to see what is wrong"
+    )]
+    Unknown {
+        /// The path.
+        path: String,
+        /// The names of all formats.
+        known: String,
+    },
+    /// The file is damaged, of another version, or too large.
+    #[error("{path}: {problem} (read as {format})")]
+    Invalid {
+        /// The path.
+        path: String,
+        /// The problem with its place.
+        problem: Problem,
+        /// The format's name.
+        format: &'static str,
+    },
+}

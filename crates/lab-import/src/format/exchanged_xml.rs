@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! benchlab's own XML and the XML of the Ada Utility Library. Its values were measured once.
+
+use super::ImportFormat;
+use crate::error::Problem;
+use crate::source::Source;
+use lab_document::{ImportLimits, import_xml};
+use lab_model::Imported;
+
+/// XML with `<benchmark>` elements.
+pub const FORMAT: ImportFormat = ImportFormat {
+    name: "xml",
+    title: "XML with <benchmark> elements, as `--format xml` writes it",
+    advice: "",
+    is_format: |source| source.text.trim_start().starts_with('<'),
+    read,
+};
+
+fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
+    import_xml(source.text.as_bytes(), &ImportLimits::default())
+        .map_err(|e| Problem::at(format!("line {}, column {}", e.line, e.column), e.message))
+}

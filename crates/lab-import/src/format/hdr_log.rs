@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! HdrHistogram's interval log (`.hlog`), with compressed histograms in encoding V2. A log is one process.
+
+use super::ImportFormat;
+use crate::error::Problem;
+use crate::metrics::percentile;
+use crate::read::TIME;
+use crate::source::Source;
+use crate::subject::{fact, series, subject};
+use crate::text::short;
+use base64::prelude::{BASE64_STANDARD, Engine};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use lab_model::{Imported, Metric};
+
+/// The maximum length of an encoded histogram in bytes.
+const ENCODED: usize = 4 << 20;
+
+/// HdrHistogram's log.
+pub const FORMAT: ImportFormat = ImportFormat {
+    name: "hlog",
+    title: "HdrHistogram's log (.hlog), values in nanoseconds",
+    advice: "Write the log of each of 10 processes to a file of its own, and import all files with --join.",
+    is_format: |source| {
+        let mut lines = source.text.lines().take(100);
+        let is_log = |line: &str| {
+            line.starts_with("#[Histogram log format version")
+                || line.starts_with("\"StartTimestamp\"")
+        };
+        lines.any(is_log)
+    },
+    read,
+};
+
+fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
+    let mut imported = subject("HdrHistogram", "", "");
+    let mut merged: Vec<(String, Histogram<u64>)> = Vec::new();
+    let mut deserializer = Deserializer::new();
+    let mut seconds = 0.0;
+    for (i, line) in source.text.lines().enumerate() {
+        let line = line.trim();
+        if let Some(time) = line.strip_prefix("#[StartTime: ") {
+            fact(
+                &mut imported,
+                TIME,
+                time.split_whitespace().next().unwrap_or(""),
+            );
+        }
+        if let Some(version) = line.strip_prefix("#[Histogram log format version ") {
+            let version = version.trim_end_matches(']');
+            if !version.starts_with("1.") {
+                return Err(Problem::on_line(
+                    i + 1,
+                    format!(
+                        "version {} of the log format is not supported; expected 1.x",
+                        short(version)
+                    ),
+                ));
+            }
+        }
+        if line.is_empty() || line.starts_with(['#', '"']) {
+            continue;
+        }
+        let (tag, row) = match line
+            .strip_prefix("Tag=")
+            .and_then(|rest| rest.split_once(','))
+        {
+            Some((tag, row)) => (tag.to_owned(), row),
+            None => (String::new(), line),
+        };
+        let fields: Vec<&str> = row.split(',').collect();
+        let [_, length, _, encoded] = fields[..] else {
+            return Err(Problem::on_line(
+                i + 1,
+                format!(
+                    "expected 4 fields, found {}: the line is truncated",
+                    fields.len()
+                ),
+            ));
+        };
+        seconds += length
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|n| n.is_finite())
+            .unwrap_or(0.0);
+        let histogram = decode(encoded.trim(), &mut deserializer)
+            .map_err(|message| Problem::on_line(i + 1, message))?;
+        match merged.iter_mut().find(|(known, _)| *known == tag) {
+            Some((_, all)) => all.add(&histogram).map_err(|e| {
+                Problem::on_line(
+                    i + 1,
+                    format!("the histogram does not fit to the others: {e}"),
+                )
+            })?,
+            None => {
+                let mut all = histogram;
+                all.auto(true);
+                merged.push((tag, all));
+            }
+        }
+    }
+    for (tag, histogram) in merged.iter().filter(|(_, h)| !h.is_empty()) {
+        let mut add = |metric, value: f64| series(&mut imported, tag, metric, vec![vec![value]]);
+        add(Metric::MEAN_WALL, histogram.mean());
+        for percent in [50.0, 90.0, 99.0, 99.9, 99.99] {
+            add(
+                percentile(percent),
+                histogram.value_at_quantile(percent / 100.0) as f64,
+            );
+        }
+        add(Metric::MAX, histogram.max() as f64);
+        add(Metric::OPERATIONS, histogram.len() as f64);
+    }
+    if seconds > 0.0 {
+        fact(&mut imported, "duration", format!("{seconds:.1} s"));
+    }
+    Ok(vec![imported])
+}
+
+fn decode(encoded: &str, deserializer: &mut Deserializer) -> Result<Histogram<u64>, String> {
+    if encoded.len() > ENCODED {
+        return Err(format!("the histogram has more than {ENCODED} bytes"));
+    }
+    let bytes = BASE64_STANDARD.decode(encoded).map_err(|e| {
+        format!(
+            "the histogram is not valid base64: {e}; the line is truncated, or of another version"
+        )
+    })?;
+    deserializer
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|e| format!("the histogram cannot be decoded: {e}; expected encoding V2"))
+}

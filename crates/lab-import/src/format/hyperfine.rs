@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//! hyperfine's `--export-json`. Each run of a command is a process.
+
+use super::ImportFormat;
+use crate::error::Problem;
+use crate::json::Node;
+use crate::source::Source;
+use crate::subject::{series, single, subject};
+use lab_model::{Imported, Metric};
+
+/// hyperfine's JSON.
+pub const FORMAT: ImportFormat = ImportFormat {
+    name: "hyperfine",
+    title: "hyperfine --export-json",
+    advice: "Run hyperfine with `--runs 10` or more.",
+    is_format: |source| {
+        let results = source
+            .json
+            .as_ref()
+            .ok()
+            .and_then(|json| json.get("results"));
+        let first = results.and_then(|results| results.get(0));
+        first.is_some_and(|first| first.get("command").is_some())
+    },
+    read,
+};
+
+fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
+    let results = source.root()?.get("results")?.items()?;
+    results
+        .iter()
+        .map(|result| command(result, source))
+        .collect()
+}
+
+fn command(result: &Node, source: &Source) -> Result<Imported, Problem> {
+    let line = result.get("command")?.text()?;
+    let mut imported = subject("hyperfine", "", line);
+    if let Some(params) = result.find("parameters") {
+        for (key, value) in params.members()? {
+            imported.facts.push((key.into(), value.scalar()));
+        }
+    }
+    let each = |values: Vec<f64>| values.into_iter().map(|value| vec![value]).collect();
+    match result.find("times") {
+        Some(times) => {
+            let times = times.amounts(1e9, &source.limits)?;
+            series(&mut imported, "", Metric::WALL, each(times));
+        }
+        None => {
+            let mean = result.get("mean")?.amount()? * 1e9;
+            single(&mut imported, Metric::WALL, Some(mean));
+            imported.remarks.push(format!(
+                "{line}: the file has only the mean of its runs, not each run."
+            ));
+        }
+    }
+    for (key, metric) in [("user", Metric::USER_CPU), ("system", Metric::SYSTEM_CPU)] {
+        let mean = result.find_amount(key)?.map(|seconds| seconds * 1e9);
+        single(&mut imported, metric, mean);
+    }
+    if let Some(sizes) = result.find("memory_usage_byte") {
+        let sizes = sizes.amounts(1.0, &source.limits)?;
+        series(&mut imported, "", Metric::PEAK_MEMORY, each(sizes));
+    }
+    if let Some(codes) = result.find("exit_codes") {
+        let codes = codes.items()?;
+        // A code is null for a process that a signal ended.
+        let failed = codes
+            .iter()
+            .filter(|code| code.value().as_i64() != Some(0))
+            .count();
+        if failed > 0 {
+            imported.remarks.push(format!(
+                "{line}: {failed} of {} runs failed (a nonzero exit status, or a signal).",
+                codes.len()
+            ));
+        }
+    }
+    Ok(imported)
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//! oha's text and its `--output-format json`. A test is one process.
+
+use super::ImportFormat;
+use crate::error::Problem;
+use crate::metrics::{duration, percentile, rate};
+use crate::source::Source;
+use crate::subject::{single, subject};
+use crate::text::{amount_on, short};
+use lab_model::{Direction, Imported, Metric, Unit};
+
+/// oha's text or JSON.
+pub const FORMAT: ImportFormat = ImportFormat {
+    name: "oha",
+    title: "oha, as text or with --output-format json",
+    advice: "Run oha 10 times and import all files with --join.",
+    is_format: |source| {
+        source.has_keys(&["summary", "latencyPercentiles"])
+            || source.first_line() == "Summary:" && source.text.contains("Requests/sec:")
+    },
+    read: |source| match &source.json {
+        Ok(_) => json(source),
+        Err(problem) if source.text.trim_start().starts_with('{') => Err(problem.clone()),
+        Err(_) => text(source),
+    },
+};
+
+fn json(source: &Source) -> Result<Vec<Imported>, Problem> {
+    let root = source.root()?;
+    let mut imported = subject("oha", "", "");
+    let summary = root.get("summary")?;
+    let seconds = |key| Ok::<_, Problem>(summary.find_amount(key)?.map(|s| s * 1e9));
+    single(
+        &mut imported,
+        rate("requests"),
+        Some(summary.get("requestsPerSec")?.amount()?),
+    );
+    single(&mut imported, Metric::MEAN_WALL, seconds("average")?);
+    for (key, value) in root.get("latencyPercentiles")?.members()? {
+        let percent = key.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+        // A test without responses has null.
+        if let Some(percent) = percent.filter(|_| !value.value().is_null()) {
+            single(
+                &mut imported,
+                percentile(percent),
+                Some(value.amount()? * 1e9),
+            );
+        }
+    }
+    single(&mut imported, Metric::MAX, seconds("slowest")?);
+    let share = summary.find_amount("successRate")?;
+    single(&mut imported, success(), share);
+    Ok(vec![imported])
+}
+
+fn success() -> Metric {
+    crate::metrics::named("success", Unit::Share, Direction::More)
+}
+
+fn text(source: &Source) -> Result<Vec<Imported>, Problem> {
+    let mut imported = subject("oha", "", "");
+    if source.first_line() != "Summary:" {
+        return Err(Problem::on_line(
+            1,
+            "expected `Summary:`, with which oha's output starts",
+        ));
+    }
+    let mut has_rate = false;
+    for (i, line) in source.text.lines().enumerate() {
+        let number = i + 1;
+        let line = line.trim();
+        let time = |text: &str| {
+            duration(text.trim()).ok_or_else(|| {
+                Problem::on_line(number, format!("expected a time, found `{}`", short(text)))
+            })
+        };
+        if let Some((percent, value)) = line.split_once("% in ") {
+            let percent = amount_on(number, percent)?;
+            single(&mut imported, percentile(percent), Some(time(value)?));
+            continue;
+        }
+        let Some((key, value)) = line.split_once(':') else {
+            continue;
+        };
+        match key {
+            "Success rate" => {
+                let percent = amount_on(number, value.trim().trim_end_matches('%'))?;
+                single(&mut imported, success(), Some(percent / 100.0));
+            }
+            "Slowest" => single(&mut imported, Metric::MAX, Some(time(value)?)),
+            "Average" => single(&mut imported, Metric::MEAN_WALL, Some(time(value)?)),
+            "Requests/sec" => {
+                has_rate = true;
+                single(
+                    &mut imported,
+                    rate("requests"),
+                    Some(amount_on(number, value)?),
+                );
+            }
+            _ => {}
+        }
+    }
+    if !has_rate {
+        let last = source.text.lines().count().max(1);
+        return Err(Problem::on_line(
+            last,
+            "the output ends before `Requests/sec`: it is truncated",
+        ));
+    }
+    Ok(vec![imported])
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//! vegeta: `vegeta report -type json` and the results of `vegeta encode`. An attack is one process.
+
+use super::ImportFormat;
+use super::k6::latencies;
+use crate::error::Problem;
+use crate::json::Node;
+use crate::metrics::{named, percentile, rate};
+use crate::source::{Source, parse_json};
+use crate::subject::{single, subject};
+use lab_model::{Direction, Imported, Metric, Unit};
+
+/// How to measure in several processes.
+const ADVICE: &str = "Attack 10 times and import all files with --join.";
+
+/// vegeta's report.
+pub const REPORT: ImportFormat = ImportFormat {
+    name: "vegeta",
+    title: "vegeta report -type json",
+    advice: ADVICE,
+    is_format: |source| source.has_keys(&["latencies", "throughput", "success"]),
+    read: report,
+};
+
+/// vegeta's results, one JSON object on each line.
+pub const LINES: ImportFormat = ImportFormat {
+    name: "vegeta-json",
+    title: "vegeta encode",
+    advice: ADVICE,
+    is_format: |source| {
+        let line = source.first_line();
+        line.starts_with('{')
+            && ["\"attack\"", "\"seq\"", "\"latency\""]
+                .iter()
+                .all(|key| line.contains(key))
+    },
+    read: lines,
+};
+
+fn success() -> Metric {
+    named("success", Unit::Share, Direction::More)
+}
+
+fn report(source: &Source) -> Result<Vec<Imported>, Problem> {
+    let root = source.root()?;
+    let mut imported = subject("vegeta", "", "");
+    single(
+        &mut imported,
+        rate("requests"),
+        Some(root.get("throughput")?.amount()?),
+    );
+    let times = root.get("latencies")?;
+    single(
+        &mut imported,
+        Metric::MEAN_WALL,
+        Some(times.get("mean")?.amount()?),
+    );
+    for (key, value) in times.members()? {
+        let percent = key.strip_suffix("th").and_then(|p| p.parse::<f64>().ok());
+        if let Some(percent) = percent {
+            single(&mut imported, percentile(percent), Some(value.amount()?));
+        }
+    }
+    single(&mut imported, Metric::MAX, times.find_amount("max")?);
+    single(
+        &mut imported,
+        Metric::REQUESTS,
+        root.find_amount("requests")?,
+    );
+    single(&mut imported, success(), root.find_amount("success")?);
+    Ok(vec![imported])
+}
+
+fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
+    let (mut times, mut good) = (Vec::new(), 0.0);
+    let mut span: Option<(f64, f64)> = None;
+    for (i, line) in source
+        .text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
+        let on_line = |problem: Problem| match problem.place.as_str() {
+            "" => Problem::on_line(i + 1, problem.message),
+            place => Problem::at(format!("line {}, {place}", i + 1), problem.message),
+        };
+        let value = parse_json(line).map_err(|problem| Problem::on_line(i + 1, problem.message))?;
+        let node = Node::root(&value);
+        let latency = node
+            .get("latency")
+            .and_then(|n| n.amount())
+            .map_err(on_line)?;
+        let code = node.get("code").and_then(|n| n.amount()).map_err(on_line)?;
+        good += f64::from((200.0..400.0).contains(&code));
+        times.push(latency);
+        let time = node
+            .find_text("timestamp")
+            .and_then(|t| t.parse::<jiff::Timestamp>().ok());
+        if let Some(time) = time {
+            let began = time.as_microsecond() as f64 / 1e6;
+            let (first, last) = span.unwrap_or((began, began));
+            span = Some((first.min(began), last.max(began + latency / 1e9)));
+        }
+        if times.len() > source.limits.values {
+            return Err(Problem::on_line(
+                i + 1,
+                format!(
+                    "there are more than {} requests, the maximum",
+                    source.limits.values
+                ),
+            ));
+        }
+    }
+    let mut imported = subject("vegeta", "", "");
+    latencies(&mut imported, &mut times);
+    let seconds = span
+        .map(|(first, last)| last - first)
+        .filter(|seconds| *seconds > 0.0);
+    single(
+        &mut imported,
+        rate("requests"),
+        seconds.map(|seconds| good / seconds),
+    );
+    if !times.is_empty() {
+        single(&mut imported, success(), Some(good / times.len() as f64));
+    }
+    Ok(vec![imported])
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reads a file in the format that it is in.
+
+use crate::error::{ImportError, Problem};
+use crate::format::{FORMATS, ImportFormat, criterion};
+use crate::limits::Limits;
+use crate::source::{Source, file_name, parse_json};
+use lab_model::{Imported, ImportedSeries};
+use std::io::Read;
+use std::path::Path;
+
+/// The content of an imported file.
+#[derive(Clone, Debug)]
+pub struct ImportedFile {
+    /// The format.
+    pub format: ImportFormat,
+    /// The results, one entry for each subject; never empty.
+    pub imports: Vec<Imported>,
+    /// The time of the measurement in seconds since 1970: as the file states it, else the file's modification time.
+    pub measured_unix_s: f64,
+}
+
+/// Reads a file, or Criterion's directory. Without `format`, the format is detected from the content.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, is in no known format, or is damaged or too large. Nothing is imported
+/// then.
+pub fn read(
+    path: &Path,
+    format: Option<ImportFormat>,
+    limits: &Limits,
+) -> Result<ImportedFile, ImportError> {
+    let shown = path.display().to_string();
+    let unreadable = |source| ImportError::Unreadable {
+        path: shown.clone(),
+        source,
+    };
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    let invalid = |format: ImportFormat| {
+        let path = shown.clone();
+        move |problem| ImportError::Invalid {
+            path,
+            problem,
+            format: format.name,
+        }
+    };
+    let expected = format.unwrap_or(if about.is_dir() {
+        criterion::FORMAT
+    } else {
+        FORMATS[0]
+    });
+    let text = if about.is_dir() {
+        String::new()
+    } else {
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        file.take(limits.bytes + 1)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+        let text = checked_text(bytes, limits);
+        match (text, format) {
+            (Ok(text), _) => text,
+            (Err(problem), Some(format)) => return Err(invalid(format)(problem)),
+            (Err(problem), None) => {
+                return Err(ImportError::Invalid {
+                    path: shown,
+                    problem,
+                    format: "text",
+                });
+            }
+        }
+    };
+    let source = Source {
+        path: path.to_path_buf(),
+        json: parse_json(&text),
+        text,
+        limits: *limits,
+    };
+    let format = match format {
+        Some(format) => format,
+        None if about.is_dir() => expected,
+        None => match FORMATS.into_iter().find(|f| (f.is_format)(&source)) {
+            Some(format) => format,
+            // A JSON document that ends early is in a known format more often than not.
+            None => return Err(unknown(shown, source)),
+        },
+    };
+    let mut imports = (format.read)(&source).map_err(invalid(format))?;
+    check(&imports, limits).map_err(invalid(format))?;
+    for import in &mut imports {
+        let name = file_name(path);
+        import.facts.insert(0, ("file".into(), name));
+    }
+    let modified = about.modified().ok();
+    let modified = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let stated = imports.iter_mut().find_map(take_time);
+    Ok(ImportedFile {
+        format,
+        measured_unix_s: stated
+            .or(modified.map(|time| time.as_secs_f64()))
+            .unwrap_or(0.0),
+        imports,
+    })
+}
+
+/// Joins files of the same tool to one result: each file is one more process of the benchmarks that it contains.
+///
+/// # Errors
+/// Returns an error if the files are of different tools.
+pub fn join(files: Vec<ImportedFile>) -> Result<ImportedFile, String> {
+    let mut files = files.into_iter();
+    let mut joined = files.next().ok_or("there are no files to join")?;
+    for file in files {
+        if file.format != joined.format {
+            return Err(format!(
+                "--join joins files of one tool: the first is of {}, another of {}",
+                joined.format.name, file.format.name
+            ));
+        }
+        for import in file.imports {
+            add(&mut joined.imports, import);
+        }
+    }
+    Ok(joined)
+}
+
+/// Adds the processes of one more file.
+fn add(all: &mut Vec<Imported>, more: Imported) {
+    let Some(known) = all.iter_mut().find(|known| known.subject == more.subject) else {
+        all.push(more);
+        return;
+    };
+    for fact in more.facts {
+        if !known.facts.contains(&fact) {
+            known.facts.push(fact);
+        }
+    }
+    for remark in more.remarks {
+        if !known.remarks.contains(&remark) {
+            known.remarks.push(remark);
+        }
+    }
+    known.times.extend(more.times);
+    for series in more.series {
+        let same = |other: &&mut ImportedSeries| {
+            other.case == series.case
+                && other.params == series.params
+                && other.metric == series.metric
+        };
+        match known.series.iter_mut().find(same) {
+            Some(other) => other.processes.extend(series.processes),
+            None => known.series.push(series),
+        }
+    }
+}
+
+/// The name of the fact that holds the time of the measurement, in seconds since 1970.
+pub(crate) const TIME: &str = "measured_unix_s";
+
+/// Removes the fact with the time of the measurement, which becomes the time of the run.
+fn take_time(import: &mut Imported) -> Option<f64> {
+    let at = import.facts.iter().position(|(name, _)| name == TIME)?;
+    let seconds = import.facts.remove(at).1.parse::<f64>().ok()?;
+    (0.0..2.5e11).contains(&seconds).then_some(seconds)
+}
+
+fn checked_text(bytes: Vec<u8>, limits: &Limits) -> Result<String, Problem> {
+    if bytes.len() as u64 > limits.bytes {
+        let most = limits.bytes >> 20;
+        return Err(Problem::whole(format!(
+            "the file is larger than {most} MiB, the maximum; import a part of it, or the tool's summary"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let valid = e.utf8_error().valid_up_to();
+        Problem::at(
+            format!("byte {valid}"),
+            "this is not UTF-8; convert the file to UTF-8",
+        )
+    })
+}
+
+/// Returns the error for a file in no known format.
+fn unknown(path: String, source: Source) -> ImportError {
+    let looks_like_json = source.text.trim_start().starts_with(['{', '[']);
+    match source.json {
+        _ if source.text.trim().is_empty() => ImportError::Invalid {
+            path,
+            problem: Problem::whole("the file is empty"),
+            format: "text",
+        },
+        Err(problem) if looks_like_json => ImportError::Invalid {
+            path,
+            problem,
+            format: "JSON",
+        },
+        _ => {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            ImportError::Unknown {
+                path,
+                known: names.join(", "),
+            }
+        }
+    }
+}
+
+/// Checks the number of benchmarks and values, and that there are any.
+fn check(imports: &[Imported], limits: &Limits) -> Result<(), Problem> {
+    let series = || imports.iter().flat_map(|import| &import.series);
+    let benchmarks = series().count() + imports.iter().map(|i| i.times.len()).sum::<usize>();
+    let values: usize = series().flat_map(|s| &s.processes).map(Vec::len).sum();
+    if benchmarks == 0 {
+        let remarks = imports.iter().flat_map(|import| &import.remarks);
+        let remarks: Vec<&str> = remarks.map(String::as_str).collect();
+        let why = if remarks.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", remarks.join(" "))
+        };
+        return Err(Problem::whole(format!("there are no measured values{why}")));
+    }
+    if benchmarks > limits.benchmarks {
+        return Err(Problem::whole(format!(
+            "there are {benchmarks} benchmarks; the maximum is {}",
+            limits.benchmarks
+        )));
+    }
+    if values > limits.values {
+        return Err(Problem::whole(format!(
+            "there are {values} values; the maximum is {}",
+            limits.values
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The document of two imported runs.
+
+use super::series::{SubjectSeries, advice, all_series, tool};
+use super::table;
+use crate::wording;
+use lab_document::{
+    Answer, Column, Document, Finding, Item, Section, Table,
+    say::{self, count},
+};
+use lab_model::{Direction, Run};
+use lab_stats::analysis::Verdict;
+use lab_stats::processes::{ProcessChange, changed};
+
+/// The input for the comparison of two imported runs.
+#[derive(Clone, Copy, Debug)]
+pub struct BetweenImports<'a> {
+    /// The first and the second run.
+    pub runs: [&'a Run; 2],
+    /// The paths of both files as users should see them.
+    pub files: [&'a str; 2],
+}
+
+/// A series that both runs have.
+struct Pair {
+    first: SubjectSeries,
+    second: SubjectSeries,
+    change: Option<ProcessChange>,
+}
+
+/// Builds the document of the changes from the first run to the second.
+///
+/// # Errors
+/// Returns a sentence that says why the two runs cannot be compared.
+pub fn between(report: &BetweenImports) -> Result<Document, String> {
+    let [first, second] = report.runs;
+    let [before, after] = report.runs.map(all_series);
+    let (pairs, alone) = pairs(&before, &after);
+    if pairs.is_empty() {
+        return Err("the two runs have no benchmark in common".into());
+    }
+    let several = is_varied(&before) || is_varied(&after);
+    let mut document = Document {
+        title: format!("Two runs of {}", tool(second)),
+        question: "What changed from the first run to the second?".into(),
+        made: format!(
+            "{} and {} UTC",
+            say::minute(first.started_unix_s),
+            say::minute(second.started_unix_s)
+        ),
+        lab_version: second.lab_version.clone(),
+        answer: answer(&pairs, report),
+        source: format!("The values are in {}.", say::list(&report.files)),
+        ..Document::default()
+    };
+    let changes = changes(&pairs, several);
+    if changes.rows.len() <= table::ROWS {
+        document.answer.table = Some(changes);
+    } else {
+        document.section(Section::of_table("Values", changes));
+    }
+    let mut section = Section::new("Not compared");
+    for (which, names) in ["first", "second"].into_iter().zip(alone) {
+        if !names.is_empty() {
+            section.push(Item::List(vec![format!(
+                "Only the {which} run has {}: {}.",
+                count(names.len(), "value"),
+                names.join(", ")
+            )]));
+        }
+    }
+    document.section(section);
+    let mut section = Section::folded("How it was computed");
+    section.text(
+        "A process counts as one value. Ratios are two-sample Hodges-Lehmann estimates of the second run's values \
+         relative to the first run's; their intervals hold together.",
+    );
+    section.text(wording::NOT_IN_TURNS);
+    document.section(section);
+    document.rows = pairs
+        .iter()
+        .flat_map(|pair| {
+            [
+                table::row(&first.name, &pair.first.subject, &pair.first.series, None),
+                table::row(
+                    &second.name,
+                    &pair.second.subject,
+                    &pair.second.series,
+                    pair.change.as_ref(),
+                ),
+            ]
+        })
+        .collect();
+    Ok(document)
+}
+
+/// Returns true if there is more than one subject.
+fn is_varied(all: &[SubjectSeries]) -> bool {
+    all.iter().any(|one| one.subject != all[0].subject)
+}
+
+/// Pairs the series of both runs, and returns the names of those that only one run has.
+///
+/// If each run has only one subject, the subjects count as the same.
+fn pairs(before: &[SubjectSeries], after: &[SubjectSeries]) -> (Vec<Pair>, [Vec<String>; 2]) {
+    let several = is_varied(before) || is_varied(after);
+    let same = |a: &SubjectSeries, b: &SubjectSeries| {
+        let (one, other) = (&a.series, &b.series);
+        (!several || a.subject == b.subject)
+            && one.case == other.case
+            && one.params == other.params
+            && one.metric == other.metric
+            && one.metric.unit == other.metric.unit
+    };
+    let common: Vec<(&SubjectSeries, &SubjectSeries)> = before
+        .iter()
+        .filter_map(|a| Some((a, after.iter().find(|b| same(a, b))?)))
+        .collect();
+    let judged = |(a, b): &&(&SubjectSeries, &SubjectSeries)| {
+        let counts = [a, b].map(|s| s.series.processes.len());
+        counts.iter().all(|n| *n > 1) && a.series.metric.better != Direction::Neither
+    };
+    let family = common.iter().filter(judged).count();
+    let name = |one: &SubjectSeries| {
+        let label = one.series.label();
+        let label = if label.is_empty() {
+            one.subject.clone()
+        } else {
+            label
+        };
+        format!("{label} ({})", one.series.metric.title)
+    };
+    let alone = [
+        before
+            .iter()
+            .filter(|a| !after.iter().any(|b| same(a, b)))
+            .map(name)
+            .collect(),
+        after
+            .iter()
+            .filter(|b| !before.iter().any(|a| same(a, b)))
+            .map(name)
+            .collect(),
+    ];
+    let pairs = common.into_iter().map(|(a, b)| Pair {
+        first: a.clone(),
+        second: b.clone(),
+        change: changed(&a.series, &b.series, family),
+    });
+    (pairs.collect(), alone)
+}
+
+fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
+    let verdict = |pair: &Pair| pair.change.as_ref().and_then(|change| change.verdict);
+    let verdicts: Vec<Verdict> = pairs.iter().filter_map(verdict).collect();
+    let label = |pair: &Pair| match pair.second.series.label() {
+        label if label.is_empty() => pair.second.subject.clone(),
+        label => label,
+    };
+    let one = |pair: &Pair| {
+        let change = pair.change.as_ref()?;
+        let base = &report.runs[0].name;
+        Some(wording::comparison(&label(pair), base, &pair.first.series.metric, change) + ".")
+    };
+    let judged: Vec<&Pair> = pairs
+        .iter()
+        .filter(|pair| verdict(pair).is_some())
+        .collect();
+    let headline = match (judged.as_slice(), verdicts.as_slice()) {
+        ([pair], _) => one(pair).unwrap_or_default(),
+        ([], _) => {
+            let first = if pairs.len() == 1 {
+                one(&pairs[0])
+            } else {
+                None
+            };
+            format!(
+                "{} {}",
+                wording::ONE_PROCESS,
+                first.unwrap_or_else(|| format!("{} in both runs.", count(pairs.len(), "value")))
+            )
+        }
+        (_, all) => {
+            let text = wording::counts(all, "values");
+            format!("{text} in the second run.")
+        }
+    };
+    let alone: Vec<&Pair> = pairs
+        .iter()
+        .filter(|pair| verdict(pair).is_none())
+        .collect();
+    let undecided = alone.first().map(|_| {
+        let advice = advice(tool(report.runs[0]));
+        let which = if judged.is_empty() {
+            String::new()
+        } else {
+            format!("{} of {} values: ", alone.len(), pairs.len())
+        };
+        format!(
+            "{which}{} {} {advice}",
+            wording::ONE_PROCESS,
+            wording::WHY_ONE_PROCESS
+        )
+        .trim()
+        .to_owned()
+    });
+    Answer {
+        headline,
+        findings: vec![Finding::plain(wording::NOT_IN_TURNS)],
+        undecided,
+        ..Answer::default()
+    }
+}
+
+fn changes(pairs: &[Pair], several: bool) -> Table {
+    let labelled = pairs
+        .iter()
+        .any(|pair| !pair.first.series.label().is_empty());
+    let mut columns = vec![Column::from(if labelled { "benchmark" } else { "subject" })];
+    let shows_subject = several && labelled;
+    if shows_subject {
+        columns.push("subject".into());
+    }
+    columns.extend(["metric", "first", "second", "second / first", "processes"].map(Column::from));
+    let mut table = Table::new("What changed", columns);
+    for pair in pairs {
+        let (a, b) = (&pair.first.series, &pair.second.series);
+        let label = b.label();
+        let mut cells = vec![if label.is_empty() {
+            pair.second.subject.as_str().into()
+        } else {
+            label.into()
+        }];
+        if shows_subject {
+            cells.push(pair.second.subject.as_str().into());
+        }
+        cells.extend([
+            (&*b.metric.title).into(),
+            table::typical(a).into(),
+            table::typical(b).into(),
+            table::change(pair.change.as_ref(), b),
+            format!("{} and {}", a.processes.len(), b.processes.len()).into(),
+        ]);
+        table.row(cells);
+    }
+    table
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The history of imported runs.
+
+use super::series::{SubjectSeries, all_series};
+use super::table;
+use crate::wording;
+use lab_document::{
+    Answer, Axis, Band, Chart, Document, Drawing, Finding, Line, Lines, Quantity, Row, Scale,
+    Section, Stroke, Table, Tone,
+    say::{self, count},
+};
+use lab_model::{Content, Direction, ImportedSeries, Interval, Run, Unit};
+use lab_stats::processes::{ALPHA, changed, typical};
+use lab_stats::shifts;
+
+/// The maximum number of lines of the chart.
+const LINES: usize = 8;
+
+/// An imported run in a history.
+#[derive(Clone, Debug)]
+pub struct ImportSummary {
+    /// The run's name.
+    pub run: String,
+    /// The time of the measurement, in seconds since 1970.
+    pub measured_unix_s: f64,
+    series: Vec<SubjectSeries>,
+}
+
+impl ImportSummary {
+    /// Summarizes a run. Returns `None` if it was not imported from another tool's file.
+    pub fn new(run: &Run) -> Option<ImportSummary> {
+        let Content::Imported(imports) = &run.content else {
+            return None;
+        };
+        imports
+            .iter()
+            .any(|import| !import.series.is_empty())
+            .then(|| ImportSummary {
+                run: run.name.clone(),
+                measured_unix_s: run.started_unix_s,
+                series: all_series(run),
+            })
+    }
+
+    /// Returns the names of the subjects.
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        self.series.iter().map(|one| one.subject.as_str())
+    }
+}
+
+/// One benchmark's metric over the runs.
+struct Track<'a> {
+    name: String,
+    /// The index of the run and the series, the oldest first.
+    runs: Vec<(usize, &'a ImportedSeries, Interval)>,
+}
+
+/// Builds the history of the runs with one name, oldest first. `subjects` selects subjects; empty means all.
+pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Document {
+    let tracks = tracks(runs, subjects);
+    let judged: Vec<&Track> = tracks
+        .iter()
+        .filter(|track| track.runs[0].1.metric.better != Direction::Neither)
+        .collect();
+    let values: Vec<Vec<f64>> = judged
+        .iter()
+        .map(|track| {
+            track
+                .runs
+                .iter()
+                .map(|(.., value)| value.estimate)
+                .collect()
+        })
+        .collect();
+    let found = shifts::of_history(&values, ALPHA);
+    let mut findings = Vec::new();
+    for (track, shifts) in judged.iter().zip(&found) {
+        let metric = &track.runs[0].1.metric;
+        for shift in shifts {
+            let is_worse = (shift.after > shift.before) == (metric.better == Direction::Less);
+            let run = &runs[track.runs[shift.at].0].run;
+            let text = wording::shift(&track.name, metric, run, shift.before, shift.after);
+            findings.push(Finding::new(
+                "",
+                text,
+                if is_worse { Tone::Worse } else { Tone::Better },
+            ));
+        }
+    }
+    let too_few = shifts::too_few(&values, ALPHA);
+    let changed_count = found.iter().filter(|shifts| !shifts.is_empty()).count();
+    let headline = match (runs.len(), changed_count) {
+        (0, _) => "There are no runs of this name.".into(),
+        (n, 0) => format!("No lasting change in {}.", count(n, "run")),
+        (n, changed) => format!(
+            "{} of {} changed in {}.",
+            changed,
+            count(values.len(), "value"),
+            count(n, "run")
+        ),
+    };
+    let mut document = Document {
+        title: format!("History of {name}: {}", count(runs.len(), "run")),
+        question: "How did the values change from run to run?".into(),
+        made: say::extremes(runs.iter().map(|run| run.measured_unix_s))
+            .map_or(String::new(), |(first, last)| {
+                format!("{} to {} UTC", say::minute(first), say::minute(last))
+            }),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer: Answer {
+            headline,
+            chart: chart(&tracks),
+            findings,
+            undecided: too_few
+                .map(|needed| format!("A lasting change can be found with {needed} runs or more.")),
+            ..Answer::default()
+        },
+        source: "All values are in the run files.".into(),
+        ..Document::default()
+    };
+    let mut section = Section::new("Run by run");
+    for track in &tracks {
+        section.table(run_by_run(track, runs));
+    }
+    document.section(section);
+    document.rows = tracks.iter().flat_map(|track| rows(track, runs)).collect();
+    document
+}
+
+fn tracks<'a>(runs: &'a [ImportSummary], subjects: &[String]) -> Vec<Track<'a>> {
+    let mut several = runs
+        .iter()
+        .flat_map(ImportSummary::subjects)
+        .collect::<Vec<_>>();
+    several.dedup();
+    let mut tracks: Vec<Track> = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        for one in &run.series {
+            if !subjects.is_empty() && !subjects.contains(&one.subject) {
+                continue;
+            }
+            let label = one.series.label();
+            let mut name = match label.as_str() {
+                "" => one.subject.clone(),
+                label if several.len() > 1 => format!("{}, {label}", one.subject),
+                label => label.to_owned(),
+            };
+            if !["wall", "mean_wall"].contains(&&*one.series.metric.id) {
+                name = format!("{name}, {}", one.series.metric.title);
+            }
+            let Some(value) = typical(&one.series) else {
+                continue;
+            };
+            let entry = (i, &one.series, value);
+            match tracks.iter_mut().find(|track| track.name == name) {
+                Some(track) => track.runs.push(entry),
+                None => tracks.push(Track {
+                    name,
+                    runs: vec![entry],
+                }),
+            }
+        }
+    }
+    tracks
+}
+
+fn chart(tracks: &[Track]) -> Option<Chart> {
+    let drawn = tracks
+        .iter()
+        .filter(|track| track.runs.len() > 1 && track.runs[0].2.estimate > 0.0);
+    let line = |(colour, track): (usize, &Track)| {
+        let base = track.runs[0].2.estimate;
+        let point = |(run, _, value): &(usize, &ImportedSeries, Interval)| {
+            let relative = Interval {
+                estimate: value.estimate / base,
+                low: value.low / base,
+                high: value.high / base,
+                level: value.level,
+            };
+            (*run as f64 + 1.0, table::quantity(&relative, &Unit::Ratio))
+        };
+        Line {
+            name: track.name.clone(),
+            colour,
+            stroke: Stroke::Measured,
+            points: track.runs.iter().map(point).collect(),
+            band: Band::Shown,
+        }
+    };
+    let lines: Vec<Line> = drawn.take(LINES).enumerate().map(line).collect();
+    (!lines.is_empty()).then(|| Chart {
+        id: "history".into(),
+        title: "Values relative to the first run".into(),
+        caption: "Each line is a benchmark; the bands are the intervals of each run.".into(),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new(
+                "run, the oldest first",
+                Unit::Count("runs".into()),
+                Scale::LinearFromLeast,
+            ),
+            y: Axis::new(
+                "ratio to the first run",
+                Unit::Ratio,
+                Scale::LinearFromLeast,
+            ),
+            lines,
+        }),
+    })
+}
+
+fn run_by_run(track: &Track, runs: &[ImportSummary]) -> Table {
+    let columns = [
+        "run",
+        "measured (UTC)",
+        "value",
+        "processes",
+        "to the run before",
+    ];
+    let mut table = Table::new(track.name.clone(), columns);
+    let family = track.runs.len().saturating_sub(1).max(1);
+    for (i, (run, series, value)) in track.runs.iter().enumerate() {
+        let before = i.checked_sub(1).map(|before| track.runs[before].1);
+        let change = before.and_then(|before| changed(before, series, family));
+        table.row(vec![
+            runs[*run].run.as_str().into(),
+            say::minute(runs[*run].measured_unix_s).into(),
+            table::quantity(value, &series.metric.unit).into(),
+            table::processes(series).into(),
+            match before {
+                Some(_) => table::change(change.as_ref(), series),
+                None => "–".into(),
+            },
+        ]);
+    }
+    table
+}
+
+fn rows<'a>(track: &'a Track, runs: &'a [ImportSummary]) -> impl Iterator<Item = Row> + 'a {
+    track.runs.iter().map(|(run, series, value)| Row {
+        value: Some(Quantity::estimate(value, series.metric.unit.clone())),
+        ..table::row(&runs[*run].run, &track.name, series, None)
+    })
+}

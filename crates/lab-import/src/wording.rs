@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//! All sentences of the reports about imported results.
+
+use lab_document::say;
+use lab_model::{Direction, Interval, Metric, Unit};
+use lab_stats::analysis::Verdict;
+use lab_stats::processes::{ALPHA, ProcessChange};
+
+/// The sentence about a file whose values were all measured in one process.
+pub const ONE_PROCESS: &str = "One process: no verdict.";
+
+/// The reason why one process gives no verdict.
+pub const WHY_ONE_PROCESS: &str =
+    "Repetitions within one process do not show how much processes differ from each other.";
+
+/// The caveat about results that were not measured in turns.
+pub const NOT_IN_TURNS: &str = "What is compared was measured one after the other, not in turns: a change of the \
+                                machine's speed in between counts as a difference.";
+
+/// Returns the identifier of a verdict in data.
+pub fn identifier(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::Equivalent => "equivalent",
+        Verdict::SmallButReal { .. } => "small-but-real",
+        Verdict::Inconclusive { .. } => "inconclusive",
+    }
+}
+
+/// Returns the words for a verdict on a metric.
+pub fn verdict(metric: &Metric, verdict: &Verdict) -> &'static str {
+    let is_time = metric.unit == Unit::Nanoseconds;
+    match (verdict, metric.better) {
+        (Verdict::Faster, Direction::More) => "more",
+        (Verdict::Slower, Direction::More) => "fewer",
+        (Verdict::Faster, _) if !is_time => "less",
+        (Verdict::Slower, _) if !is_time => "more",
+        (Verdict::Faster, _) => "faster",
+        (Verdict::Slower, _) => "slower",
+        (Verdict::Equivalent, _) => "equivalent",
+        (Verdict::SmallButReal { .. }, _) => "small but real",
+        (Verdict::Inconclusive { .. }, _) => "inconclusive",
+    }
+}
+
+/// Describes one value: `sort takes 12.3 ms (12.1 to 12.6)`.
+pub fn value(name: &str, metric: &Metric, interval: &Interval) -> String {
+    let figure = if interval.level > 0.0 {
+        say::figure(interval, &metric.unit, 1.0 - ALPHA)
+    } else {
+        say::reading(interval.estimate, &metric.unit)
+    };
+    match (&metric.unit, metric.better) {
+        (Unit::Nanoseconds, _) if ["wall", "mean_wall"].contains(&&*metric.id) => {
+            format!("{name} takes {figure}")
+        }
+        (Unit::PerSecond(_), _) => format!("{name} reaches {figure}"),
+        _ => format!("{name}: {} {figure}", metric.title),
+    }
+}
+
+/// Describes one comparison: `B takes 1.08 times A's time (1.05 to 1.11).`
+pub fn comparison(name: &str, base: &str, metric: &Metric, change: &ProcessChange) -> String {
+    let noun = match metric.unit {
+        Unit::Nanoseconds if ["wall", "mean_wall"].contains(&&*metric.id) => "time",
+        _ => &metric.title,
+    };
+    let verb = if metric.better == Direction::More {
+        "reaches"
+    } else {
+        "takes"
+    };
+    let of = format!("{base}'s {noun}");
+    let ratio = if change.ratio.level > 0.0 {
+        say::times(&change.ratio, &of, 1.0 - ALPHA)
+    } else {
+        format!(
+            "{} times {of}",
+            say::reading(change.ratio.estimate, &Unit::Ratio)
+        )
+    };
+    format!("{name} {verb} {ratio}")
+}
+
+/// Counts verdicts: `2 of 5 benchmarks are slower, 3 equivalent`.
+pub fn counts(verdicts: &[Verdict], things: &str) -> String {
+    let ids = [
+        "slower",
+        "faster",
+        "small-but-real",
+        "equivalent",
+        "inconclusive",
+    ];
+    let names = [
+        "slower",
+        "faster",
+        "small but real",
+        "equivalent",
+        "inconclusive",
+    ];
+    let parts = ids.iter().zip(names).filter_map(|(id, name)| {
+        let n = verdicts.iter().filter(|v| identifier(v) == *id).count();
+        (n > 0).then_some((n, name))
+    });
+    let parts: Vec<(usize, &str)> = parts.collect();
+    let Some(((n, name), rest)) = parts.split_first() else {
+        return String::new();
+    };
+    let all = verdicts.len();
+    let verb = if *n == 1 { "is" } else { "are" };
+    let rest = rest.iter().map(|(n, name)| format!(", {n} {name}"));
+    format!(
+        "{n} of {all} {things} {verb} {name}{}",
+        rest.collect::<String>()
+    )
+}
+
+/// Describes a lasting change in a history.
+pub fn shift(name: &str, metric: &Metric, run: &str, before: f64, after: f64) -> String {
+    let [from, to] = [before, after].map(|value| say::reading(value, &metric.unit));
+    let ratio = say::reading(after / before, &Unit::Ratio);
+    format!("{name} went from {from} to {to} ({ratio} times) with {run}.")
+}
