@@ -85,6 +85,10 @@ pub const TARGETS: &[Target] = &[
         check: http::http_response,
     },
     Target {
+        name: "imported_file",
+        check: runs::imported_file,
+    },
+    Target {
         name: "imported_xml",
         check: runs::imported_xml,
     },

@@ -4,16 +4,19 @@
 use lab_bench::protocol::{SubjectLine, command};
 use lab_bench::read_trace;
 use lab_document::{ImportLimits, import_xml};
+use lab_import::report::{ImportReport, document};
+use lab_import::{Limits, parse};
 use lab_logs::analysis::gate::Gate;
 use lab_logs::{FieldMap, Rules, Zone, wording};
 use lab_many::load::bytes::{put_back, take};
 use lab_many::message::{ToAgent, ToCoordinator};
 use lab_many::{launcher, wire};
-use lab_model::Slice;
+use lab_model::{Content, Run, Slice};
 use lab_stats::load::threshold::Threshold;
 use lab_store::histogram;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::path::Path;
 
 /// Parses the output of strace.
 pub fn strace(bytes: &[u8]) {
@@ -113,6 +116,43 @@ pub fn imported_xml(bytes: &[u8]) {
             assert!(error.line >= 1 && error.column >= 1, "{error}");
             let lines = bytes.split(|byte| *byte == b'\n').count();
             assert!(error.line <= lines, "{error}: of {lines} lines");
+        }
+    }
+}
+
+/// Parses the files of other tools in every format.
+pub fn imported_file(bytes: &[u8]) {
+    let limits = Limits {
+        values: 10_000,
+        benchmarks: 1000,
+        ..Limits::default()
+    };
+    let formats = lab_import::FORMATS.into_iter().map(Some).chain([None]);
+    for format in formats {
+        match parse(
+            Path::new("no such directory"),
+            bytes.to_vec(),
+            format,
+            &limits,
+        ) {
+            Ok(file) => {
+                let series = file.imports.iter().flat_map(|import| &import.series);
+                for one in series {
+                    assert!(!one.processes.is_empty(), "{one:?}");
+                    for value in one.processes.iter().flatten() {
+                        assert!(value.is_finite() && *value >= 0.0, "{one:?}");
+                    }
+                }
+                let run = Run {
+                    content: Content::Imported(file.imports),
+                    ..Run::default()
+                };
+                document(&ImportReport {
+                    run: &run,
+                    file: "",
+                });
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
 }

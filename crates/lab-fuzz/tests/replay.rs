@@ -73,6 +73,7 @@ replays! {
     host_file
     html_page
     http_response
+    imported_file
     imported_xml
     json_log
     load_argument

@@ -23,4 +23,4 @@ mod wording;
 pub use error::{ImportError, Problem};
 pub use format::{FORMATS, ImportFormat};
 pub use limits::Limits;
-pub use read::{ImportedFile, join, read};
+pub use read::{ImportedFile, join, parse, read};

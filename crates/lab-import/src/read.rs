@@ -2,12 +2,13 @@
 //! Reads a file in the format that it is in.
 
 use crate::error::{ImportError, Problem};
-use crate::format::{FORMATS, ImportFormat, criterion};
+use crate::format::{FORMATS, ImportFormat};
 use crate::limits::Limits;
 use crate::source::{Source, file_name, parse_json};
 use lab_model::{Imported, ImportedSeries};
 use std::io::Read;
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 /// The content of an imported file.
 #[derive(Clone, Debug)]
@@ -30,75 +31,68 @@ pub fn read(
     format: Option<ImportFormat>,
     limits: &Limits,
 ) -> Result<ImportedFile, ImportError> {
-    let shown = path.display().to_string();
     let unreadable = |source| ImportError::Unreadable {
-        path: shown.clone(),
+        path: path.display().to_string(),
         source,
     };
     let about = std::fs::metadata(path).map_err(unreadable)?;
-    let invalid = |format: ImportFormat| {
-        let path = shown.clone();
-        move |problem| ImportError::Invalid {
-            path,
-            problem,
-            format: format.name,
-        }
-    };
-    let expected = format.unwrap_or(if about.is_dir() {
-        criterion::FORMAT
-    } else {
-        FORMATS[0]
-    });
-    let text = if about.is_dir() {
-        String::new()
-    } else {
+    let mut bytes = Vec::new();
+    // Criterion's directory has no content of its own; its reader opens the files in it.
+    if !about.is_dir() {
         let file = std::fs::File::open(path).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        file.take(limits.bytes + 1)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-        let text = checked_text(bytes, limits);
-        match (text, format) {
-            (Ok(text), _) => text,
-            (Err(problem), Some(format)) => return Err(invalid(format)(problem)),
-            (Err(problem), None) => {
-                return Err(ImportError::Invalid {
-                    path: shown,
-                    problem,
-                    format: "text",
-                });
-            }
-        }
+        let mut file = file.take(limits.bytes + 1);
+        file.read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    let mut imported = parse(path, bytes, format, limits)?;
+    if imported.measured_unix_s == 0.0 {
+        let modified = about.modified().unwrap_or(UNIX_EPOCH);
+        let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+        imported.measured_unix_s = since.as_secs_f64();
+    }
+    Ok(imported)
+}
+
+/// Parses the content of a file. `path` is for messages, and for Criterion's directory.
+///
+/// The time of the measurement is 0 if the content does not state it.
+///
+/// # Errors
+/// Returns an error if the content is in no known format, damaged or too large.
+pub fn parse(
+    path: &Path,
+    bytes: Vec<u8>,
+    format: Option<ImportFormat>,
+    limits: &Limits,
+) -> Result<ImportedFile, ImportError> {
+    let invalid = |problem, format| ImportError::Invalid {
+        path: path.display().to_string(),
+        problem,
+        format,
     };
+    let name = format.map_or("text", |format| format.name);
+    let text = checked_text(bytes, limits).map_err(|problem| invalid(problem, name))?;
     let source = Source {
         path: path.to_path_buf(),
         json: parse_json(&text),
         text,
         limits: *limits,
     };
-    let format = match format {
-        Some(format) => format,
-        None if about.is_dir() => expected,
-        None => match FORMATS.into_iter().find(|f| (f.is_format)(&source)) {
-            Some(format) => format,
-            // A JSON document that ends early is in a known format more often than not.
-            None => return Err(unknown(shown, source)),
-        },
+    let mut detected = FORMATS.into_iter();
+    let detected = || detected.find(|format| (format.is_format)(&source));
+    let Some(format) = format.or_else(detected) else {
+        return Err(unknown(path.display().to_string(), source));
     };
-    let mut imports = (format.read)(&source).map_err(invalid(format))?;
-    check(&imports, limits).map_err(invalid(format))?;
+    let imports = (format.read)(&source).and_then(|imports| {
+        check(&imports, limits)?;
+        Ok(imports)
+    });
+    let mut imports = imports.map_err(|problem| invalid(problem, format.name))?;
     for import in &mut imports {
-        let name = file_name(path);
-        import.facts.insert(0, ("file".into(), name));
+        import.facts.insert(0, ("file".into(), file_name(path)));
     }
-    let modified = about.modified().ok();
-    let modified = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    let stated = imports.iter_mut().find_map(take_time);
     Ok(ImportedFile {
         format,
-        measured_unix_s: stated
-            .or(modified.map(|time| time.as_secs_f64()))
-            .unwrap_or(0.0),
+        measured_unix_s: imports.iter_mut().find_map(take_time).unwrap_or(0.0),
         imports,
     })
 }
