@@ -37,18 +37,6 @@ fn named(file: &Path) -> Option<(Format, &Path)> {
     Some((format, Path::new(OsStr::from_bytes(&bytes[colon + 1..]))))
 }
 
-/// Makes the path of an export absolute, and keeps the format in front of it.
-pub fn absolute(folder: &Path, file: &Path) -> PathBuf {
-    match named(file) {
-        Some((format, path)) => {
-            let mut text = format!("{}:", format.name).into_bytes();
-            text.extend(folder.join(path).as_os_str().as_bytes());
-            PathBuf::from(OsStr::from_bytes(&text))
-        }
-        None => folder.join(file),
-    }
-}
-
 fn format(file: &Path) -> Result<Format, Exit> {
     let is_folder = file.is_dir() || file.as_os_str().as_encoded_bytes().ends_with(b"/");
     let name = file.file_name().unwrap_or_default().to_string_lossy();

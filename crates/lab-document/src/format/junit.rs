@@ -52,7 +52,7 @@ pub fn render(document: &Document) -> String {
         "tests=\"{}\" failures=\"{failures}\" errors=\"0\"",
         tests.len()
     );
-    let title = attribute(&document.title);
+    let title = escaped(&document.title);
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"benchlab\" {counts}>\n  \
          <testsuite name=\"{title}\" {counts} skipped=\"{skipped}\">\n"
@@ -126,23 +126,23 @@ impl Test {
         let time = time.map_or(String::new(), |seconds| format!(" time=\"{seconds:.9}\""));
         let head = format!(
             "    <testcase classname=\"benchlab.{}\" name=\"{}\"{time}>\n",
-            attribute(&self.class),
-            attribute(&self.name)
+            escaped(&self.class),
+            escaped(&self.name)
         );
         let body = match &self.result {
             TestResult::Passed => String::new(),
             TestResult::Failed(text) => {
                 format!(
                     "      <failure message=\"{}\" type=\"gate\">{}</failure>\n",
-                    attribute(text),
-                    element(text)
+                    escaped(text),
+                    escaped(text)
                 )
             }
             TestResult::Skipped(text) => {
-                format!("      <skipped message=\"{}\"/>\n", attribute(text))
+                format!("      <skipped message=\"{}\"/>\n", escaped(text))
             }
         };
-        let output = match element(&self.output) {
+        let output = match escaped(&self.output) {
             output if output.is_empty() => String::new(),
             output => format!("      <system-out>{output}</system-out>\n"),
         };
@@ -150,13 +150,9 @@ impl Test {
     }
 }
 
-/// Escapes text for an attribute. Control characters are not allowed in XML 1.0.
-fn attribute(text: &str) -> String {
-    escape(&legal(text)).into_owned()
-}
-
-fn element(text: &str) -> String {
-    escape(&legal(text)).into_owned()
+/// Escapes text for an attribute or an element. Control characters are not allowed in XML 1.0.
+fn escaped(text: &str) -> String {
+    escape(legal(text)).into_owned()
 }
 
 /// Removes characters that XML 1.0 does not allow (2.2 Characters).

@@ -36,6 +36,8 @@ pub fn document() -> Document {
     ));
     times.section(parts);
     Document {
+        issues: Vec::new(),
+        timeline: Vec::new(),
         title: "SQL on SQLite & <PostgreSQL>".into(),
         question: "What does a query cost in each language?".into(),
         made: "2026-11-22 15:00 UTC on lab-1".into(),
@@ -433,6 +435,7 @@ pub fn distribution(shares: Scale) -> Chart {
 /// Returns a row with only its names and its metric.
 pub fn row(subject: &str, case: &str, metric: Metric) -> Row {
     Row {
+        samples: Vec::new(),
         run: "2026-11-22-sql".into(),
         subject: subject.into(),
         role: String::new(),
