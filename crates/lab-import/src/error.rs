@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Problem {
     /// The place, such as `line 3, column 7` or `results[2].times[0]`; empty for the whole file.
     pub place: String,
-    /// What is wrong, and what to do.
+    /// The defect and its remedy.
     pub message: String,
 }
 

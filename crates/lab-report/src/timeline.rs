@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happened when during a measured run.
+//! The periods of a measured run.
 
 use lab_document::Span;
 use lab_model::{Block, BlockState, Plan, PointId, Run, SubjectId};

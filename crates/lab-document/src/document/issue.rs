@@ -10,7 +10,7 @@ pub struct Issue {
     pub rule: String,
     /// The rule's requirement as a sentence; may be empty.
     pub title: String,
-    /// What was found, in sentences.
+    /// The observation, in sentences.
     pub text: String,
     /// The severity.
     pub severity: Severity,

@@ -47,7 +47,7 @@ pub struct Document {
     /// Problems with an identifier, for formats that list problems.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<Issue>,
-    /// What happened when, for viewers of traces; empty if it was not recorded.
+    /// The periods of the run, for viewers of traces; empty if they were not recorded.
     #[serde(skip)]
     pub timeline: Vec<Span>,
     /// A sentence that says where the samples are.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happened when during a run, for viewers of traces.
+//! Periods of a run, for viewers of traces.
 
 /// A period of a run.
 #[derive(Clone, Debug, Default, PartialEq)]

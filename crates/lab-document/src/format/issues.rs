@@ -6,7 +6,7 @@ use crate::document::{Document, Issue, Severity};
 use sha2::{Digest, Sha256};
 
 /// The maximum number of warnings of one kind. Warnings repeat for each subject.
-const MOST_ALIKE: usize = 10;
+const MAX_ALIKE: usize = 10;
 
 /// Returns the problems: those that a product found, then warnings about the measurement.
 pub fn issues(document: &Document) -> Vec<Issue> {
@@ -23,7 +23,7 @@ pub fn issues(document: &Document) -> Vec<Issue> {
         }
         let is_many = alike
             .iter()
-            .any(|(known, n)| *known == rule && *n > MOST_ALIKE);
+            .any(|(known, n)| *known == rule && *n > MAX_ALIKE);
         let is_known = issues.iter().any(|issue| issue.text == warning.text);
         if !is_many && !is_known {
             issues.push(Issue {

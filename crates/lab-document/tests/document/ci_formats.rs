@@ -111,7 +111,7 @@ fn document(name: &str) -> Document {
     };
     document.answer.headline = name.into();
     let mut section = Section::new(name);
-    section.push(Finding::new(name, name, Tone::Alarm));
+    section.push(Finding::new(name, format!("warning {name}"), Tone::Alarm));
     section.push(Item::Chart(Chart {
         id: "flame".into(),
         title: name.into(),

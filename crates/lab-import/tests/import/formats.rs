@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each tool's file contains.
+//! The content of each tool's file.
 
 use super::{file, path, series, text};
 use lab_import::{FORMATS, Limits, join, read};
