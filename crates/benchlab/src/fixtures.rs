@@ -116,7 +116,7 @@ impl Fixtures<'_> {
             return Ok(());
         }
         let run = lab_store::load(file)?;
-        let points: Vec<_> = (0..plan.points.len()).collect();
+        let points: Vec<_> = plan.points.ids().collect();
         let (results, over) = (lab_stats::results::results(&run), Over::all(&points));
         let mut rankings = results.rankings.iter();
         let ranking =
@@ -163,7 +163,7 @@ impl Fixtures<'_> {
     fn checked_subjects(self, plan: &Plan) -> Result<Vec<(SubjectId, Vec<Checked>)>, Exit> {
         let mut all: Vec<(SubjectId, Vec<Checked>)> = Vec::new();
         for fixture in plan.fixtures.iter().filter(|f| f.is_by_subject()) {
-            let subjects = 0..plan.subjects.len();
+            let subjects = plan.subjects.ids();
             let selected = subjects.filter_map(|subject| {
                 let place = FixturePlace::new(plan.subjects[subject].place.as_deref());
                 Some((subject, plan.state_of_subject(fixture, subject)?, place))
@@ -191,7 +191,7 @@ impl Fixtures<'_> {
         let Some(Selector::Factor(factor)) = &fixture.selector else {
             return Ok(());
         };
-        let points = 0..plan.points.len();
+        let points = plan.points.ids();
         let mut states: Vec<&FixtureState> = Vec::new();
         for state in points.filter_map(|point| plan.state_of_point(fixture, point)) {
             if !states.contains(&state) {

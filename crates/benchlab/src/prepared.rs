@@ -66,7 +66,7 @@ pub fn prepare(
 /// Returns the subjects that have not failed.
 fn able_subjects(plan: &Plan, failures: &[Failure]) -> Vec<SubjectId> {
     let has_failed = |subject: &SubjectId| failures.iter().any(|f| f.subject == *subject);
-    let subjects = 0..plan.subjects.len();
+    let subjects = plan.subjects.ids();
     subjects.filter(|subject| !has_failed(subject)).collect()
 }
 

@@ -57,8 +57,8 @@ fn needed_services<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &
             .iter()
             .any(|f| f.subject == subject && f.point.is_none())
     };
-    let subjects = || plan.subjects.iter().enumerate();
-    let targets = plan.targets.iter().enumerate();
+    let subjects = || plan.subjects.enumerated();
+    let targets = plan.targets.enumerated();
     targets
         .filter(|(_, target)| target.kind.is_service())
         .filter(|(id, _)| subjects().any(|(s, subject)| subject.target == *id && !has_failed(s)))

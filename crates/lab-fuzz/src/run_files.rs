@@ -5,8 +5,9 @@ use lab_document::Terminal;
 use lab_document::format::terminal;
 use lab_model::{
     Agent, AgentId, AgentSlice, Batch, BlockState, Case, Counts, Disturbance, Ending, ErrorKind,
-    Host, Imported, ImportedTime, Latencies, Measure, Metric, Pilot, Plan, Point, ProcessStart,
-    Reading, Resources, Sample, Setting, Slice, Subject, Target, Timeline, WarmUp,
+    Host, Imported, ImportedTime, Latencies, Measure, Metric, Pilot, Plan, Point, PointId,
+    ProcessStart, Reading, Resources, Sample, Setting, Slice, Subject, SubjectId, Target, Timeline,
+    WarmUp,
 };
 use lab_report::Report;
 use lab_store::{Heading, RunProgress, RunWriter};
@@ -140,8 +141,8 @@ fn write_run(run: &RunWriter) -> Result {
     run.look(2)?;
     run.agent(AgentId(0), &Agent::default())?;
     run.setting(&Setting {
-        subject: 0,
-        point: Some(0),
+        subject: SubjectId(0),
+        point: Some(PointId(0)),
         key: "k".into(),
         value: "v".into(),
     })?;
@@ -156,10 +157,10 @@ fn write_run(run: &RunWriter) -> Result {
         ..Imported::default()
     })?;
     run.metric(&Metric::WALL)?;
-    for subject in 0..2 {
+    for subject in [0, 1].map(SubjectId) {
         run.pilot(&Pilot {
             subject,
-            point: 0,
+            point: PointId(0),
             operations: 100,
             warmup_batches: 3,
             class: WarmUp::Flat,
@@ -183,13 +184,14 @@ fn plan() -> Plan {
         experiment: "x".into(),
         title: "Title".into(),
         question: "Which is faster?".into(),
-        subjects: vec![subject("a"), subject("b")],
-        cases: vec![Case {
+        subjects: [subject("a"), subject("b")].into(),
+        cases: [Case {
             name: "noop".into(),
             unit: "operation".into(),
             ..Case::default()
-        }],
-        points: vec![Point::default()],
+        }]
+        .into(),
+        points: [Point::default()].into(),
         measure: Measure {
             pairs: 1,
             turn_ns: 1_000_000,
@@ -200,7 +202,7 @@ fn plan() -> Plan {
             max_warmup: 3,
             ..Measure::default()
         },
-        targets: vec![Target::default()],
+        targets: [Target::default()].into(),
         ..Plan::default()
     }
 }
@@ -218,8 +220,8 @@ fn batch(number: u64) -> Batch {
 
 fn write_block(run: &RunWriter, number: u32) -> Result {
     let block = run.begin_block(number, 0, 1, 1.8e9 + f64::from(number))?;
-    let (point, pass) = (0, 0);
-    for subject in 0..2_usize {
+    let (point, pass) = (PointId(0), 0);
+    for subject in [0, 1].map(SubjectId) {
         block.process(&ProcessStart {
             subject,
             startup_ns: 1000,
@@ -236,8 +238,8 @@ fn write_block(run: &RunWriter, number: u32) -> Result {
             point,
             subject,
             pass,
-            turn: subject as u32,
-            batch: batch(2 * u64::from(number) + subject as u64),
+            turn: subject.0,
+            batch: batch(2 * u64::from(number) + u64::from(subject.0)),
         };
         block.latencies(
             &sample,
@@ -271,7 +273,7 @@ fn write_block(run: &RunWriter, number: u32) -> Result {
     block.finish(BlockState::Complete, 99, &Disturbance::default())
 }
 
-fn slice(subject: usize) -> Slice {
+fn slice(subject: SubjectId) -> Slice {
     let alone = Slice {
         subject,
         wall_ns: 1_000_000_007,

@@ -8,7 +8,7 @@ use lab_many::load::{LoadOrder, LoadReport, bytes};
 use lab_many::message::{Hello, ToAgent, ToCoordinator};
 use lab_many::wire;
 use lab_many::work::AgentWork;
-use lab_model::{Host, Slice};
+use lab_model::{Host, PointId, Slice, SubjectId};
 use std::io::{self, BufReader, Write};
 use std::sync::Mutex;
 use std::thread;
@@ -133,5 +133,5 @@ fn slice(slice_ns: u64) -> Slice {
         record.response.saturating_record((service + lag) as u64);
         record.lag.saturating_record(lag as u64);
     }
-    record.slice(0, 0, 0)
+    record.slice(PointId(0), SubjectId(0), 0)
 }

@@ -64,6 +64,11 @@ impl<I: Id, T> IdVec<I, T> {
         index.map(I::from_index)
     }
 
+    /// Returns true if there is an item with this ID.
+    pub fn has_id(&self, id: I) -> bool {
+        id.index() < self.items.len()
+    }
+
     /// Returns an item, or `None` if there is none with this ID.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
@@ -102,6 +107,16 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.retain_mut(stays);
     }
 
+    /// Removes and returns the last item, if there is one.
+    pub fn pop(&mut self) -> Option<T> {
+        self.items.pop()
+    }
+
+    /// Removes all items.
+    pub fn clear(&mut self) {
+        self.items.clear();
+    }
+
     /// Removes all items after the first `len`.
     pub fn truncate(&mut self, len: usize) {
         self.items.truncate(len);
@@ -130,6 +145,18 @@ impl<I, T> Deref for IdVec<I, T> {
 
 impl<I, T> DerefMut for IdVec<I, T> {
     fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+}
+
+impl<I, T> AsRef<[T]> for IdVec<I, T> {
+    fn as_ref(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<I, T> AsMut<[T]> for IdVec<I, T> {
+    fn as_mut(&mut self) -> &mut [T] {
         &mut self.items
     }
 }

@@ -61,6 +61,14 @@ macro_rules! ids {
 }
 
 ids! {
+    /// An index into [`crate::Plan::subjects`].
+    SubjectId;
+    /// An index into [`crate::Plan::points`].
+    PointId;
+    /// An index into [`crate::Plan::cases`].
+    CaseId;
+    /// An index into [`crate::Plan::targets`].
+    TargetId;
     /// An index into [`crate::Run::agents`].
     AgentId;
 }
@@ -71,15 +79,6 @@ impl AgentId {
         AgentId::from_index(earlier + self.index())
     }
 }
-
-/// An index into [`crate::Plan::subjects`].
-pub type SubjectId = usize;
-
-/// An index into [`crate::Plan::points`].
-pub type PointId = usize;
-
-/// An index into [`crate::Plan::targets`].
-pub type TargetId = usize;
 
 /// A subject at a point.
 pub type SubjectPoint = (SubjectId, PointId);

@@ -39,7 +39,7 @@ pub use counts::Counts;
 pub use fixture::{Fixture, FixtureStart, FixtureState, Selector};
 pub use host::{Disturbance, Host};
 pub use id_vec::IdVec;
-pub use ids::{AgentId, Id, PointId, SubjectId, SubjectPoint, TargetId};
+pub use ids::{AgentId, CaseId, Id, PointId, SubjectId, SubjectPoint, TargetId};
 pub use interval::Interval;
 pub use load::{Arrivals, LoadSpec, Protocol, Stage};
 pub use load_request::{

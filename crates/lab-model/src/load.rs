@@ -107,7 +107,7 @@ impl LoadSpec {
     pub fn origin(&self, subject: SubjectId) -> &str {
         let first = self
             .requests
-            .get(subject)
+            .get(subject.index())
             .and_then(|requests| requests.first());
         let url = first.map_or("", |request| request.url.as_str());
         let path = url.match_indices('/').nth(2);
@@ -116,13 +116,13 @@ impl LoadSpec {
 
     /// Returns the address family for a subject. `None` means any family.
     pub fn family(&self, subject: SubjectId) -> Option<IpFamily> {
-        let of_subject = self.families.get(subject);
+        let of_subject = self.families.get(subject.index());
         of_subject.or(self.families.first()).copied()
     }
 
     /// Returns the process ID of a subject, if it was given.
     pub fn server_pid(&self, subject: SubjectId) -> Option<i32> {
-        let of_subject = self.server_pids.get(subject);
+        let of_subject = self.server_pids.get(subject.index());
         of_subject.or(self.server_pids.first()).copied()
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The parts of a run, one per target. Each part is compared and shown separately.
 
-use crate::{Block, Plan, PointId, Proof, Run, SubjectId, TargetId, TargetKind};
+use crate::{Block, Id, IdVec, Plan, PointId, Proof, Run, SubjectId, TargetId, TargetKind};
 
 /// The part of a run on one target, as a separate run with its own subject and point indices.
 #[derive(Clone, Debug)]
@@ -14,14 +14,13 @@ pub struct Part {
 
 /// Splits a run into its parts, in the experiment's order; without targets, the only part is the run itself.
 pub fn parts(run: &Run) -> Vec<Part> {
-    let targets = run.plan().map_or(&[][..], |p| &p.targets);
-    if targets.is_empty() {
+    let Some(plan) = run.plan().filter(|plan| !plan.targets.is_empty()) else {
         return vec![Part {
             kind: None,
             run: run.clone(),
         }];
-    }
-    let all = targets.iter().enumerate().map(|(target, t)| Part {
+    };
+    let all = plan.targets.enumerated().map(|(target, t)| Part {
         kind: Some(t.kind),
         run: part(run, target),
     });
@@ -35,8 +34,8 @@ pub fn parts(run: &Run) -> Vec<Part> {
 
 /// The new index of each subject and point, or `None` if it does not belong to the part.
 struct Numbers {
-    subjects: Vec<Option<SubjectId>>,
-    points: Vec<Option<PointId>>,
+    subjects: IdVec<SubjectId, Option<SubjectId>>,
+    points: IdVec<PointId, Option<PointId>>,
 }
 
 impl Numbers {
@@ -65,17 +64,17 @@ impl Numbers {
 }
 
 /// Numbers the remaining items from 0.
-fn renumbered(stays: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
+fn renumbered<I: Id>(stays: impl Iterator<Item = bool>) -> IdVec<I, Option<I>> {
     let mut next = 0;
     let number = |stays: bool| {
         next += usize::from(stays);
-        stays.then(|| next - 1)
+        stays.then(|| I::from_index(next - 1))
     };
     stays.map(number).collect()
 }
 
 /// Replaces an index with its new one and returns true if there is one.
-fn replace(number: &mut usize, by: &[Option<usize>]) -> bool {
+fn replace<I: Id>(number: &mut I, by: &IdVec<I, Option<I>>) -> bool {
     let new = by.get(*number).copied().flatten();
     *number = new.unwrap_or(*number);
     new.is_some()
@@ -136,22 +135,25 @@ fn plan_part(mut plan: Plan, target: TargetId, numbers: &Numbers) -> Plan {
         if let Some(original) = &mut s.control_of {
             numbers.subject(original);
         }
-        s.target = 0;
+        s.target = TargetId(0);
         stays
     });
     plan.points
         .retain_mut(|p| std::mem::take(&mut p.target) == target);
-    let cases =
-        renumbered((0..plan.cases.len()).map(|case| plan.points.iter().any(|p| p.case == case)));
+    let cases = renumbered(
+        plan.cases
+            .ids()
+            .map(|case| plan.points.iter().any(|p| p.case == case)),
+    );
     plan.points.iter_mut().for_each(|p| {
         replace(&mut p.case, &cases);
     });
     let mut stays = cases.iter().map(Option::is_some);
     plan.cases.retain(|_| stays.next().unwrap_or(false));
-    let target_part = plan.targets.swap_remove(target);
+    let target_part = plan.targets[target].clone();
     let Proof { equal, conditions } = target_part.proof.clone();
     plan.proof.equal.extend(equal);
     plan.proof.conditions.extend(conditions);
-    plan.targets = vec![target_part];
+    plan.targets = [target_part].into();
     plan
 }

@@ -2,8 +2,8 @@
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{
-    Fixture, FixtureState, LINK, LoadSpec, Metric, Pilot, PointId, PointLoad, Selector, Serving,
-    Shape, SubjectId, TargetId,
+    CaseId, Fixture, FixtureState, IdVec, LINK, LoadSpec, Metric, Pilot, PointId, PointLoad,
+    Selector, Serving, Shape, SubjectId, TargetId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,19 +20,19 @@ pub struct Plan {
     /// The question that the experiment answers.
     pub question: String,
     /// The subjects, including the baseline and the control.
-    pub subjects: Vec<Subject>,
+    pub subjects: IdVec<SubjectId, Subject>,
     /// The subject that the others are compared with, on the first target; see [`Plan::baseline_on`].
     pub baseline: SubjectId,
     /// The cases, in the experiment's order.
-    pub cases: Vec<Case>,
+    pub cases: IdVec<CaseId, Case>,
     /// Every case with every selected value of its sweep and factors.
-    pub points: Vec<Point>,
+    pub points: IdVec<PointId, Point>,
     /// The settings for measuring.
     pub measure: Measure,
     /// Settings that must be equal for all subjects, on any target.
     pub proof: Proof,
     /// The targets, with each point on one of them; empty if the subjects need none.
-    pub targets: Vec<Target>,
+    pub targets: IdVec<TargetId, Target>,
     /// The fixtures: helper programs that change the subjects' environment.
     #[serde(default)]
     pub fixtures: Vec<Fixture>,
@@ -352,7 +352,7 @@ pub struct Writes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The index in [`Plan::cases`].
-    pub case: usize,
+    pub case: CaseId,
     /// The target of the work.
     pub target: TargetId,
     /// The values of the sweep and the factors, which are the arguments of `open`, in the experiment's order.
@@ -494,8 +494,13 @@ impl Plan {
         }
     }
 
+    /// Returns the IDs of the targets; without targets, the one that all subjects and points then have.
+    pub fn target_ids(&self) -> impl Iterator<Item = TargetId> + use<> {
+        (0..self.targets.len().max(1)).map(TargetId::from_index)
+    }
+
     /// Returns the target of each point.
-    pub fn point_targets(&self) -> Vec<TargetId> {
+    pub fn point_targets(&self) -> IdVec<PointId, TargetId> {
         self.points.iter().map(|p| p.target).collect()
     }
 
@@ -598,7 +603,7 @@ impl Plan {
 
     /// Returns true if the state of any fixture is set for the turns of subjects.
     pub fn has_states_of_subjects(&self) -> bool {
-        let mut subjects = 0..self.subjects.len();
+        let mut subjects = self.subjects.ids();
         subjects.any(|subject| {
             let mut fixtures = self.fixtures.iter();
             fixtures.any(|fixture| self.state_of_subject(fixture, subject).is_some())
@@ -655,13 +660,12 @@ impl Plan {
     /// for a shell has some.
     pub fn start_cost(&self, shell: bool) -> Option<SubjectId> {
         self.subjects
-            .iter()
-            .position(|s| s.overhead && (s.program.len() > 1) == shell)
+            .find_id(|s| s.overhead && (s.program.len() > 1) == shell)
     }
 
     /// Returns the subjects that are compared: all except the control and those that measure an overhead.
     pub fn compared(&self) -> impl Iterator<Item = SubjectId> {
-        let subjects = self.subjects.iter().enumerate();
+        let subjects = self.subjects.enumerated();
         subjects
             .filter(|(_, s)| s.control_of.is_none() && !s.overhead)
             .map(|(id, _)| id)
@@ -698,8 +702,7 @@ impl Plan {
     /// Returns the subject that is a second copy of the baseline, if there is one.
     pub fn control(&self) -> Option<SubjectId> {
         self.subjects
-            .iter()
-            .position(|s| s.control_of == Some(self.baseline))
+            .find_id(|s| s.control_of == Some(self.baseline))
     }
 
     /// Returns true if a subject is measured at a point.
@@ -717,14 +720,15 @@ impl Plan {
     ///
     /// This is the subject with the name of [`Plan::baseline`], or else the target's first subject.
     pub fn baseline_on(&self, target: TargetId) -> SubjectId {
-        let on_target = |s: &&(usize, &Subject)| s.1.target == target;
-        let subjects: Vec<_> = self.subjects.iter().enumerate().collect();
-        let mut on_target = subjects.iter().filter(on_target);
+        let mut on_target = self
+            .subjects
+            .enumerated()
+            .filter(|(_, s)| s.target == target);
         let name = &self.subjects[self.baseline].name;
         let named = on_target.clone().find(|(_, s)| s.name == *name);
         named
             .or(on_target.next())
-            .map_or(self.baseline, |(id, _)| *id)
+            .map_or(self.baseline, |(id, _)| id)
     }
 
     /// Returns the arguments of `open` at a point, apart from the case's parameters and the target itself.

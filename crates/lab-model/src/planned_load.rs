@@ -28,7 +28,7 @@ impl Plan {
 
     /// Returns the maximum number of connections at any point.
     pub fn most_connections(&self) -> usize {
-        let points = 0..self.points.len();
+        let points = self.points.ids();
         points
             .map(|point| self.connections(point))
             .max()
@@ -85,26 +85,33 @@ impl Plan {
                 && params(other).eq(params(point))
                 && !self.is_open(other)
         };
-        (0..self.points.len()).filter(same)
+        self.points.ids().filter(same)
     }
 
     /// Returns the request that is sent to subjects at a point, with its required response.
     pub fn example(&self, point: PointId) -> Option<Example> {
         let planned = &self.points[point];
         let examples = &self.serving()?.examples;
-        Some(examples.get(planned.case)?.first()?.with(&planned.params))
+        Some(
+            examples
+                .get(planned.case.index())?
+                .first()?
+                .with(&planned.params),
+        )
     }
 
     /// Returns the requests of the load at all points, without duplicates.
     pub fn loaded_examples(&self) -> Vec<Example> {
-        let points = 0..self.points.len();
+        let points = self.points.ids();
         distinct(points.filter_map(|point| self.example(point)))
     }
 
     /// Returns all requests to the servers at any point, without duplicates.
     pub fn all_examples(&self) -> Vec<Example> {
         let at = |point: &crate::Point| {
-            let examples = self.serving().and_then(|s| s.examples.get(point.case));
+            let examples = self
+                .serving()
+                .and_then(|s| s.examples.get(point.case.index()));
             let examples = examples.into_iter().flatten();
             examples.map(|e| e.with(&point.params)).collect::<Vec<_>>()
         };

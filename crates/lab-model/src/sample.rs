@@ -435,8 +435,8 @@ mod tests {
             ..Batch::default()
         };
         let mut pilot = Pilot {
-            subject: 0,
-            point: 0,
+            subject: SubjectId(0),
+            point: PointId(0),
             operations: 100,
             warmup_batches: 200,
             class: WarmUp::Warming,

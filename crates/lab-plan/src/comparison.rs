@@ -5,7 +5,9 @@ use crate::error::PlanError;
 use crate::name;
 use crate::program_name::program_name;
 use crate::shell;
-use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId, Work};
+use lab_model::{
+    Case, CaseId, Command, Commands, IdVec, Measure, Plan, Point, Subject, SubjectId, Work,
+};
 use std::path::PathBuf;
 
 /// A comparison of commands, as requested by the user.
@@ -71,14 +73,14 @@ impl Comparison {
     /// Returns an error if a command line, name or sweep is invalid.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         self.check_sweeps()?;
-        let mut subjects = self.subjects()?;
+        let mut subjects: IdVec<SubjectId, Subject> = self.subjects()?.into();
         let baseline = self.baseline(&subjects)?;
         let title = title(&subjects);
         let points = self.points();
         let sweep = self.numeric().next().map(|(name, _)| name.clone());
         let name = match &self.name {
             Some(name) => name::checked(name)?,
-            None => of_program(&subjects[0]),
+            None => of_program(&subjects[SubjectId(0)]),
         };
         if self.control {
             subjects.push(Subject {
@@ -94,14 +96,15 @@ impl Comparison {
             question: "Which command takes how long?".into(),
             subjects,
             baseline,
-            cases: vec![Case {
+            cases: [Case {
                 name: "run".into(),
                 work: "one process, from its start to its end".into(),
                 unit: "process".into(),
                 sweep,
                 ..Case::default()
-            }],
-            points,
+            }]
+            .into(),
+            points: points.into(),
             measure: self.measure.clone(),
             seed: self.seed,
             work: Work::Commands(self.how.clone()),
@@ -237,11 +240,11 @@ impl Comparison {
             .map_err(|reason| PlanError::of_request(format!("invalid command `{line}`: {reason}")))
     }
 
-    fn baseline(&self, subjects: &[Subject]) -> Result<SubjectId, PlanError> {
+    fn baseline(&self, subjects: &IdVec<SubjectId, Subject>) -> Result<SubjectId, PlanError> {
         let Some(name) = &self.baseline else {
-            return Ok(0);
+            return Ok(SubjectId(0));
         };
-        let found = subjects.iter().position(|s| s.name == *name);
+        let found = subjects.find_id(|s| s.name == *name);
         found.ok_or_else(|| {
             PlanError::of_request(format!("--baseline {name}: no command has that name"))
                 .with_nearest(name, subjects.iter().map(|s| s.name.as_str()))
@@ -251,7 +254,7 @@ impl Comparison {
     fn points(&self) -> Vec<Point> {
         let numeric: Vec<_> = self.numeric().collect();
         let point = |params: Values| Point {
-            case: 0,
+            case: CaseId(0),
             x: params.first().and_then(|(_, value)| value.parse().ok()),
             params,
             ..Point::default()

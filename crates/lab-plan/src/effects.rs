@@ -6,7 +6,7 @@
 use crate::PlanError;
 use crate::error::ErrorAt;
 use crate::file::{self, Case, File};
-use lab_model::{Check, FAULT, Injection, Metric, Target, TargetKind};
+use lab_model::{Check, FAULT, IdVec, Injection, Metric, Target, TargetId, TargetKind};
 use std::collections::BTreeSet;
 
 /// The value of the parameter `fault` that injects no fault.
@@ -70,10 +70,10 @@ fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, 
 }
 
 /// Removes a fault from a case's factor on targets that do not support it.
-pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
+pub fn leave_out(cases: &mut [crate::case::Case], targets: &IdVec<TargetId, Target>) {
     let factors = cases.iter_mut().flat_map(|case| &mut case.factors);
     for factor in factors.filter(|factor| factor.name == FAULT) {
-        for (place, target) in targets.iter().enumerate() {
+        for (place, target) in targets.enumerated() {
             let has = |value: &String| {
                 *value == NO_FAULT || target.injections.iter().any(|(name, _)| name == value)
             };

@@ -12,7 +12,7 @@ use crate::metrics;
 use crate::place::{EXPERIMENT_FILE, Project};
 use crate::serving;
 use crate::toolchains::Toolchains;
-use lab_model::{Check, Cores, Metric, Plan, Proof, Serving, Target, TargetId, TargetKind};
+use lab_model::{Check, Cores, IdVec, Metric, Plan, Proof, Serving, Target, TargetId, TargetKind};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Experiment {
     /// The name of the subject that the others are compared with.
     pub baseline: String,
     /// The targets that the subjects work on.
-    pub targets: Vec<Target>,
+    pub targets: IdVec<TargetId, Target>,
     /// The settings that must be equal for all subjects.
     pub proof: Proof,
     /// Named sets of subjects.
@@ -93,6 +93,11 @@ pub struct Recipe {
 /// The swept parameter of a case and its values.
 type Sweep = Option<(String, Vec<u64>)>;
 
+/// Returns the IDs of all targets; without targets, the one that all subjects and points then have.
+pub(crate) fn all_places(kinds: &[TargetKind]) -> impl Iterator<Item = TargetId> + use<> {
+    (0..kinds.len().max(1)).map(TargetId::from_index)
+}
+
 impl Experiment {
     /// Reads the file of one of the project's experiments.
     ///
@@ -124,7 +129,7 @@ impl Experiment {
     ///
     /// The two subjects have the same name and the same kind of target.
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
-        let kind = |targets: &[Target], id: TargetId| targets.get(id).map(|t| t.kind);
+        let kind = |targets: &IdVec<TargetId, Target>, id| targets.get(id).map(|t| t.kind);
         let kind_of_target = kind(&plan.targets, subject.target);
         let name = subject.origin.as_ref().unwrap_or(&subject.name);
         let same = |s: &&Subject| {
@@ -138,6 +143,11 @@ impl Experiment {
         let fixtures = self.fixtures.iter().map(|fixture| &fixture.model);
         let used = fixtures.filter(|fixture| fixtures::is_used(plan, fixture));
         used.cloned().collect()
+    }
+
+    /// Returns the IDs of the targets; without targets, the one that all subjects then have.
+    pub fn target_ids(&self) -> impl Iterator<Item = TargetId> + use<> {
+        (0..self.targets.len().max(1)).map(TargetId::from_index)
     }
 
     /// Returns the label of a subject, as in [`Plan::subject_label`].
@@ -291,7 +301,7 @@ impl ExperimentReader<'_> {
         )
     }
 
-    fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
+    fn targets(&self, file: &File) -> Result<IdVec<TargetId, Target>, PlanError> {
         let named = &file.experiment.targets;
         named.iter().map(|kind| self.target(kind, file)).collect()
     }
@@ -348,10 +358,11 @@ impl ExperimentReader<'_> {
         kinds: &[TargetKind],
     ) -> Result<Vec<TargetId>, PlanError> {
         if named.is_empty() {
-            return Ok((0..kinds.len().max(1)).collect());
+            return Ok(all_places(kinds).collect());
         }
         let place = |named: &Spanned<TargetKind>| {
             let place = kinds.iter().position(|k| k == named.get_ref());
+            let place = place.map(TargetId::from_index);
             place.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
         };
         named.iter().map(place).collect()
@@ -465,7 +476,8 @@ impl ExperimentReader<'_> {
         }
         let place = |kind: &TargetKind| {
             let index = kinds.iter().position(|k| k == kind);
-            index.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
+            let place = index.map(TargetId::from_index);
+            place.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
         };
         let targets: Vec<TargetId> = targets.iter().map(place).collect::<Result<_, _>>()?;
         Ok(Factor {
@@ -632,7 +644,7 @@ impl ExperimentReader<'_> {
             return Err(self.no_target(table.span(), *kind, kinds));
         }
         let on = |target: TargetId| {
-            let kind = kinds.get(target).copied();
+            let kind = kinds.get(target.index()).copied();
             let table = tables.iter().find(|(k, _)| Some(*k) == kind);
             if table.is_none() && !tables.is_empty() {
                 return Ok(None);
@@ -643,9 +655,7 @@ impl ExperimentReader<'_> {
             self.subject(subject, &overrides, target, needs.unwrap_or_default())
                 .map(Some)
         };
-        let subjects = (0..kinds.len().max(1))
-            .map(on)
-            .collect::<Result<Vec<_>, _>>()?;
+        let subjects = all_places(kinds).map(on).collect::<Result<Vec<_>, _>>()?;
         Ok(subjects.into_iter().flatten().collect())
     }
 

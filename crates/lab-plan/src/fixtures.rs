@@ -134,8 +134,8 @@ fn check_key(key: &Spanned<String>, at: ErrorAt) -> Result<(), PlanError> {
 
 /// Returns true if the plan needs a fixture: it has no states, or a subject or a point selects one of them.
 pub fn is_used(plan: &Plan, fixture: &Fixture) -> bool {
-    let mut subjects = 0..plan.subjects.len();
-    let mut points = 0..plan.points.len();
+    let mut subjects = plan.subjects.ids();
+    let mut points = plan.points.ids();
     fixture.selector.is_none()
         || subjects.any(|subject| plan.state_of_subject(fixture, subject).is_some())
         || points.any(|point| plan.state_of_point(fixture, point).is_some())

@@ -4,7 +4,9 @@
 use crate::error::PlanError;
 use crate::name;
 use lab_model::point_load::CONNECTIONS;
-use lab_model::{Arrivals, Case, Cores, LoadSpec, Measure, Plan, Point, Stage, Subject, Work};
+use lab_model::{
+    Arrivals, Case, Cores, LoadSpec, Measure, Plan, Point, Stage, Subject, SubjectId, Work,
+};
 use std::time::Duration;
 
 /// The maximum number of connections at a point.
@@ -67,7 +69,8 @@ impl Loading {
         let connections = self.connections()?;
         let points = self.points(&connections);
         let times = self.times(points.len());
-        let origins = (0..self.servers.len()).map(|server| self.load.origin(server));
+        let origins =
+            (0..self.servers.len()).map(|server| self.load.origin(SubjectId::from_index(server)));
         let mut origins: Vec<&str> = origins.collect();
         let name = match &self.name {
             Some(name) => name::checked(name)?,
@@ -78,16 +81,17 @@ impl Loading {
             experiment: name,
             title: origins.join(" against "),
             question: "What can it take, and what do its users feel?".into(),
-            subjects: self.subjects()?,
-            cases: vec![Case {
+            subjects: self.subjects()?.into(),
+            cases: [Case {
                 name: "load".into(),
                 work: self.work(),
                 unit: "request".into(),
                 sweep: (connections.len() > 1).then(|| CONNECTIONS.into()),
                 cores: Cores::All,
                 ..Case::default()
-            }],
-            points,
+            }]
+            .into(),
+            points: points.into(),
             measure: Measure {
                 pairs: 1,
                 turn_ns: times.slice.as_nanos() as u64,

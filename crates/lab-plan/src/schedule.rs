@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of everything in a block. It depends on the seed only, so a redone block has the same order.
 
-use lab_model::{PointId, SubjectId, TargetId};
+use lab_model::{IdVec, PointId, SubjectId, TargetId};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -27,11 +27,12 @@ impl Schedule {
     /// Returns the points in the order of visits; points on the same target are grouped.
     ///
     /// `targets` is the target of each point.
-    pub fn points(&self, targets: &[TargetId]) -> Vec<PointId> {
+    pub fn points(&self, targets: &IdVec<PointId, TargetId>) -> Vec<PointId> {
         let mut generator = self.generator(0);
-        let mut order: Vec<PointId> = (0..targets.len()).collect();
+        let mut order: Vec<PointId> = targets.ids().collect();
         order.shuffle(&mut generator);
-        let mut places: Vec<TargetId> = (0..=targets.iter().max().copied().unwrap_or(0)).collect();
+        let last = targets.iter().max().map_or(0, |target| target.0);
+        let mut places: IdVec<TargetId, u32> = (0..=last).collect();
         places.shuffle(&mut generator);
         order.sort_by_key(|&point| places[targets[point]]);
         order
@@ -40,7 +41,7 @@ impl Schedule {
     /// Returns the order in which subjects open a point.
     pub fn openings(&self, point: PointId, subjects: &[SubjectId]) -> Vec<SubjectId> {
         let mut order = subjects.to_vec();
-        order.shuffle(&mut self.generator(2 * point as u32 + 1));
+        order.shuffle(&mut self.generator(2 * point.0 + 1));
         order
     }
 
@@ -51,7 +52,7 @@ impl Schedule {
         subjects: &[SubjectId],
         pairs: u32,
     ) -> impl Iterator<Item = Vec<SubjectId>> + use<> {
-        let mut generator = self.generator(2 * point as u32 + 2);
+        let mut generator = self.generator(2 * point.0 + 2);
         let mut order = subjects.to_vec();
         (0..pairs).flat_map(move |_| {
             order.shuffle(&mut generator);

@@ -3,12 +3,14 @@
 
 use crate::PlanError;
 use crate::case::{Case, Extent, Factor};
+use crate::experiment::all_places;
 use crate::experiment::{self, Experiment};
 use crate::file::Count;
 use crate::serving;
 use lab_model::point_load::{CLOSED, LOAD};
 use lab_model::{
-    Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, TargetKind, Work, Writes,
+    CaseId, IdVec, Measure, Plan, Point, PointId, Serving, Subject, SubjectId, Target, TargetId,
+    TargetKind, Work, Writes,
 };
 
 /// Quick runs divide the length of a case's long batches by this divisor, so that more batches fit into the
@@ -72,12 +74,18 @@ impl Selection {
         let names = self.subject_names(experiment)?;
         let chosen = |s: &&experiment::Subject| names.contains(&s.model.name);
         let chosen: Vec<_> = experiment.subjects.iter().filter(chosen).collect();
-        let (mut places, mut points) = (Vec::new(), Vec::new());
+        let mut places: IdVec<TargetId, TargetId> = IdVec::new();
+        let mut points: IdVec<PointId, Point> = IdVec::new();
         for place in self.places(experiment, &cases, &chosen)? {
             let before = points.len();
-            for (index, case) in cases.iter().enumerate() {
+            for (index, case) in (0..).map(CaseId).zip(&cases) {
                 if case.targets.contains(&place) {
-                    points.extend(self.points(case, index, places.len(), place)?);
+                    points.extend(self.points(
+                        case,
+                        index,
+                        TargetId::from_index(places.len()),
+                        place,
+                    )?);
                 }
             }
             if points.len() > before {
@@ -91,7 +99,7 @@ impl Selection {
             experiment: experiment.name.clone(),
             title: experiment.title.clone(),
             question: experiment.question.clone(),
-            subjects: self.placed(subjects(&chosen, &places), experiment)?,
+            subjects: self.placed(subjects(&chosen, &places), experiment)?.into(),
             cases: cases.into_iter().map(|case| self.model(case)).collect(),
             points,
             measure: self.measure.clone(),
@@ -111,7 +119,7 @@ impl Selection {
         serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
         if self.control {
-            for target in 0..places.len() {
+            for target in places.ids() {
                 let original = plan.baseline_on(target);
                 plan.subjects
                     .push(control(&plan.subjects[original], original));
@@ -209,10 +217,10 @@ impl Selection {
             return Err(PlanError::of_request(message));
         }
         let is_requested = |place: TargetId| {
-            let kind = kinds.get(place);
+            let kind = kinds.get(place.index());
             self.targets.is_empty() || kind.is_some_and(|k| self.targets.contains(k))
         };
-        let all = 0..kinds.len().max(1);
+        let all = all_places(&kinds);
         let places: Vec<TargetId> = all
             .filter(|&place| is_requested(place))
             .filter(|place| cases.iter().any(|c| c.targets.contains(place)))
@@ -228,11 +236,11 @@ impl Selection {
     fn baseline(
         &self,
         experiment: &Experiment,
-        subjects: &[Subject],
+        subjects: &IdVec<SubjectId, Subject>,
     ) -> Result<SubjectId, PlanError> {
-        let named = |name: &String| subjects.iter().position(|s| s.name == *name);
+        let named = |name: &String| subjects.find_id(|s| s.name == *name);
         let Some(name) = &self.baseline else {
-            return Ok(named(&experiment.baseline).unwrap_or(0));
+            return Ok(named(&experiment.baseline).unwrap_or_default());
         };
         named(name).ok_or_else(|| {
             PlanError::of_request(format!("the baseline `{name}` is not among the subjects"))
@@ -320,7 +328,7 @@ impl Selection {
     fn points(
         &self,
         case: &Case,
-        index: usize,
+        index: CaseId,
         target: TargetId,
         place: TargetId,
     ) -> Result<Vec<Point>, PlanError> {
@@ -527,7 +535,7 @@ fn requested_numbers(
     Ok(numbers)
 }
 
-fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>) -> Point {
+fn point(case: &Case, index: CaseId, factors: &[(String, String)], x: Option<u64>) -> Point {
     let sweep = case
         .sweep
         .as_ref()
@@ -557,7 +565,7 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
 }
 
 /// Returns the subjects grouped by target, in the order of the experiment within each target.
-fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject> {
+fn subjects(chosen: &[&experiment::Subject], places: &IdVec<TargetId, TargetId>) -> Vec<Subject> {
     let on = |(target, place): (TargetId, &TargetId)| {
         let on_place = chosen.iter().filter(|s| s.model.target == *place);
         let subject = |s: &&experiment::Subject| Subject {
@@ -566,7 +574,7 @@ fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject
         };
         on_place.map(subject).collect::<Vec<_>>()
     };
-    places.iter().enumerate().flat_map(on).collect()
+    places.enumerated().flat_map(on).collect()
 }
 
 /// Removes subjects whose cases are all excluded.

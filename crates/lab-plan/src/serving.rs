@@ -7,7 +7,8 @@ use crate::error::ErrorAt;
 use crate::file::{self, File};
 use lab_model::point_load::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD, read_keep_alive};
 use lab_model::{
-    Cores, Example, LoadSpec, Metric, Plan, RequiredBody, ServedFile, Servers, Serving, Traffic,
+    Cores, Example, LoadSpec, Metric, Plan, PointId, RequiredBody, ServedFile, Servers, Serving,
+    Traffic,
 };
 use std::io;
 use toml::Spanned;
@@ -102,10 +103,10 @@ pub fn servers(serving: Serving) -> Servers {
 
 /// Returns an error if a fraction of a peak is requested without the load that measures the peak.
 pub fn check(plan: &Plan) -> Result<(), PlanError> {
-    let has_no_peak = |&point: &usize| {
+    let has_no_peak = |&point: &PointId| {
         plan.part_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
     };
-    match (0..plan.points.len()).find(has_no_peak) {
+    match plan.points.ids().find(has_no_peak) {
         None => Ok(()),
         Some(point) => Err(PlanError::of_request(format!(
             "{}: a fraction of a server's peak requires the load that measures the peak: also request \

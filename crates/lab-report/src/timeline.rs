@@ -46,7 +46,7 @@ pub fn timeline(run: &Run, plan: &Plan) -> Vec<Span> {
                 .get(subject)
                 .map_or("?", |subject| &subject.name);
             let mut facts = vec![("pass".to_owned(), pass.to_string())];
-            if point < plan.points.len() {
+            if plan.points.has_id(point) {
                 facts.push(("point".into(), plan.label(point)));
             }
             spans.push(Span {

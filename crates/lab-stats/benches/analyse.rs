@@ -61,8 +61,8 @@ fn load() {
         let mut random = Random(1);
         for _ in 0..blocks {
             let mut slices = Vec::new();
-            for point in 0..points as usize {
-                for server in 0..servers {
+            for point in 0..points {
+                for server in 0..servers as u32 {
                     let response = counts(times(&mut random, 1500, 1e6, 0.3));
                     let mut slice = second(server, point, response.clone());
                     slice.lag = response.into();

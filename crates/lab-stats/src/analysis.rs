@@ -2,7 +2,7 @@
 //! Components of results: verdicts, fits and exclusions.
 
 use crate::server_age::ServerAge;
-use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId};
+use lab_model::{CaseId, ErrorKind, Interval, Metric, PointId, SubjectId};
 use serde::Serialize;
 
 /// The verdict that the data supports.
@@ -36,7 +36,7 @@ pub struct Fit {
     /// The subject.
     pub subject: SubjectId,
     /// The index into the plan's cases.
-    pub case: usize,
+    pub case: CaseId,
     /// The parameters that are the same at all points of the fit, such as `statement=text`.
     pub factors: Vec<(String, String)>,
     /// The fitted metric: a time or a cost.

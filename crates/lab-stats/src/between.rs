@@ -23,7 +23,7 @@ pub use incomparable::Incomparable;
 pub use side::Recorded;
 
 use incomparable::{checked_plan, one_experiment, same_work};
-use lab_model::{Part, PointId, parts};
+use lab_model::{IdVec, Part, PointId, parts};
 use side::{RunSide, Sides};
 use std::collections::HashSet;
 
@@ -92,7 +92,7 @@ fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     let (Some(first), Some(second)) = (first, second) else {
         return;
     };
-    if let ([server], [other]) = (&first.subjects[..], &mut second.subjects[..]) {
+    if let ([server], [other]) = (first.subjects.as_ref(), second.subjects.as_mut()) {
         other.name = server.name.clone();
     }
 }
@@ -164,16 +164,18 @@ fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<NotCompared> {
             run,
             names,
         }));
-        let labels = |side: &RunSide| -> Vec<String> {
-            let points = 0..side.plan.points.len();
+        let labels = |side: &RunSide| -> IdVec<PointId, String> {
+            let points = side.plan.points.ids();
             points.map(|point| side.label(point)).collect()
         };
         let other_labels: HashSet<String> = labels(other).into_iter().collect();
         let compared: HashSet<PointId> = points.iter().map(|common| common[i]).collect();
-        let uncompared = labels(side).into_iter().enumerate();
-        let uncompared = uncompared.filter(|(point, _)| !compared.contains(point));
+        let labels = labels(side);
+        let uncompared = labels
+            .enumerated()
+            .filter(|(point, _)| !compared.contains(point));
         let (same_name, alone): (Vec<String>, Vec<String>) = uncompared
-            .map(|(_, label)| label)
+            .map(|(_, label)| label.clone())
             .partition(|label| other_labels.contains(label));
         apart.extend(unless_empty(alone, |names| NotCompared::Points {
             run,

@@ -71,7 +71,7 @@ fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
 }
 
 fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item = SubjectId> + '_ {
-    let all = 0..plan.subjects.len();
+    let all = plan.subjects.ids();
     all.filter(move |&other| other != subject && plan.takes_part(other, point))
 }
 
@@ -94,7 +94,7 @@ fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {
 }
 
 fn is_planned(plan: &Plan, pilot: &Pilot) -> bool {
-    pilot.subject < plan.subjects.len() && pilot.point < plan.points.len()
+    plan.subjects.has_id(pilot.subject) && plan.points.has_id(pilot.point)
 }
 
 /// Returns the total time of the batches that a pilot lacks, in ns.
@@ -140,9 +140,9 @@ mod tests {
             ..Subject::default()
         };
         let plan = Plan {
-            subjects: [None, None, Some(0)].map(subject).into(),
-            points: vec![Point::default()],
-            cases: vec![lab_model::Case::default()],
+            subjects: [None, None, Some(SubjectId(0))].map(subject).into(),
+            points: [Point::default()].into(),
+            cases: [lab_model::Case::default()].into(),
             measure: Measure {
                 budget_ns: Some(3_000 * MS),
                 turn_ns: MS,
@@ -160,7 +160,7 @@ mod tests {
             };
             Pilot {
                 subject,
-                point: 0,
+                point: PointId(0),
                 operations: 1,
                 warmup_batches: 1,
                 class,
@@ -170,7 +170,7 @@ mod tests {
             }
         };
         let run = Run {
-            pilots: pilots.into_iter().enumerate().map(pilot).collect(),
+            pilots: (0..).map(SubjectId).zip(pilots).map(pilot).collect(),
             ..Run::default()
         };
         (plan, run)

@@ -9,9 +9,10 @@ use lab_model::{Plan, PointId};
 /// The first point has the factor's first value.
 pub(crate) fn pairs(plan: &Plan) -> Vec<(PointId, PointId, String)> {
     let mut pairs = Vec::new();
-    for to in 0..plan.points.len() {
+    for to in plan.points.ids() {
         for (factor, _) in plan.points[to].factors(plan.case(to)) {
-            let first = (0..to).find(|&from| differ_in(plan, from, to, factor));
+            let mut earlier = plan.points.ids().take_while(|&from| from < to);
+            let first = earlier.find(|&from| differ_in(plan, from, to, factor));
             pairs.extend(first.map(|from| (from, to, factor.clone())));
         }
     }

@@ -609,11 +609,11 @@ mod tests {
 
     #[test]
     fn two_comparisons_do_not_inform_each_other() {
-        let two = [0, 1].map(|s| (Scatter::Subject(s), blocks(s, 0.1)));
+        let two = [0, 1].map(|s| (Scatter::Subject(SubjectId(s)), blocks(s as usize, 0.1)));
         let with_pair = [
             two[0],
             two[1],
-            (Scatter::Pair(0, 1), blocks(2, 0.1)),
+            (Scatter::Pair(SubjectId(0), SubjectId(1)), blocks(2, 0.1)),
             (Scatter::Own, blocks(2, 0.1)),
         ];
         for deviation in deviations(&samples(&with_pair)) {
@@ -627,7 +627,7 @@ mod tests {
     #[test]
     fn subjects_with_a_different_spread_are_not_judged_by_the_others() {
         let mut all: Vec<(Scatter, [f64; 4])> = (1..9)
-            .map(|s| (Scatter::Subject(s), blocks(s, 0.1)))
+            .map(|s| (Scatter::Subject(SubjectId(s)), blocks(s as usize, 0.1)))
             .collect();
         let alike = deviations(&samples(&all));
         let by_itself = half(&Deviation::BY_ITSELF, &all[0].1);
@@ -649,7 +649,12 @@ mod tests {
     fn points_that_deviate_together_count_once() {
         let at_points = |directions: [usize; 3]| {
             let all: Vec<(Scatter, [f64; 4])> = (0..9)
-                .map(|i| (Scatter::Subject(1), blocks(directions[i % 3], 0.1)))
+                .map(|i| {
+                    (
+                        Scatter::Subject(SubjectId(1)),
+                        blocks(directions[i % 3], 0.1),
+                    )
+                })
                 .collect();
             half(&deviations(&samples(&all))[0], &all[0].1)
         };
@@ -667,13 +672,14 @@ mod tests {
     #[test]
     fn equal_values_have_an_interval() {
         let mut all: Vec<(Scatter, [f64; 4])> = (1..9)
-            .map(|s| (Scatter::Subject(s), blocks(s, 0.1)))
+            .map(|s| (Scatter::Subject(SubjectId(s)), blocks(s as usize, 0.1)))
             .collect();
         all[3].1 = [0.5; 4];
         let found = deviations(&samples(&all));
         assert!(half(&found[3], &all[3].1) > 0.05);
-        let equal: Vec<(Scatter, [f64; 4])> =
-            (1..9).map(|s| (Scatter::Subject(s), [0.5; 4])).collect();
+        let equal: Vec<(Scatter, [f64; 4])> = (1..9)
+            .map(|s| (Scatter::Subject(SubjectId(s)), [0.5; 4]))
+            .collect();
         assert_eq!(deviations(&samples(&equal))[0], Deviation::BY_ITSELF);
         assert_eq!(half(&Deviation::BY_ITSELF, &equal[0].1), 0.0);
     }
@@ -683,7 +689,7 @@ mod tests {
             Some(Sample {
                 values,
                 blocks: &BLOCKS[..3],
-                scatter: Scatter::Subject(subject),
+                scatter: Scatter::Subject(SubjectId::from_index(subject)),
             })
         });
         deviations(&samples.collect::<Vec<_>>())
@@ -693,7 +699,7 @@ mod tests {
     #[test]
     fn equal_values_whose_mean_is_rounded_have_an_interval() {
         let scattered = [0.0, 0.1, 0.25];
-        let values = |subject: SubjectId| match subject {
+        let values = |subject: usize| match subject {
             3 => [0.1; 3],
             _ => [0, 1, 2].map(|block| scattered[(block + subject) % 3]),
         };

@@ -260,7 +260,7 @@ fn places(plan: &Plan) -> Vec<ComparedScope> {
                 && !(plan.serving().is_some() && plan.is_open(*p))
                 && !case.uncompared
         };
-        let points: Vec<PointId> = (0..plan.points.len()).filter(counts).collect();
+        let points: Vec<PointId> = plan.points.ids().filter(counts).collect();
         if subject == plan.baseline_on(target) {
             continue;
         }

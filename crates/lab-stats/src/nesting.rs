@@ -157,7 +157,7 @@ pub fn observed(run: &Run) -> Option<Variances> {
     let plan = run.plan()?;
     let visits = Visits::new(run, plan);
     let mut comparisons = Vec::new();
-    for point in (0..plan.points.len()).filter(|&point| !plan.is_open(point)) {
+    for point in plan.points.ids().filter(|&point| !plan.is_open(point)) {
         for subject in plan.compared().filter(|&s| s != plan.baseline) {
             let pair = [subject, plan.baseline];
             comparisons.push(visits.logs_by_set(pair, point, |v| v.server_ns_per_request()));

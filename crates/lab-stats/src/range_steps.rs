@@ -16,7 +16,7 @@ use crate::bisection::{LogInterval, interval};
 use crate::bootstrap::SplitMix64;
 use crate::table::{BatchTable, sound_plan};
 use crate::warmup::change_points;
-use lab_model::{Run, SubjectId};
+use lab_model::{PointId, Run, SubjectId};
 use serde::Serialize;
 
 /// The number of random weightings.
@@ -56,7 +56,7 @@ pub fn range_steps(run: &Run, alpha: f64) -> Option<Vec<RangeStep>> {
         .collect();
     let columns: Vec<Vec<Option<f64>>> = subjects
         .iter()
-        .map(|&s| table.log_ratios(s, plan.baseline, 0))
+        .map(|&s| table.log_ratios(s, plan.baseline, PointId(0)))
         .collect();
     let blocks = columns.iter().map(Vec::len).max().unwrap_or(0);
     let rows = (0..blocks).filter_map(|block| {

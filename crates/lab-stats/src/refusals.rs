@@ -29,7 +29,9 @@ pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
 
 /// Returns true if the subject is not already excluded at this point.
 fn is_new(reasons: &[Refusal], reason: &Refusal) -> bool {
-    !refused(reasons, reason.subject, reason.point.unwrap_or(usize::MAX))
+    let excludes =
+        |r: &Refusal| r.subject == reason.subject && (r.point.is_none() || r.point == reason.point);
+    !reasons.iter().any(excludes)
 }
 
 /// Returns true if `subject` is excluded at `point`.
@@ -56,7 +58,10 @@ pub(crate) fn is_measured(run: &Run, plan: &Plan, subject: SubjectId, point: Poi
 /// target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     if is_alone(run, plan) {
-        let mut points = (0..plan.points.len()).filter(|&p| plan.takes_part(plan.baseline, p));
+        let mut points = plan
+            .points
+            .ids()
+            .filter(|&p| plan.takes_part(plan.baseline, p));
         return points.all(|point| failed(run, plan.baseline, point));
     }
     let compared = |point| {
@@ -64,7 +69,9 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
         subjects.filter(move |&subject| plan.takes_part(subject, point))
     };
     let not_failed = |point| compared(point).filter(move |&subject| !failed(run, subject, point));
-    let mut several = (0..plan.points.len())
+    let mut several = plan
+        .points
+        .ids()
         .filter(|&point| compared(point).count() > 1)
         .peekable();
     several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
@@ -87,7 +94,7 @@ fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {
 
 fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let is_planned = |f: &&Failure| {
-        f.subject < plan.subjects.len() && f.point.is_none_or(|p| p < plan.points.len())
+        plan.subjects.has_id(f.subject) && f.point.is_none_or(|p| plan.points.has_id(p))
     };
     let refusal = |f: &Failure| Refusal {
         subject: f.subject,
@@ -108,8 +115,9 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
 /// with.
 fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let name = &plan.subjects[plan.baseline].name;
-    let others = || (0..plan.subjects.len()).filter(|&s| s != plan.baseline);
-    (0..plan.points.len())
+    let others = || plan.subjects.ids().filter(|&s| s != plan.baseline);
+    plan.points
+        .ids()
         .filter(|&point| failed(run, plan.baseline, point))
         .flat_map(|point| others().map(move |subject| (subject, point)))
         .filter(|&(subject, point)| plan.takes_part(subject, point))
@@ -213,7 +221,10 @@ pub(crate) fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
             .filter(|r| r.point.is_some())
             .count();
         let mut reason = reason.clone();
-        let all = (0..plan.points.len()).filter(|&p| plan.takes_part(reason.subject, p));
+        let all = plan
+            .points
+            .ids()
+            .filter(|&p| plan.takes_part(reason.subject, p));
         if points > 1 && points == all.count() {
             reason.point = None;
         }

@@ -7,7 +7,7 @@ use crate::results::{NoLaw, Scaling};
 use crate::sweeps::{self, OneSubject, RankedTimes, Sweep};
 use crate::table::BatchTable;
 use crate::{bootstrap, usl};
-use lab_model::{Cores, Plan, Run, SubjectId};
+use lab_model::{Cores, Plan, Run, SubjectId, TargetId};
 
 /// The maximum relative deviation of points from the law before it counts as a poor fit.
 ///
@@ -55,7 +55,7 @@ pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneS
     };
     Scaling {
         subject,
-        target: 0,
+        target: TargetId(0),
         case: sweep.case,
         factors: sweep.factors.clone(),
         points: points as u32,

@@ -32,11 +32,11 @@ pub struct Difference {
 pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
     let read = ReadBack::new(settings);
     let mut differences = Vec::new();
-    for subject in (0..plan.subjects.len()).filter(|&s| s != plan.baseline) {
+    for subject in plan.subjects.ids().filter(|&s| s != plan.baseline) {
         let both_take_part = |&point: &PointId| {
             plan.takes_part(subject, point) && plan.takes_part(plan.baseline, point)
         };
-        for point in (0..plan.points.len()).filter(both_take_part) {
+        for point in plan.points.ids().filter(both_take_part) {
             for key in keys {
                 let value = read.value(subject, point, key);
                 let baseline = read.value(plan.baseline, point, key);

@@ -223,6 +223,7 @@ fn still_falls(stretch: &[f64], noise: f64) -> bool {
 mod tests {
     use super::*;
     use crate::bootstrap::SplitMix64;
+    use lab_model::{PointId, SubjectId};
 
     /// Returns the rounds of a server whose request costs `cost(n)` after n requests, on a machine
     /// with varying speed.
@@ -284,8 +285,8 @@ mod tests {
     fn the_first_requests_cost_their_mean() {
         let (batches, ages) = rounds(100, |_| 10_000.0);
         let pilot = Pilot {
-            subject: 0,
-            point: 0,
+            subject: SubjectId(0),
+            point: PointId(0),
             operations: 1,
             warmup_batches: 1,
             class: lab_model::WarmUp::Flat,

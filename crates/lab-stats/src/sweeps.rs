@@ -6,7 +6,7 @@
 use crate::analysis::Fit;
 use crate::table::{BatchFigures, BatchTable};
 use crate::{bootstrap, fit, order, refusals};
-use lab_model::{Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{CaseId, Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 
 /// Fits a line for each subject, case with a sweep and combination of factors with at least two
 /// points.
@@ -23,7 +23,7 @@ pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
         .iter()
         .filter(|s| plan.cases[s.case].cores == Cores::One)
     {
-        let subjects = 0..plan.subjects.len();
+        let subjects = plan.subjects.ids();
         for subject in subjects.filter(|&s| !plan.subjects[s].overhead) {
             fits.extend(fit(run, plan, table, sweep, subject));
         }
@@ -35,7 +35,7 @@ pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
 #[derive(Clone)]
 pub(crate) struct Sweep {
     /// The index into the plan's cases.
-    pub case: usize,
+    pub case: CaseId,
     /// The factors that the points have in common.
     pub factors: Vec<(String, String)>,
     /// The points with their swept values.
@@ -44,7 +44,7 @@ pub(crate) struct Sweep {
 
 pub(crate) fn sweeps(plan: &Plan) -> Vec<Sweep> {
     let mut sweeps: Vec<Sweep> = Vec::new();
-    for (id, point) in plan.points.iter().enumerate() {
+    for (id, point) in plan.points.enumerated() {
         let Some(x) = point.x else { continue };
         let factors: Vec<_> = point.factors(&plan.cases[point.case]).cloned().collect();
         match sweeps

@@ -44,16 +44,16 @@ pub struct BatchFigures {
 /// A run file that was tampered with may contain invalid indexes.
 pub fn sound_plan(run: &Run) -> Option<&Plan> {
     run.plan().filter(|plan| {
-        let subjects = plan.subjects.len();
-        plan.baseline < subjects
+        let has_subject = |id| plan.subjects.has_id(id);
+        has_subject(plan.baseline)
             && plan
                 .points
                 .iter()
-                .all(|point| point.case < plan.cases.len())
+                .all(|point| plan.cases.has_id(point.case))
             && plan
                 .subjects
                 .iter()
-                .all(|s| s.control_of.is_none_or(|of| of < subjects))
+                .all(|s| s.control_of.is_none_or(has_subject))
     })
 }
 
@@ -93,7 +93,12 @@ impl BatchTable {
         point: PointId,
     ) -> impl Iterator<Item = Option<&BatchFigures>> {
         let blocks = self.visits.chunks(self.subjects * self.points);
-        blocks.map(move |block| block[point * self.subjects + subject].as_ref())
+        blocks.map(move |block| block[self.position(subject, point)].as_ref())
+    }
+
+    /// Returns the position of a subject at a point in the visits of a block.
+    fn position(&self, subject: SubjectId, point: PointId) -> usize {
+        point.index() * self.subjects + subject.index()
     }
 
     /// Returns the logarithm of the typical time of `subject` divided by that of `baseline` at
@@ -182,8 +187,8 @@ impl BatchTable {
             ..
         } in &block.samples
         {
-            if point < self.points && subject < self.subjects {
-                batches[point * self.subjects + subject].push((before.saturating_add(pass), batch));
+            if point.index() < self.points && subject.index() < self.subjects {
+                batches[self.position(subject, point)].push((before.saturating_add(pass), batch));
             }
         }
     }

@@ -102,7 +102,7 @@ struct Distances<'r> {
 
 fn off_levels(run: &Run, plan: &Plan) -> Vec<OffLevel> {
     let table = BatchTable::new(run, plan);
-    let known = |p: &&Pilot| p.subject < plan.subjects.len() && p.point < plan.points.len();
+    let known = |p: &&Pilot| plan.subjects.has_id(p.subject) && plan.points.has_id(p.point);
     let pilots = run.pilots.iter().filter(known);
     let all: Vec<Distances> = pilots.filter_map(|p| distances(plan, &table, p)).collect();
     let scatters: Vec<f64> = all.iter().map(|d| d.scatter).collect();

@@ -9,7 +9,7 @@ pub fn misfit(run: &Run) -> Option<String> {
     let subjects = plan.map_or(0, |p| p.subjects.len());
     let points = plan.map_or(0, |p| p.points.len());
     let agents = run.agents.len();
-    let has_agent = |id: AgentId| run.agents.get(id).is_some();
+    let has_agent = |id: AgentId| run.agents.has_id(id);
     let slices = run.blocks.iter().flat_map(|block| &block.slices);
     let mut parts = slices.flat_map(|slice| &slice.agents);
     if let Some(part) = parts.find(|part| !has_agent(part.agent)) {
@@ -26,12 +26,12 @@ pub fn misfit(run: &Run) -> Option<String> {
     }
     plan.and_then(plan_misfit).or_else(|| {
         ids(run).find_map(|(row_kind, subject, point)| {
-            if subject >= subjects {
+            if subject.index() >= subjects {
                 Some(format!(
                     "{row_kind} refers to subject {subject}, but there are {subjects}"
                 ))
             } else {
-                let point = point.filter(|&p| p >= points)?;
+                let point = point.filter(|p| p.index() >= points)?;
                 Some(format!(
                     "{row_kind} refers to point {point}, but there are {points}"
                 ))
@@ -46,17 +46,17 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
     let subject = [plan.baseline]
         .into_iter()
         .chain(controls)
-        .find(|&s| s >= subjects);
+        .find(|&s| !plan.subjects.has_id(s));
     let case = plan
         .points
         .iter()
         .map(|p| p.case)
-        .find(|&c| c >= plan.cases.len());
+        .find(|&c| !plan.cases.has_id(c));
     let targets = plan.targets.len().max(1);
     let of_subjects = plan.subjects.iter().map(|s| s.target);
     let target = of_subjects
         .chain(plan.points.iter().map(|p| p.target))
-        .find(|&t| t >= targets);
+        .find(|t| t.index() >= targets);
     if let Some(target) = target {
         return Some(format!(
             "its plan refers to target {target}, but there are {targets}"

@@ -53,10 +53,11 @@ fn seconds(s: f64) -> Duration {
 }
 
 fn tag(plan: Option<&Plan>, slice: &Slice, kind: &str) -> String {
-    let subjects = plan.map_or(&[][..], |p| &p.subjects);
-    let points = plan.map_or(&[][..], |p| &p.points);
-    let subject = subjects.get(slice.subject).filter(|_| subjects.len() > 1);
-    let point = points.get(slice.point).filter(|_| points.len() > 1);
+    let plan_with = |is_it: fn(&Plan) -> bool| plan.filter(|plan| is_it(plan));
+    let subject =
+        plan_with(|plan| plan.subjects.len() > 1).and_then(|plan| plan.subjects.get(slice.subject));
+    let point =
+        plan_with(|plan| plan.points.len() > 1).and_then(|plan| plan.points.get(slice.point));
     let params = point.into_iter().flat_map(|point| &point.params);
     let words = subject.map(|subject| subject.name.clone()).into_iter();
     let words = words.chain(params.map(|(key, value)| format!("{key}={value}")));

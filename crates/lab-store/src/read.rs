@@ -10,8 +10,8 @@ use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
     Age, Agent, AgentId, AgentSlice, Audit, Batch, Block, ClockOffset, Content, Disturbance,
-    Failure, Imported, Latencies, Measured, Metric, Pilot, ProcessExit, ProcessStart, Reading,
-    Resources, Run, Sample, Service, Slice, SliceTimes, Timeline,
+    Failure, Imported, Latencies, Measured, Metric, Pilot, PointId, ProcessExit, ProcessStart,
+    Reading, Resources, Run, Sample, Service, Slice, SliceTimes, SubjectId, TargetId, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -455,7 +455,7 @@ fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
 fn services(db: &Connection) -> rusqlite::Result<Vec<Service>> {
     let mut services: Vec<Service> = Vec::new();
     let sql = "SELECT target, key, value FROM service ORDER BY target, rowid";
-    let facts = rows(db, sql, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+    let facts = rows(db, sql, |r| Ok((TargetId(r.get(0)?), r.get(1)?, r.get(2)?)))?;
     for (target, key, value) in facts {
         match services.last_mut().filter(|s| s.target == target) {
             Some(service) => service.facts.push((key, value)),
@@ -472,8 +472,8 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
     let sql = "SELECT subject, point, operations, warmup_batches, class, cold_ns FROM pilot";
     let mut pilots = rows(db, sql, |r| {
         Ok(Pilot {
-            subject: r.get(0)?,
-            point: r.get(1)?,
+            subject: SubjectId(r.get(0)?),
+            point: PointId(r.get(1)?),
             operations: r.get(2)?,
             warmup_batches: r.get(3)?,
             class: word(&r.get::<_, String>(4)?)?,
@@ -497,7 +497,8 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
         "SELECT subject, point, operations, wall_ns, cpu_ns, NULL, {ages} FROM pilot_batch ORDER BY rowid"
     );
     let batches = rows(db, &sql, |r| {
-        Ok(((r.get(0)?, r.get(1)?), batch(r, 2)?, age(r, 6)?))
+        let cell = (SubjectId(r.get(0)?), PointId(r.get(1)?));
+        Ok((cell, batch(r, 2)?, age(r, 6)?))
     })?;
     for (cell, batch, age) in batches {
         if let Some(&i) = index.get(&cell) {
@@ -588,8 +589,8 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
                FROM sample";
     fill(db, sql, &index, |i, r| {
         blocks[i].samples.push(Sample {
-            point: r.get(1)?,
-            subject: r.get(2)?,
+            point: PointId(r.get(1)?),
+            subject: SubjectId(r.get(2)?),
             pass: r.get(3)?,
             turn: r.get(4)?,
             batch: batch(r, 5)?,
@@ -747,8 +748,8 @@ fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
 
 fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result<Slice> {
     Ok(Slice {
-        point: r.get(1)?,
-        subject: r.get(2)?,
+        point: PointId(r.get(1)?),
+        subject: SubjectId(r.get(2)?),
         pass: r.get(3)?,
         wall_ns: r.get(4)?,
         offered: r.get(5)?,
@@ -774,7 +775,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
 
 /// Adds a bucket to its batch; the buckets of a batch are stored consecutively.
 fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
-    let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
+    let (point, subject, pass) = (PointId(r.get(1)?), SubjectId(r.get(2)?), r.get(3)?);
     let count = (r.get(4)?, r.get(5)?);
     let same = |l: &&mut Latencies| (l.point, l.subject, l.pass) == (point, subject, pass);
     match all.last_mut().filter(same) {
@@ -791,7 +792,7 @@ fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
 
 /// Adds a step to its batch; the steps of a batch are stored consecutively, from 0.
 fn timeline(all: &mut Vec<Timeline>, r: &Row) -> rusqlite::Result<()> {
-    let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
+    let (point, subject, pass) = (PointId(r.get(1)?), SubjectId(r.get(2)?), r.get(3)?);
     let (step, longest_ns): (usize, u64) = (r.get(4)?, r.get(5)?);
     match all.last_mut().filter(|_| step > 0) {
         Some(batch) => batch.longest_ns.push(longest_ns),
@@ -809,8 +810,8 @@ fn failures(db: &Connection) -> rusqlite::Result<Vec<Failure>> {
     let sql = "SELECT subject, point, block, kind, message, log FROM failure ORDER BY rowid";
     rows(db, sql, |r| {
         Ok(Failure {
-            subject: r.get(0)?,
-            point: r.get(1)?,
+            subject: SubjectId(r.get(0)?),
+            point: r.get::<_, Option<u32>>(1)?.map(PointId),
             block: r.get(2)?,
             kind: r.get(3)?,
             message: r.get(4)?,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables whose columns match the fields of a type, so that each column is listed once for reading and writing.
 
-use lab_model::{Figure, LogLine, ProcessExit, ProcessStart, Reading, Resources, Setting};
+use lab_model::{
+    Figure, LogLine, PointId, ProcessExit, ProcessStart, Reading, Resources, Setting, SubjectId,
+};
+use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Row, ToSql};
 
 /// A row of a table whose columns are keys, which are not fields of the type, followed by the type's fields.
@@ -15,7 +18,61 @@ pub trait StoredRow: Sized {
     fn read(row: &Row) -> rusqlite::Result<Self>;
 
     /// Returns the values for [`StoredRow::INSERT`].
-    fn values<'a>(&'a self, keys: &[&'a dyn ToSql]) -> Vec<&'a dyn ToSql>;
+    fn values<'a>(&'a self, keys: &[&'a dyn ToSql]) -> rusqlite::Result<Vec<ToSqlOutput<'a>>>;
+}
+
+/// A value of a column.
+trait Column: Sized {
+    /// Reads a column of a row.
+    fn read(row: &Row, column: usize) -> rusqlite::Result<Self>;
+
+    /// Returns the value to store.
+    fn value(&self) -> rusqlite::Result<ToSqlOutput<'_>>;
+}
+
+macro_rules! plain_columns {
+    ($($type:ty)*) => {$(
+        impl Column for $type {
+            fn read(row: &Row, column: usize) -> rusqlite::Result<Self> {
+                row.get(column)
+            }
+
+            fn value(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                self.to_sql()
+            }
+        }
+    )*};
+}
+
+plain_columns!(i32 u32 u64 f64 String Option<u32> Option<u64>);
+
+macro_rules! id_columns {
+    ($($type:ident)*) => {$(
+        impl Column for $type {
+            fn read(row: &Row, column: usize) -> rusqlite::Result<Self> {
+                row.get(column).map($type)
+            }
+
+            fn value(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                self.0.to_sql()
+            }
+        }
+    )*};
+}
+
+id_columns!(SubjectId PointId);
+
+impl Column for Option<PointId> {
+    fn read(row: &Row, column: usize) -> rusqlite::Result<Self> {
+        Ok(row.get::<_, Option<u32>>(column)?.map(PointId))
+    }
+
+    fn value(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Some(point) => point.value(),
+            None => Ok(ToSqlOutput::Owned(Value::Null)),
+        }
+    }
 }
 
 macro_rules! record {
@@ -36,12 +93,18 @@ macro_rules! record {
                 let keys: &[&str] = &[$(stringify!($key)),*];
                 let mut columns = keys.len()..;
                 let mut next = || columns.next().unwrap_or_default();
-                Ok($type { $first: row.get(next())?, $($field: row.get(next())?),* })
+                Ok($type {
+                    $first: Column::read(row, next())?,
+                    $($field: Column::read(row, next())?),*
+                })
             }
 
-            fn values<'a>(&'a self, keys: &[&'a dyn ToSql]) -> Vec<&'a dyn ToSql> {
-                let fields: &[&dyn ToSql] = &[&self.$first, $(&self.$field),*];
-                [keys, fields].concat()
+            fn values<'a>(
+                &'a self,
+                keys: &[&'a dyn ToSql],
+            ) -> rusqlite::Result<Vec<ToSqlOutput<'a>>> {
+                let keys = keys.iter().map(|&key| key.to_sql());
+                keys.chain([self.$first.value(), $(self.$field.value()),*]).collect()
             }
         }
     };

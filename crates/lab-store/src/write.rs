@@ -9,11 +9,12 @@ use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Figure,
-    Host, Imported, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot, Plan, ProcessExit,
-    ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice, Timeline,
+    Host, Imported, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot, Plan, PointId,
+    ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice, TargetId,
+    Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, ToSql, params, params_from_iter};
 use std::cell::OnceCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -127,20 +128,20 @@ impl RunWriter {
 
     /// Stores the plan with its subjects and points.
     pub fn plan(&self, plan: &Plan) -> Result<()> {
-        let target = |id: usize| plan.targets.get(id).map(|t| t.kind.name());
+        let target = |id: TargetId| plan.targets.get(id).map(|t| t.kind.name());
         self.in_transaction(|| {
             self.set("plan", as_json(plan))?;
-            for (id, s) in plan.subjects.iter().enumerate() {
+            for (id, s) in plan.subjects.enumerated() {
                 self.execute(
                     "INSERT INTO subject VALUES (?, ?, ?, ?, ?)",
-                    params![id, s.name, s.language, s.driver, target(s.target)],
+                    params![id.0, s.name, s.language, s.driver, target(s.target)],
                 )?;
             }
-            for (id, p) in plan.points.iter().enumerate() {
+            for (id, p) in plan.points.enumerated() {
                 let case = &plan.cases[p.case].name;
                 self.execute(
                     "INSERT INTO point VALUES (?, ?, ?, ?, ?)",
-                    params![id, case, plan.label(id), p.x, target(p.target)],
+                    params![id.0, case, plan.label(id), p.x, target(p.target)],
                 )?;
             }
             Ok(())
@@ -201,9 +202,9 @@ impl RunWriter {
     /// Stores the facts about a server that subjects use.
     pub fn service(&self, s: &Service) -> Result<()> {
         self.in_transaction(|| {
-            self.execute("DELETE FROM service WHERE target = ?", [s.target])?;
+            self.execute("DELETE FROM service WHERE target = ?", [s.target.0])?;
             for (key, value) in &s.facts {
-                let row = params![s.target, key, value];
+                let row = params![s.target.0, key, value];
                 self.execute("INSERT INTO service VALUES (?, ?, ?)", row)?;
             }
             Ok(())
@@ -260,13 +261,13 @@ impl RunWriter {
         self.in_transaction(|| {
             for table in ["pilot", "pilot_batch"] {
                 let sql = format!("DELETE FROM {table} WHERE subject = ? AND point = ?");
-                self.execute(&sql, params![p.subject, p.point])?;
+                self.execute(&sql, params![p.subject.0, p.point.0])?;
             }
             self.execute(
                 "INSERT INTO pilot VALUES (?, ?, ?, ?, ?, ?)",
                 params![
-                    p.subject,
-                    p.point,
+                    p.subject.0,
+                    p.point.0,
                     p.operations,
                     p.warmup_batches,
                     as_word(&p.class),
@@ -278,8 +279,8 @@ impl RunWriter {
                 let first = p.batches.len().saturating_sub(p.ages.len());
                 let age = position.checked_sub(first).and_then(|at| p.ages.get(at));
                 let row = params![
-                    p.subject,
-                    p.point,
+                    p.subject.0,
+                    p.point.0,
                     position,
                     b.operations,
                     b.wall_ns,
@@ -349,7 +350,7 @@ impl RunWriter {
             let mut query = self.db.prepare(sql)?;
             let rows = query.query_map([], |r| {
                 Ok(Outcome {
-                    point: r.get(0)?,
+                    point: PointId(r.get(0)?),
                     operations: r.get(1)?,
                     check: r.get::<_, i64>(2)? as u64,
                     units: r.get(3)?,
@@ -370,8 +371,8 @@ impl RunWriter {
         self.execute(
             "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)",
             params![
-                f.subject,
-                f.point,
+                f.subject.0,
+                f.point.map(|p| p.0),
                 f.block,
                 f.kind,
                 f.message,
@@ -438,7 +439,8 @@ impl RunWriter {
     }
 
     fn record<T: StoredRow>(&self, keys: &[&dyn ToSql], record: &T) -> Result<()> {
-        self.execute(T::INSERT, &record.values(keys)[..])
+        let values = record.values(keys).map_err(|e| self.error(e))?;
+        self.execute(T::INSERT, params_from_iter(values))
     }
 
     fn execute(&self, sql: &str, args: impl rusqlite::Params) -> Result<()> {
@@ -484,8 +486,8 @@ impl BlockWriter<'_> {
             "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 self.id,
-                s.point,
-                s.subject,
+                s.point.0,
+                s.subject.0,
                 s.pass,
                 s.turn,
                 operations,
@@ -505,7 +507,7 @@ impl BlockWriter<'_> {
             l.counts.iter().try_for_each(|(bucket, operations)| {
                 self.run.execute(
                     "INSERT INTO latency VALUES (?, ?, ?, ?, ?, ?)",
-                    params![self.id, l.point, l.subject, l.pass, bucket, operations],
+                    params![self.id, l.point.0, l.subject.0, l.pass, bucket, operations],
                 )
             })
         })
@@ -518,7 +520,7 @@ impl BlockWriter<'_> {
             steps.try_for_each(|(step, longest_ns)| {
                 self.run.execute(
                     "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?)",
-                    params![self.id, t.point, t.subject, t.pass, step, longest_ns],
+                    params![self.id, t.point.0, t.subject.0, t.pass, step, longest_ns],
                 )
             })
         })
@@ -565,8 +567,8 @@ impl BlockWriter<'_> {
                 "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                 self.id,
-                s.point,
-                s.subject,
+                s.point.0,
+                s.subject.0,
                 s.pass,
                 s.wall_ns,
                 s.offered,

@@ -121,9 +121,9 @@ fn count_all(
     mut count: impl FnMut(SubjectId, PointId) -> SubjectResult<Counted>,
 ) -> Result<Document, Exit> {
     let mut counted = Vec::new();
-    for point in 0..plan.points.len() {
-        let takes_part = |&s: &usize| plan.takes_part(s, point) && is_counted(s);
-        for subject in (0..plan.subjects.len()).filter(takes_part) {
+    for point in plan.points.ids() {
+        let takes_part = |&s: &SubjectId| plan.takes_part(s, point) && is_counted(s);
+        for subject in plan.subjects.ids().filter(takes_part) {
             let (name, label) = (plan.subject_label(subject), plan.label(point));
             eprintln!("benchlab: {}", wording::counting(&name, &label));
             match count(subject, point) {

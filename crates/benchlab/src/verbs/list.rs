@@ -73,7 +73,7 @@ fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
         }
     }
     let width = widest(experiment.subjects.iter().map(|s| &*s.model.name));
-    for target in 0..experiment.targets.len().max(1) {
+    for target in experiment.target_ids() {
         match experiment.targets.get(target) {
             Some(target) => say!("\nsubjects on {}", target.kind.title()),
             None => say!("\nsubjects"),

@@ -445,9 +445,7 @@ fn a_value_that_is_asked_for_twice_is_measured_once() {
         .expect(0);
     let plan = project.load().plan().expect("a plan").clone();
     assert_eq!(
-        (0..plan.points.len())
-            .map(|p| plan.label(p))
-            .collect::<Vec<_>>(),
+        plan.points.ids().map(|p| plan.label(p)).collect::<Vec<_>>(),
         ["select limit=7 statement=text"]
     );
 }

@@ -7,7 +7,7 @@
 use crate::project::{
     Project, assert_failures, server_program, servers_head, subject, without_servers,
 };
-use lab_model::{Metric, Run};
+use lab_model::{Metric, PointId, Run, TargetId};
 
 const EFFECT: &str = "effects = \"CREATE TABLE effect (batch bigint, `call` bigint)\"\n";
 
@@ -80,7 +80,7 @@ fn words(text: &str) -> String {
 }
 
 /// Returns the maximum that a batch counted for a subject on a target with a fault.
-fn greatest(run: &Run, subject: &str, target: usize, fault: &str, metric: &Metric) -> f64 {
+fn greatest(run: &Run, subject: &str, target: TargetId, fault: &str, metric: &Metric) -> f64 {
     let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
     let values: Vec<f64> = readings
@@ -116,7 +116,7 @@ fn what_became_of_calls_is_read_in_the_database() {
         ("liar", "refused", &[&lost]),
         ("liar", "answer_lost", &[]),
     ];
-    for target in 0..2 {
+    for target in [0, 1].map(TargetId) {
         for (subject, fault, nonzero) in expected {
             for metric in &Metric::EFFECTS[1..] {
                 let value = greatest(&run, subject, target, fault, metric);
@@ -130,7 +130,7 @@ fn what_became_of_calls_is_read_in_the_database() {
             }
         }
     }
-    for target in 0..2 {
+    for target in [0, 1].map(TargetId) {
         let of = |metric| greatest(&run, "hopeless", target, "cut", metric);
         // A COMMIT whose connection is cut may have been executed.
         assert!(of(&failed) + of(&unreported) > 0.0);
@@ -169,7 +169,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
-    for target in 0..2 {
+    for target in [0, 1].map(TargetId) {
         let of = |subject, metric| greatest(&run, subject, target, "killed", metric);
         for metric in [&lost, &doubled] {
             assert_eq!(of("hopeless", metric), 0.0);
@@ -196,12 +196,12 @@ fn calls_that_are_due_go_on_after_an_outage() {
     project.run_blocks("1", "1", &only).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
-    let of = |metric: &Metric| greatest(&run, "hopeless", 0, "killed", metric);
+    let of = |metric: &Metric| greatest(&run, "hopeless", TargetId(0), "killed", metric);
     for metric in &Metric::OUTAGE {
         assert!(of(metric) > 0.0, "{}", metric.id);
     }
     let [calls, lost, doubled, _, failed] = &Metric::EFFECTS;
-    let due = run.plan().unwrap().fixed_operations(0).unwrap();
+    let due = run.plan().unwrap().fixed_operations(PointId(0)).unwrap();
     assert_eq!(of(calls), (due + due / 10) as f64);
     assert_eq!((of(lost), of(doubled)), (0.0, 0.0));
     assert!(of(failed) > 0.0);
@@ -326,7 +326,7 @@ fn of_one_subject_alone_nobody_is_fastest() {
 
 /// Returns the maximum that a subject's batches counted at the points with a fault.
 fn most(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
-    greatest(run, subject, 0, fault, metric)
+    greatest(run, subject, TargetId(0), fault, metric)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! recorded.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, python, rows, send_signal, wait_until};
-use lab_model::{Batch, BlockState, Cores, Run, Subject};
+use lab_model::{Batch, BlockState, Cores, PointId, Run, Subject, SubjectId};
 use nix::sys::signal::Signal;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -61,9 +61,9 @@ impl Place {
     }
 }
 
-fn plan_subject<'r>(run: &'r Run, name: &str) -> (usize, &'r Subject) {
+fn plan_subject<'r>(run: &'r Run, name: &str) -> (SubjectId, &'r Subject) {
     let subjects = &run.plan().expect("a plan").subjects;
-    let id = subjects.iter().position(|s| s.name == name);
+    let id = subjects.find_id(|s| s.name == name);
     let id = id.unwrap_or_else(|| panic!("no {name} in {subjects:#?}"));
     (id, &subjects[id])
 }
@@ -108,7 +108,7 @@ fn peak_memory_is_that_of_the_command_itself() {
     let big = format!("{} -c 'b = bytearray(60_000_000)'", python());
     place.short(&[&big, "true"]).expect(0);
     let run = place.0.load();
-    let peaks: HashMap<usize, Vec<u64>> =
+    let peaks: HashMap<SubjectId, Vec<u64>> =
         run.complete_blocks()
             .flat_map(|b| &b.exits)
             .fold(HashMap::new(), |mut peaks, exit| {
@@ -117,13 +117,16 @@ fn peak_memory_is_that_of_the_command_itself() {
                 peaks
             });
     assert!(
-        peaks[&0]
+        peaks[&SubjectId(0)]
             .iter()
             .all(|&p| (60_000_000..120_000_000).contains(&p)),
         "{peaks:?}"
     );
     // Less than the memory of benchlab, their parent process.
-    assert!(peaks[&1].iter().all(|&p| p < 4_000_000), "{peaks:?}");
+    assert!(
+        peaks[&SubjectId(1)].iter().all(|&p| p < 4_000_000),
+        "{peaks:?}"
+    );
 }
 
 #[test]
@@ -269,7 +272,10 @@ fn outputs_are_compared_byte_by_byte() {
     let [failure] = &run.failures[..] else {
         panic!("{:#?}", run.failures)
     };
-    assert_eq!((failure.subject, failure.kind.as_str()), (2, "output"));
+    assert_eq!(
+        (failure.subject, failure.kind.as_str()),
+        (SubjectId(2), "output")
+    );
     assert!(
         failure
             .message
@@ -376,11 +382,11 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         .short(&["false", "sh -c 'kill -9 $$'", "-i"])
         .expect(0);
     let run = place.0.load();
-    let statuses: BTreeSet<(usize, i32)> = run
+    let statuses: BTreeSet<(u32, i32)> = run
         .blocks
         .iter()
         .flat_map(|b| &b.exits)
-        .map(|e| (e.subject, e.status))
+        .map(|e| (e.subject.0, e.status))
         .collect();
     assert!(
         statuses.contains(&(0, 1)) && statuses.contains(&(1, 137)),
@@ -412,7 +418,7 @@ fn what_commands_leave_running_ends_with_the_comparison() {
     assert!(
         settings
             .iter()
-            .any(|s| s.subject == 1 && s.key == "leaves processes running"),
+            .any(|s| s.subject == SubjectId(1) && s.key == "leaves processes running"),
         "{settings:?}"
     );
 }
@@ -507,7 +513,7 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
     let shortest = |point| {
         let samples = run.blocks.iter().flat_map(|b| &b.samples);
         samples
-            .filter(|s| s.point == point && s.subject == 0)
+            .filter(|s| s.point == PointId(point) && s.subject == SubjectId(0))
             .map(|s| s.batch.wall_ns)
             .min()
             .unwrap()
@@ -774,7 +780,7 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
     place.compare(&[&rest[..], &command].concat()).expect(3);
     let run = place.0.load();
     let subjects = &run.plan().expect("a plan").subjects;
-    let (fast, slow) = (&subjects[0], &subjects[1]);
+    let (fast, slow) = (&subjects[SubjectId(0)], &subjects[SubjectId(1)]);
     let revision = |s: &Subject| s.command.as_ref().unwrap().revision.clone().unwrap();
     assert!(revision(fast) != revision(slow) && revision(slow).len() == 40);
     // HEAD moves, so the subjects are named by their commits.

@@ -207,8 +207,7 @@ fn floods_of_log_lines_stop_nobody() {
     for name in ["floods-errors", "floods-output"] {
         let id = plan
             .subjects
-            .iter()
-            .position(|s| s.name == name)
+            .find_id(|s| s.name == name)
             .expect("a subject");
         let lines: Vec<&str> = run
             .log

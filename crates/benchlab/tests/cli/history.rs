@@ -4,8 +4,8 @@
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use lab_model::{
-    Batch, BlockState, Case, Command as Line, Disturbance, Ending, Failure, Host, Imported,
-    Measure, Plan, Point, Sample, Subject,
+    Batch, BlockState, Case, CaseId, Command as Line, Disturbance, Ending, Failure, Host, Imported,
+    Measure, Plan, Point, PointId, Sample, Subject, SubjectId,
 };
 use lab_store::RunWriter;
 use serde_json::Value;
@@ -61,7 +61,7 @@ impl TestRun {
             ..Subject::default()
         };
         let point = |x: usize| Point {
-            case: 0,
+            case: CaseId(0),
             params: vec![("n".into(), x.to_string())],
             x: Some(x as f64),
             ..Point::default()
@@ -69,14 +69,15 @@ impl TestRun {
         Plan {
             experiment: self.name.into(),
             title: "A against B".into(),
-            subjects: vec![subject(0), subject(1)],
-            cases: vec![Case {
+            subjects: [subject(0), subject(1)].into(),
+            cases: [Case {
                 name: "run".into(),
                 work: "one process".into(),
                 unit: "process".into(),
                 sweep: Some("n".into()),
                 ..Case::default()
-            }],
+            }]
+            .into(),
             points: (1..=self.points).map(point).collect(),
             measure: Measure {
                 pairs: 2,
@@ -121,17 +122,17 @@ impl TestRun {
     /// A takes 10 ms, B takes that times the ratio, with small differences between blocks.
     fn samples(&self, block: u32) -> Vec<Sample> {
         let mut samples = Vec::new();
-        for point in 0..self.points {
+        for point in (0..self.points).map(PointId::from_index) {
             for pass in 0..4 {
                 for subject in 0..2 {
-                    let unequal = f64::from((block * 7 + subject as u32 * 3) % 5) * 20_000.0;
+                    let unequal = f64::from((block * 7 + subject * 3) % 5) * 20_000.0;
                     let factor = if subject == 1 { self.ratio } else { 1.0 };
                     let wall_ns = (10_000_000.0 * factor + unequal) as u64;
                     samples.push(Sample {
                         point,
-                        subject,
+                        subject: SubjectId(subject),
                         pass,
-                        turn: subject as u32,
+                        turn: subject,
                         batch: Batch {
                             operations: 1,
                             wall_ns,
@@ -418,7 +419,7 @@ fn subjects_that_failed_have_a_row_that_says_so() {
     let path = TestRun::default().write(folder.path(), "failed");
     let run = RunWriter::resume(&path).unwrap();
     run.failure(&Failure {
-        subject: 1,
+        subject: SubjectId(1),
         point: None,
         block: None,
         kind: "exit".into(),

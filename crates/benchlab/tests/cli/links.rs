@@ -3,7 +3,7 @@
 //! shapes if it can.
 
 use crate::project::{Project, assert_failures, subject};
-use lab_model::{Metric, Run, TargetKind};
+use lab_model::{CaseId, Metric, Run, TargetId, TargetKind};
 use std::fs;
 
 const HEAD: &str = r#"
@@ -39,8 +39,8 @@ fn project() -> Project {
 /// Returns the bytes per operation of a subject at a point, which are equal in all batches.
 fn sent_bytes(run: &Run, name: &str, label: &str) -> f64 {
     let plan = run.plan().unwrap();
-    let subject = plan.subjects.iter().position(|s| s.name == name).unwrap();
-    let mut points = 0..plan.points.len();
+    let subject = plan.subjects.find_id(|s| s.name == name).unwrap();
+    let mut points = plan.points.ids();
     let point = points.find(|&p| plan.label(p) == label).unwrap();
     let blocks = run.complete_blocks().flat_map(|block| &block.readings);
     let of = blocks.filter(|r| (r.subject, r.point) == (subject, point));
@@ -57,8 +57,8 @@ fn the_lab_counts_what_is_sent_over_a_link() {
     let run = project.load();
     assert_failures(&run, &[]);
     let plan = run.plan().unwrap();
-    assert_eq!(plan.targets[0].kind, TargetKind::Link);
-    assert_eq!(plan.cases[0].metrics, [Metric::LINK_BYTES]);
+    assert_eq!(plan.targets[TargetId(0)].kind, TargetKind::Link);
+    assert_eq!(plan.cases[CaseId(0)].metrics, [Metric::LINK_BYTES]);
     for link in ["fast", "small"] {
         for bytes in [0, 2000] {
             let label = format!("exchange bytes={bytes} link={link}");
@@ -117,7 +117,7 @@ fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
             assert!(root_or_netem(&without.stderr), "{}", without.stderr);
             let run = project.load();
             let plan = run.plan().unwrap();
-            let mut labels = (0..plan.points.len()).map(|point| plan.label(point));
+            let mut labels = plan.points.ids().map(|point| plan.label(point));
             assert!(!labels.any(|label| label.contains("real")));
         }
     }

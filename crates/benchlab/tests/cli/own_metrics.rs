@@ -3,6 +3,7 @@
 //! if invalid.
 
 use crate::project::{Project, assert_failures, subject};
+use lab_model::PointId;
 
 const HEAD: &str = r#"
 [experiment]
@@ -52,7 +53,7 @@ fn they_are_kept_and_shown_with_intervals_and_ratios() {
         for reading in &block.readings {
             let expected = [[0.0, 200.0], [0.125, 300.0]];
             let metric = usize::from(reading.metric == "swaps");
-            assert_eq!(reading.value, expected[reading.subject][metric]);
+            assert_eq!(reading.value, expected[reading.subject.index()][metric]);
         }
     }
     let file = project.file();
@@ -95,7 +96,7 @@ fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
     assert_failures(&run, &[]);
     let results = lab_stats::results::results(&run);
     let plan = run.plan().unwrap();
-    for point in 0..plan.points.len() {
+    for point in plan.points.ids() {
         let compared = results.comparisons.iter();
         let comparisons = compared.filter(|c| c.key.point == Some(point)).count();
         assert_eq!(
@@ -167,7 +168,7 @@ fn threads_that_work_at_once_have_a_core_each() {
     assert_failures(&run, &[]);
     let own_cores = |threads: usize| -> Vec<f64> {
         let readings = run.complete_blocks().flat_map(|block| &block.readings);
-        let of_point = readings.filter(|r| r.point == threads - 1);
+        let of_point = readings.filter(|r| r.point == PointId::from_index(threads - 1));
         of_point.map(|r| r.value).collect()
     };
     // Another program may prevent a thread from running during a batch.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A private project for a test, calls of the built program in it, and the contents of its run files.
 
-use lab_model::Run;
+use lab_model::{IdVec, Run, SubjectId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rusqlite::Connection;
@@ -464,11 +464,10 @@ impl Outcome {
 #[track_caller]
 pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
     let plan = run.plan().expect("a plan");
-    let labels: Vec<String> = (0..plan.subjects.len())
-        .map(|s| plan.subject_label(s))
-        .collect();
+    let labels: IdVec<SubjectId, String> =
+        plan.subjects.ids().map(|s| plan.subject_label(s)).collect();
     for &(name, kind, text) in expected {
-        let id = labels.iter().position(|l| l == name).expect("a subject");
+        let id = labels.find_id(|l| l == name).expect("a subject");
         let failures: Vec<_> = run.failures.iter().filter(|f| f.subject == id).collect();
         assert!(!failures.is_empty(), "{name} did not fail");
         for failure in failures {
@@ -479,21 +478,25 @@ pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
             );
         }
     }
-    let is_expected = |id: usize| expected.iter().any(|(name, _, _)| *name == labels[id]);
+    let is_expected = |id: SubjectId| expected.iter().any(|(name, _, _)| *name == labels[id]);
     let unexpected = run.failures.iter().find(|f| !is_expected(f.subject));
     assert!(unexpected.is_none(), "{unexpected:#?}");
-    (0..plan.subjects.len())
+    plan.subjects
+        .ids()
         .filter(|&id| !is_expected(id))
         .for_each(|id| assert_complete(run, id));
 }
 
 /// Asserts that a subject has all samples of all requested blocks.
 #[track_caller]
-pub fn assert_complete(run: &Run, subject: usize) {
+pub fn assert_complete(run: &Run, subject: SubjectId) {
     let plan = run.plan().expect("a plan");
     let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
     assert_eq!(numbers, (0..plan.measure.max_blocks).collect::<Vec<_>>());
-    let points = (0..plan.points.len()).filter(|&point| plan.takes_part(subject, point));
+    let points = plan
+        .points
+        .ids()
+        .filter(|&point| plan.takes_part(subject, point));
     let expected = points.count() * 2 * plan.measure.pairs as usize;
     for block in run.complete_blocks() {
         let samples = block.samples.iter().filter(|s| s.subject == subject);

@@ -2,7 +2,7 @@
 //! A subject that does different work than it should is caught, and the honest subjects continue to the end.
 
 use crate::project::{CONNECT, DROP_CREATE, INSERT, Project, SELECT, assert_failures};
-use lab_model::Run;
+use lab_model::{Run, SubjectId};
 use lab_report::wording;
 use lab_stats::results::{Results, results};
 
@@ -236,7 +236,7 @@ fn measure(project: &Project, more: &[&str]) -> Run {
     run
 }
 
-fn subject(run: &Run, id: usize) -> &str {
+fn subject(run: &Run, id: SubjectId) -> &str {
     &run.plan().expect("a plan").subjects[id].name
 }
 

@@ -5,7 +5,7 @@
 //! and the honest subjects continue.
 
 use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
-use lab_model::{Cores, Run, Setting, TargetKind, parts};
+use lab_model::{Cores, Run, Setting, TargetId, TargetKind, parts};
 use std::collections::HashMap;
 
 pub const POINT: &str = r#"
@@ -311,7 +311,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
     assert_failures(&run, &[]);
     let plan = run.plan().expect("a plan");
     let mut trivial = HashMap::new();
-    for (point, described) in plan.points.iter().enumerate() {
+    for (point, described) in plan.points.enumerated() {
         let (name, kind) = (&plan.case(point).name, plan.targets[described.target].kind);
         let label = plan.label(point);
         let batches = run
@@ -408,10 +408,10 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
         ],
     );
     let plan = run.plan().expect("a plan");
-    let of = |target: usize| {
+    let of = |target| {
         plan.points
             .iter()
-            .filter(move |p| p.target == target)
+            .filter(move |p| p.target == TargetId(target))
             .count()
     };
     assert_eq!((of(0), of(1)), (2, 3), "the case is for MariaDB only");

@@ -7,7 +7,7 @@ use crate::project::{
     Outcome, Project, assert_failures, blocks_of, outcome, send_signal, wait_until, without_servers,
 };
 use crate::servers::{INSERT, POINT};
-use lab_model::{BlockState, Ending};
+use lab_model::{BlockState, Ending, TargetId};
 use lab_services::{DATABASES, DaemonOptions, DatabaseKind, POSTGRESQL, Service, Transport};
 use nix::sys::signal::Signal;
 use std::fs;
@@ -329,10 +329,10 @@ fn settings_of_private_servers() {
     ];
     project.run_blocks("1", "1", &options.concat()).expect(0);
     let run = project.load();
-    let facts = |target: usize| {
+    let facts = |target| {
         &run.services
             .iter()
-            .find(|s| s.target == target)
+            .find(|s| s.target == TargetId(target))
             .unwrap()
             .facts
     };

@@ -3,7 +3,7 @@
 //! next.
 
 use crate::project::{Project, SELECT, send_signal, subject, wait_until};
-use lab_model::{Pilot, Run, WarmUp};
+use lab_model::{Pilot, Run, SubjectId, WarmUp};
 use lab_stats::results::results;
 use nix::sys::signal::Signal;
 use std::fs;
@@ -20,9 +20,9 @@ work = "one hash"
 unit = "hash"
 "#;
 
-const COMPILING: usize = 2;
+const COMPILING: SubjectId = SubjectId(2);
 
-fn pilot_of(run: &Run, subject: usize) -> Pilot {
+fn pilot_of(run: &Run, subject: SubjectId) -> Pilot {
     let mut pilots = run.pilots.iter().filter(|p| p.subject == subject);
     let pilot = pilots.next().expect("a pilot").clone();
     assert_eq!(pilots.next(), None, "each subject has one pilot at a point");
@@ -31,7 +31,7 @@ fn pilot_of(run: &Run, subject: usize) -> Pilot {
 
 /// Asserts that a subject is excluded because it had no time, and returns the budget that the report advises. On a busy
 /// machine there may be other exclusions, and other subjects that had no time.
-fn assert_has_no_time(run: &Run, subject: usize) -> String {
+fn assert_has_no_time(run: &Run, subject: SubjectId) -> String {
     let refusals = results(run).refusals.into_iter();
     let refusals = refusals.filter(|r| r.subject == subject);
     let why: Vec<String> = refusals
@@ -56,7 +56,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     let cut = pilot_of(&run, COMPILING);
     assert_eq!(cut.class, WarmUp::CutShort, "{} batches", cut.batches.len());
     // A subject that does not compile needs ten batches, followed by at most eight batches of a turn's length.
-    let second = pilot_of(&run, 1);
+    let second = pilot_of(&run, SubjectId(1));
     let batches = second.own_batches().len();
     assert!(
         batches < 18 || second.class != WarmUp::CutShort,
@@ -97,7 +97,7 @@ fn a_pilot_that_had_no_time_is_made_again_where_nothing_was_measured_yet() {
             run.is_some_and(|run| {
                 run.is_ok_and(|run| {
                     let mut pilots = run.pilots.iter();
-                    pilots.any(|p| p.subject == 1 && class_is(p.class))
+                    pilots.any(|p| p.subject == SubjectId(1) && class_is(p.class))
                 })
             })
         });
@@ -118,7 +118,7 @@ fn a_pilot_that_had_no_time_is_made_again_where_nothing_was_measured_yet() {
     let run = interrupt(&["resume", file, "--budget", "20m"], &|class| {
         class != WarmUp::CutShort
     });
-    assert!(pilot_of(&run, 1).own_batches().len() >= 10);
+    assert!(pilot_of(&run, SubjectId(1)).own_batches().len() >= 10);
     assert!(run.pilots_ns > Some(0));
 }
 
@@ -131,16 +131,16 @@ fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
     let more = ["--redo", "0"];
     project.call(&[&words[..], &more].concat()).expect(0);
     let run = project.load();
-    let slow = pilot_of(&run, 1);
+    let slow = pilot_of(&run, SubjectId(1));
     assert!(slow.own_batches().len() < 10, "{slow:?}");
     assert_eq!(slow.class, WarmUp::CutShort);
-    let budget = assert_has_no_time(&run, 1);
+    let budget = assert_has_no_time(&run, SubjectId(1));
 
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
     let words = ["run", "t", "--budget", &budget, "--no-control"];
     let more = ["--thorough", "--blocks", "1", "--pairs", "1", "--redo", "0"];
     project.call(&[&words[..], &more].concat()).expect(0);
-    let slow = pilot_of(&project.load(), 1);
+    let slow = pilot_of(&project.load(), SubjectId(1));
     assert_ne!(slow.class, WarmUp::CutShort, "{budget}: {slow:?}");
     assert!(slow.own_batches().len() >= 10, "{slow:?}");
 }
@@ -154,7 +154,7 @@ fn a_subject_that_compiles_is_not_classed_by_few_batches() {
     let more = ["--pairs", "1", "--no-control", "--redo", "0"];
     let words = ["run", "t", "--thorough", "--blocks", "1"];
     project.call(&[&words[..], &more].concat()).expect(0);
-    let compiling = pilot_of(&project.load(), 1);
+    let compiling = pilot_of(&project.load(), SubjectId(1));
     let batches = compiling.own_batches().len();
     assert!(batches >= 60, "{batches}");
 }
@@ -170,7 +170,7 @@ fn a_program_with_worker_threads_is_not_taken_for_one_that_compiles() {
     project
         .call(&[&words[..], &["--redo", "0"]].concat())
         .expect(0);
-    let pilot = pilot_of(&project.load(), 1);
+    let pilot = pilot_of(&project.load(), SubjectId(1));
     let batches = pilot.own_batches().len();
     assert!(batches < 18 || pilot.class != WarmUp::CutShort, "{batches}");
 }
@@ -189,7 +189,7 @@ fn processes_that_are_kept_show_no_first_operation() {
     let run = project.load();
     let plan = run.plan().expect("a plan");
     let control = plan.control().expect("a control");
-    for subject in 0..plan.subjects.len() {
+    for subject in plan.subjects.ids() {
         let pilots = run.pilots.iter().filter(|p| p.subject == subject);
         let mut cold: Vec<bool> = pilots.map(|p| p.cold_ns > 0).collect();
         cold.sort();

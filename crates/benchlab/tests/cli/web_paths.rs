@@ -2,7 +2,7 @@
 //! Servers whose requested paths contain a factor, and which report metrics when they shut down.
 
 use crate::project::{Project, subject};
-use lab_model::{Metric, Run};
+use lab_model::{Metric, Run, SubjectId};
 use lab_stats::results::results;
 
 const EXPERIMENT: &str = r#"
@@ -90,9 +90,12 @@ fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
         panic!("{:#?}", run.failures)
     };
     assert!(failure.message.contains("answers"), "{failure:#?}");
-    assert_eq!((failure.subject, &*failure.kind), (2, "nonsense"));
+    assert_eq!(
+        (failure.subject, &*failure.kind),
+        (SubjectId(2), "nonsense")
+    );
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
-    let of_honest: Vec<_> = readings.filter(|r| r.subject == 0).collect();
+    let of_honest: Vec<_> = readings.filter(|r| r.subject == SubjectId(0)).collect();
     assert_eq!(of_honest.len(), 3, "one for each block");
     assert!(
         of_honest
@@ -104,9 +107,9 @@ fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
 #[test]
 fn another_answer_and_other_peoples_processes_are_failures() {
     let (_, run) = measure(&["honest", "second", "prepared", "names-others"]);
-    let message_of = |subject: usize| {
+    let message_of = |subject| {
         let mut all = run.failures.iter();
-        all.find(|f| f.subject == subject)
+        all.find(|f| f.subject == SubjectId(subject))
             .expect("it failed")
             .message
             .clone()

@@ -5,7 +5,7 @@
 
 use crate::compare::assert_none_running;
 use crate::project::{Project, blocks_of, outcome, rows, subject, wait_until};
-use lab_model::{AgentId, ErrorKind, Plan, Run, Slice};
+use lab_model::{AgentId, ErrorKind, Plan, PointId, Run, Slice, SubjectId};
 use lab_stats::load::peaks::{Peak, Peaks};
 use std::path::Path;
 use std::process::Command;
@@ -131,7 +131,7 @@ fn measure(project: &Project, more: &[&str]) -> Run {
 
 fn slices<'r>(run: &'r Run, subject: &str) -> Vec<&'r Slice> {
     let plan = run.plan().expect("a plan");
-    let id = plan.subjects.iter().position(|s| s.name == subject);
+    let id = plan.subjects.find_id(|s| s.name == subject);
     let all = run.complete_blocks().flat_map(|block| &block.slices);
     all.filter(|slice| Some(slice.subject) == id).collect()
 }
@@ -216,7 +216,7 @@ fn who_does_other_work_is_not_measured() {
     let unproven = run.failures.iter().filter(|f| f.kind == "proof").count();
     assert_eq!(unproven, faults.len(), "{:#?}", run.failures);
     for (name, reason) in faults {
-        let id = plan.subjects.iter().position(|s| s.name == name);
+        let id = plan.subjects.find_id(|s| s.name == name);
         let failures: Vec<_> = run
             .failures
             .iter()
@@ -280,7 +280,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
             );
         }
         // In one short turn a busy machine may serve no request, and with random arrivals none may be due.
-        let closed = (0..plan.points.len()).filter(|&point| !plan.is_open(point));
+        let closed = plan.points.ids().filter(|&point| !plan.is_open(point));
         for point in closed {
             let of_point = slices.iter().filter(|slice| slice.point == point);
             let served: u64 = of_point.map(|slice| slice.served).sum();
@@ -309,13 +309,16 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
 #[track_caller]
 fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     let plan = run.plan().unwrap();
-    let sums = |of: fn(&Slice) -> (u64, u64), point: usize| {
+    let sums = |of: fn(&Slice) -> (u64, u64), point: PointId| {
         let of_point = slices.iter().filter(|s| s.point == point);
         let sum = |(n, ns): (u64, u64), (more, in_ns)| (n + more, ns + in_ns);
         let (count, ns) = of_point.map(|s| of(s)).fold((0, 0), sum);
         (count as f64, ns as f64 / 1e9)
     };
-    let halves = (0..plan.points.len()).filter(|&p| plan.part_of_peak(p).is_some());
+    let halves = plan
+        .points
+        .ids()
+        .filter(|&p| plan.part_of_peak(p).is_some());
     let mut half_points = 0;
     for half in halves {
         let peak = plan
@@ -350,7 +353,7 @@ fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
     let run = project.load();
     let plan = run.plan().unwrap();
     for (number, block) in run.complete_blocks().enumerate() {
-        let points = |is: &dyn Fn(usize) -> bool| block.slices.iter().any(|s| is(s.point));
+        let points = |is: &dyn Fn(PointId) -> bool| block.slices.iter().any(|s| is(s.point));
         let offered = points(&|p| plan.part_of_peak(p).is_some());
         assert_eq!(offered, number > 0, "block {number}");
         assert!(points(&|p| plan.rate(p).is_some()) && points(&|p| !plan.is_open(p)));
@@ -363,7 +366,7 @@ fn a_server_that_turns_or_dies_under_load_is_seen() {
     let run = measure(&project, &["--cases", "json", "--set", "load=closed"]);
     let plan = run.plan().unwrap();
     let failure = |name: &str| {
-        let id = plan.subjects.iter().position(|s| s.name == name);
+        let id = plan.subjects.find_id(|s| s.name == name);
         run.failures.iter().find(|f| Some(f.subject) == id)
     };
     let dead = failure("dies").expect("it died");
@@ -624,9 +627,9 @@ fn peaks_are_found_across_an_interruption() {
 ///
 /// Returns the number of requests.
 fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
-    let half = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
+    let half = plan.points.ids().find(|&p| plan.part_of_peak(p).is_some());
     let half = half.unwrap();
-    let Some(Peak::Rate(peak)) = Peaks::of(plan, run).at(plan, 0, half) else {
+    let Some(Peak::Rate(peak)) = Peaks::of(plan, run).at(plan, SubjectId(0), half) else {
         panic!("no peak")
     };
     let (mut offered, mut s) = (0, 0.0);

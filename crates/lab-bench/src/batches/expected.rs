@@ -100,13 +100,32 @@ mod tests {
 
     #[test]
     fn most_subjects_are_believed_and_the_baseline_breaks_a_tie() {
-        assert_eq!(majority(&[], 0), None);
-        assert_eq!(majority(&[(0, (5, 1)), (1, (6, 1))], 1), Some((6, 1)));
+        assert_eq!(majority(&[], SubjectId(0)), None);
         assert_eq!(
-            majority(&[(0, (5, 1)), (1, (6, 1)), (2, (5, 1))], 1),
+            majority(
+                &[(SubjectId(0), (5, 1)), (SubjectId(1), (6, 1))],
+                SubjectId(1)
+            ),
+            Some((6, 1))
+        );
+        assert_eq!(
+            majority(
+                &[
+                    (SubjectId(0), (5, 1)),
+                    (SubjectId(1), (6, 1)),
+                    (SubjectId(2), (5, 1))
+                ],
+                SubjectId(1)
+            ),
             Some((5, 1))
         );
-        assert_eq!(majority(&[(2, (7, 1)), (1, (6, 1))], 0), Some((7, 1)));
+        assert_eq!(
+            majority(
+                &[(SubjectId(2), (7, 1)), (SubjectId(1), (6, 1))],
+                SubjectId(0)
+            ),
+            Some((7, 1))
+        );
     }
 
     #[test]

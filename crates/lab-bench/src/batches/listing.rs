@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads listings that builds of subjects write, such as the machine instructions of a loop.
 
-use lab_model::{Run, Setting, Subject, SubjectId};
+use lab_model::{IdVec, Run, Setting, Subject, SubjectId};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,7 +11,7 @@ const LONGEST: u64 = 64 * 1024;
 
 /// Reads the listings that the run does not contain yet. Returns each subject's listing or an error.
 pub fn listings(
-    subjects: &[Subject],
+    subjects: &IdVec<SubjectId, Subject>,
     run: &Run,
     folder: &Path,
 ) -> Vec<(SubjectId, Result<Setting, String>)> {
@@ -19,10 +19,7 @@ pub fn listings(
         let mut settings = run.settings.iter();
         settings.any(|s| s.subject == id && s.key == Setting::LISTING)
     };
-    let missing = subjects
-        .iter()
-        .enumerate()
-        .filter(|(id, _)| !has_listing(*id));
+    let missing = subjects.enumerated().filter(|(id, _)| !has_listing(*id));
     let listed = missing.filter(|(_, subject)| subject.control_of.is_none());
     let listed = listed.filter_map(|(id, subject)| Some((id, subject.listing.as_deref()?)));
     let read = listed.map(|(id, path)| {

@@ -129,13 +129,8 @@ impl<'a> BatchWorkload<'a> {
     }
 
     fn servers(&self) -> impl Iterator<Item = (TargetId, &Server)> {
-        let servers = self
-            .surroundings
-            .targets
-            .iter()
-            .map(TargetMaker::server)
-            .enumerate();
-        servers.filter_map(|(target, server)| Some((target, &**server?)))
+        let targets = self.surroundings.targets.enumerated();
+        targets.filter_map(|(id, target)| Some((id, &**target.server()?)))
     }
 
     fn keep_listings(
@@ -454,7 +449,7 @@ impl<'a> BatchWorkload<'a> {
     /// Lets a trusted subject compute the expected results of every batch.
     fn expect_outcomes(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         let plan = self.plan;
-        for point in 0..plan.points.len() {
+        for point in plan.points.ids() {
             let baseline = plan.baseline_on(plan.points[point].target);
             let candidates = [baseline].into_iter().chain(participants(plan, point));
             for trusted in candidates {
@@ -488,7 +483,9 @@ impl<'a> BatchWorkload<'a> {
         point: PointId,
     ) -> SubjectResult<(Outcomes, Option<String>)> {
         let plan = self.plan;
-        let mut counts: Vec<u64> = (0..plan.subjects.len())
+        let mut counts: Vec<u64> = plan
+            .subjects
+            .ids()
             .filter_map(|s| self.pilots.get(&(s, point)).map(|p| p.operations))
             .collect();
         counts.sort();
@@ -524,7 +521,9 @@ fn end_or_keep(
 
 /// Returns the subjects that take part in a point.
 fn participants(plan: &Plan, point: PointId) -> impl Iterator<Item = SubjectId> + '_ {
-    (0..plan.subjects.len()).filter(move |&subject| plan.takes_part(subject, point))
+    plan.subjects
+        .ids()
+        .filter(move |&subject| plan.takes_part(subject, point))
 }
 
 impl Workload for BatchWorkload<'_> {
@@ -786,9 +785,9 @@ mod tests {
             ..Subject::default()
         };
         let mut plan = Plan {
-            subjects: [None, Some(0), None].map(subject).into(),
-            cases: vec![Case::default()],
-            points: vec![Point::default(); 2],
+            subjects: [None, Some(SubjectId(0)), None].map(subject).into(),
+            cases: [Case::default()].into(),
+            points: vec![Point::default(); 2].into(),
             ..Plan::default()
         };
         plan.measure.turn_ns = TURN_NS;
@@ -831,42 +830,43 @@ mod tests {
     fn a_process_needs_less_where_other_points_of_the_case_warmed_it_up() {
         let plan = plan();
         let pilots = vec![
-            pilot((0, 0), 120, 5),
-            pilot((0, 1), 30, 0),
-            pilot((2, 0), 2000, 5),
+            pilot((SubjectId(0), PointId(0)), 120, 5),
+            pilot((SubjectId(0), PointId(1)), 30, 0),
+            pilot((SubjectId(2), PointId(0)), 2000, 5),
         ];
         let workload = workload(&plan, pilots);
         let batches = |place, had| {
             let pilot = &workload.pilots[&place];
             workload.warm_up_batches(pilot, had)
         };
-        assert_eq!(batches((0, 0), 0), 120..=120);
-        assert_eq!(batches((0, 0), 1), 119..=120);
-        assert_eq!(batches((0, 0), 50), 70..=120);
-        assert_eq!(batches((0, 0), 120), 30..=120);
-        assert_eq!(batches((0, 0), 500), 30..=120);
+        assert_eq!(batches((SubjectId(0), PointId(0)), 0), 120..=120);
+        assert_eq!(batches((SubjectId(0), PointId(0)), 1), 119..=120);
+        assert_eq!(batches((SubjectId(0), PointId(0)), 50), 70..=120);
+        assert_eq!(batches((SubjectId(0), PointId(0)), 120), 30..=120);
+        assert_eq!(batches((SubjectId(0), PointId(0)), 500), 30..=120);
         // This pilot reused another pilot's process.
-        assert_eq!(batches((0, 1), 120), 30..=30);
-        assert_eq!(batches((0, 1), 0), 120..=120);
+        assert_eq!(batches((SubjectId(0), PointId(1)), 120), 30..=30);
+        assert_eq!(batches((SubjectId(0), PointId(1)), 0), 120..=120);
         // The warm-up is never longer than the plan's maximum.
-        assert_eq!(batches((2, 0), 0), 300..=300);
-        assert_eq!(batches((2, 0), 300), 300..=300);
+        assert_eq!(batches((SubjectId(2), PointId(0)), 0), 300..=300);
+        assert_eq!(batches((SubjectId(2), PointId(0)), 300), 300..=300);
     }
 
     #[test]
     fn a_control_is_paced_as_its_original() {
         let plan = plan();
-        let original = pilot((0, 0), 400, 5);
-        let mut control = pilot((1, 0), 400, 5);
+        let original = pilot((SubjectId(0), PointId(0)), 400, 5);
+        let mut control = pilot((SubjectId(1), PointId(0)), 400, 5);
         control.batches.truncate(4);
         // The control's own pilot has only a few batches, and they are cold.
         control.batches[3].wall_ns = 50 * TURN_NS;
         let workload = workload(&plan, vec![original, control]);
-        let [own, copy] = [(0, 0), (1, 0)].map(|place| {
-            let pilot = &workload.pilots[&place];
+        let [own, copy] = [0, 1].map(|subject| {
+            let pilot = &workload.pilots[&(SubjectId(subject), PointId(0))];
             workload.warm_up_batches(pilot, 0)
         });
         assert_eq!((own.clone(), copy), (300..=300, own));
-        assert_eq!(workload.passes(0, &[0, 1]), workload.passes(0, &[0, 0]));
+        let passes = |subjects: [u32; 2]| workload.passes(PointId(0), &subjects.map(SubjectId));
+        assert_eq!(passes([0, 1]), passes([0, 0]));
     }
 }

@@ -307,6 +307,7 @@ pub fn batch(result: &BatchResult) -> Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_model::{PointId, SubjectId};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -331,8 +332,8 @@ mod tests {
 
     fn cut_short(cores: &[f64], class: WarmUp) -> Pilot {
         Pilot {
-            subject: 0,
-            point: 0,
+            subject: SubjectId(0),
+            point: PointId(0),
             operations: 1,
             warmup_batches: 1,
             class,

@@ -12,7 +12,7 @@ use crate::subject::fault::SubjectResult;
 use crate::subject::process::{BatchResult, SubjectProcess};
 use crate::targets::database::Server;
 use lab_host::procfs::{self, ProcessUsage};
-use lab_model::{Check, Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
+use lab_model::{CaseId, Check, Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ pub struct RunningSubject {
     /// The point that the process has open.
     pub visit: Option<OpenCase>,
     /// The number of warm-up batches, by case.
-    pub warmed: HashMap<usize, u32>,
+    pub warmed: HashMap<CaseId, u32>,
     /// A fresh process that temporarily takes the subject's turns.
     pub standby: Option<(SubjectProcess, OpenCase)>,
 }

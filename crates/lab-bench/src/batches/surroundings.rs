@@ -8,7 +8,7 @@ use crate::targets::TargetMaker;
 use crate::targets::database::{Server, Servers};
 use crate::targets::link::Links;
 use crate::targets::sqlite::Files;
-use lab_model::{Plan, TargetId, TargetKind};
+use lab_model::{IdVec, Plan, TargetId, TargetKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::rc::Rc;
 /// The targets and the fixtures of a plan.
 pub struct Surroundings {
     /// The targets, in the plan's order.
-    pub targets: Vec<TargetMaker>,
+    pub targets: IdVec<TargetId, TargetMaker>,
     /// The fixtures. Dropping them undoes their changes.
     pub fixtures: RefCell<Fixtures>,
 }
@@ -47,7 +47,7 @@ fn targets(
     plan: &Plan,
     scratch: &Scratch,
     servers: Servers,
-) -> Result<Vec<TargetMaker>, BenchError> {
+) -> Result<IdVec<TargetId, TargetMaker>, BenchError> {
     let mut servers: HashMap<TargetId, Server> = servers.0.into_iter().collect();
     let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
         Some(server) => Ok(TargetMaker::Server(Rc::new(server))),
@@ -62,7 +62,7 @@ fn targets(
             plan.seed,
         )?)),
     };
-    plan.targets.iter().enumerate().map(target).collect()
+    plan.targets.enumerated().map(target).collect()
 }
 
 /// Creates a scratch directory at each location.

@@ -193,9 +193,9 @@ impl<'a> CommandWorkload<'a> {
             return Vec::new();
         }
         let start = self.starts.replace(self.starts.get() + 1);
-        let revision = self.plan.subjects[subject].control_of.unwrap_or(subject) as u64;
+        let revision = self.plan.subjects[subject].control_of.unwrap_or(subject);
         let build = self.build as u64;
-        let seed = random(self.plan.seed, &[revision, build]) >> 32;
+        let seed = random(self.plan.seed, &[u64::from(revision.0), build]) >> 32;
         let padding = random(self.plan.seed, &[u64::MAX, start]) % MAX_PADDING;
         vec![
             ("BENCHLAB_BUILD", (build + 1).to_string()),
@@ -308,9 +308,9 @@ impl<'a> CommandWorkload<'a> {
     /// Returns every combination of command and point, baseline first.
     fn cells(&self) -> Vec<CommandPoint> {
         let baseline = self.plan.baseline;
-        let others = (0..self.plan.subjects.len()).filter(|&s| s != baseline);
+        let others = self.plan.subjects.ids().filter(|&s| s != baseline);
         let subjects: Vec<SubjectId> = [baseline].into_iter().chain(others).collect();
-        let points = 0..self.plan.points.len();
+        let points = self.plan.points.ids();
         let at = |point| {
             subjects
                 .iter()
@@ -372,7 +372,7 @@ impl Workload for CommandWorkload<'_> {
         };
         let is_recorded = run.run.settings.iter().any(|s| s.key == "cores");
         let measured = |s: &Subject| !s.overhead && s.control_of.is_none();
-        for subject in 0..self.plan.subjects.len() {
+        for subject in self.plan.subjects.ids() {
             if !is_recorded && measured(&self.plan.subjects[subject]) {
                 run.setting(Setting {
                     subject,

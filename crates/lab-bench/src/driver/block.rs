@@ -125,7 +125,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         if self.workload.opening() != Opening::Target {
             return Ok(());
         }
-        let mut order = self.schedule.openings(0, &self.everyone());
+        let mut order = self.schedule.openings(PointId(0), &self.everyone());
         for &subject in &order {
             if self.takes_part(subject, target) {
                 let opened = self.workload.open(&mut self.block, subject);
@@ -150,7 +150,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
 
     /// Returns true if a subject takes part in any point of a target.
     fn takes_part(&self, subject: SubjectId, target: TargetId) -> bool {
-        let mut points = 0..self.plan.points.len();
+        let mut points = self.plan.points.ids();
         points.any(|point| {
             self.plan.points[point].target == target
                 && self.block.participants.takes_part(subject, point)
@@ -308,6 +308,6 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     }
 
     fn everyone(&self) -> Vec<SubjectId> {
-        (0..self.plan.subjects.len()).collect()
+        self.plan.subjects.ids().collect()
     }
 }

@@ -151,13 +151,11 @@ impl<'a> RunContext<'a> {
     /// Returns true if a compared subject still takes part anywhere.
     pub fn has_participants(&self) -> bool {
         let takes_part = |subject: SubjectId| {
-            let mut points = 0..self.plan.points.len();
+            let mut points = self.plan.points.ids();
             points.any(|point| self.participants.takes_part(subject, point))
         };
         let compared = |&subject: &SubjectId| !self.plan.subjects[subject].overhead;
-        (0..self.plan.subjects.len())
-            .filter(compared)
-            .any(takes_part)
+        self.plan.subjects.ids().filter(compared).any(takes_part)
     }
 }
 

@@ -17,8 +17,8 @@ impl Participants {
     /// Creates the participants of a plan, without subjects that failed earlier in a resumed run.
     pub fn new(plan: &Plan, failures: &[Failure]) -> Participants {
         let mut participants = Participants::default();
-        for subject in 0..plan.subjects.len() {
-            let absent = (0..plan.points.len()).filter(|&p| !plan.takes_part(subject, p));
+        for subject in plan.subjects.ids() {
+            let absent = plan.points.ids().filter(|&p| !plan.takes_part(subject, p));
             let absent = absent.map(|point| (subject, point));
             participants.excluded_at.extend(absent);
         }

@@ -17,7 +17,7 @@ use crate::host::interrupt;
 use crate::servers::usage::{ServerWatch, Usage, with_server};
 use crate::subject::fault::Fault;
 use lab_model::{
-    AgentId, Block, ErrorKind, LoadSpec, LogLine, Plan, PointId, Run, Slice, SubjectId,
+    AgentId, Block, ErrorKind, IdVec, LoadSpec, LogLine, Plan, PointId, Run, Slice, SubjectId,
 };
 use lab_store::StoreError;
 use running_load::RunningLoad;
@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// The monitor of each server's resource usage, or `None` if the server's processes are unknown.
-pub type Watches<'a> = Vec<Option<Box<dyn ServerWatch + 'a>>>;
+pub type Watches<'a> = IdVec<SubjectId, Option<Box<dyn ServerWatch + 'a>>>;
 
 /// The servers of a run and their load generators.
 pub struct LoadWorkload<'a> {
@@ -77,7 +77,7 @@ impl<'a> LoadWorkload<'a> {
             load,
             generators,
             connected: HashMap::new(),
-            current_point: 0,
+            current_point: PointId(0),
             stretch: None,
             usage: ServerUsage {
                 watches,
@@ -102,8 +102,9 @@ impl<'a> LoadWorkload<'a> {
         if self.plan.is_one_stretch() {
             return 1;
         }
-        let subjects: Vec<SubjectId> = (0..self.plan.subjects.len()).collect();
-        let visits = (subjects.len() * self.plan.points.len()) as u32 * self.passes(0, &subjects);
+        let subjects: Vec<SubjectId> = self.plan.subjects.ids().collect();
+        let visits =
+            (subjects.len() * self.plan.points.len()) as u32 * self.passes(PointId(0), &subjects);
         let turn_ns = self.plan.measure.turn_ns.max(1);
         visits * self.load.stretch_ns.div_ceil(turn_ns) as u32
     }

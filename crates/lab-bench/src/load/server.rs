@@ -4,14 +4,14 @@
 use super::generator::{Generator, Generators, LoadFault, Piece, first_errors};
 use crate::host::interrupt;
 use lab_load::{Engine, JobError, LoadJob, LoadShare, Request, SliceRecord};
-use lab_model::{LoadSpec, Plan, PointId, SubjectId};
+use lab_model::{IdVec, LoadSpec, Plan, PointId, SubjectId};
 use std::time::Duration;
 
 /// The duration of the load that checks a server. Only one request is due in this time.
 const CHECK: Duration = Duration::from_millis(1);
 
 /// The servers of a load as seen from this machine, in the order of the plan's subjects.
-pub struct LoadedServers(Vec<LoadJob>);
+pub struct LoadedServers(IdVec<SubjectId, LoadJob>);
 
 impl LoadedServers {
     /// Looks up the servers' addresses.
@@ -25,7 +25,7 @@ impl LoadedServers {
         requests: &[Vec<Request>],
         seed: u64,
     ) -> Result<LoadedServers, JobError> {
-        let servers = requests.iter().enumerate();
+        let servers = (0..).map(SubjectId).zip(requests);
         let jobs = servers.map(|(server, requests)| LoadJob::find(load, server, requests, seed));
         Ok(LoadedServers(jobs.collect::<Result<_, _>>()?))
     }
@@ -35,9 +35,9 @@ impl LoadedServers {
         self.0.iter().all(LoadJob::is_here)
     }
 
-    /// Returns the number of servers.
-    pub fn count(&self) -> usize {
-        self.0.len()
+    /// Returns the IDs of the servers.
+    pub fn ids(&self) -> impl Iterator<Item = SubjectId> + use<> {
+        self.0.ids()
     }
 
     /// Opens the connections of a generator to a server. Returns an error if the generator cannot be started.
@@ -99,7 +99,7 @@ impl Generator for Engine {
     ) -> Result<(), LoadFault> {
         let mut tell = |record: &SliceRecord| {
             each(Piece {
-                slice: Some(record.slice(0, 0, 0)),
+                slice: Some(record.slice(PointId(0), SubjectId(0), 0)),
                 errors: first_errors(record),
                 ..Piece::default()
             })

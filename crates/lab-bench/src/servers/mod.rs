@@ -22,7 +22,7 @@ use crate::subject::protocol::Reply;
 pub(crate) use files::ServedFiles;
 use lab_load::Engine;
 use lab_model::{
-    BlockState, Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId,
+    BlockState, CaseId, Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId,
 };
 use lab_stats::load::peaks::{Peak, Peaks, calibrating_blocks};
 use lab_store::{RunWriter, StoreError};
@@ -46,7 +46,7 @@ pub struct ServerWorkload<'a> {
     setup: ServerSetup<'a>,
     cores: Vec<usize>,
     /// Pilots by subject and case.
-    pilots: HashMap<(SubjectId, usize), Pilot>,
+    pilots: HashMap<(SubjectId, CaseId), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
     /// True if the current block is one of those that determine the peaks.
@@ -66,7 +66,7 @@ pub struct ServerWorkload<'a> {
 
 /// Returns true if blocks must still determine the peaks that some points refer to.
 pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
-    let mut points = 0..plan.points.len();
+    let mut points = plan.points.ids();
     let has_parts = points.any(|point| plan.part_of_peak(point).is_some());
     has_parts && run.complete_blocks().count() < calibrating_blocks(plan) as usize
 }
@@ -164,7 +164,7 @@ impl<'a> ServerWorkload<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Option<RunningServer>, Stop> {
         let plan = self.setup.plan;
-        let has_all = (0..plan.cases.len()).all(|case| {
+        let has_all = plan.cases.ids().all(|case| {
             pilot::point(plan, case).is_none() || self.pilots.contains_key(&(subject, case))
         });
         if has_all && subject != plan.baseline {
@@ -206,14 +206,14 @@ impl<'a> ServerWorkload<'a> {
     ) -> SubjectResult<Vec<Pilot>> {
         let plan = self.setup.plan;
         let mut pilots: Vec<Pilot> = Vec::new();
-        for case in 0..plan.cases.len() {
+        for case in plan.cases.ids() {
             let Some(point) = pilot::point(plan, case) else {
                 continue;
             };
             progress(Progress::Pilot {
                 subject,
                 point,
-                done: subject * plan.cases.len() + case,
+                done: subject.index() * plan.cases.len() + case.index(),
                 of: plan.subjects.len() * plan.cases.len(),
             });
             let place = (&*split.server, point);
@@ -330,7 +330,7 @@ impl ServerWorkload<'_> {
     ) -> SubjectResult<()> {
         let plan = self.setup.plan;
         server.process.wake()?;
-        for case in 0..plan.cases.len() {
+        for case in plan.cases.ids() {
             let Some(pilot) = self.pilots.get(&(subject, case)) else {
                 continue;
             };
@@ -419,12 +419,12 @@ impl Workload for ServerWorkload<'_> {
     ) -> Result<(), Stop> {
         let plan = self.setup.plan;
         // Start with the baseline, because its server shows the speed of the machine during the pilots of the others.
-        let mut order: Vec<SubjectId> = (0..plan.subjects.len()).collect();
+        let mut order: Vec<SubjectId> = plan.subjects.ids().collect();
         order.sort_by_key(|&subject| subject != plan.baseline);
         let mut baseline = None;
         for subject in order {
             let takes_part = |run: &RunContext| {
-                let mut points = 0..plan.points.len();
+                let mut points = plan.points.ids();
                 points.any(|point| run.participants.takes_part(subject, point))
             };
             if !takes_part(run) {
@@ -614,7 +614,7 @@ impl Workload for ServerWorkload<'_> {
         let values = shut_down(server, serving, block.run, subject, number)??;
         let values = serving.metrics.iter().zip(values);
         let reading = |(metric, value): (&Metric, f64)| Reading {
-            point: 0,
+            point: PointId(0),
             subject,
             pass: 0,
             metric: metric.id.to_string(),

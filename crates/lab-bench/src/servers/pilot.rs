@@ -9,7 +9,7 @@ use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
 use crate::subject::fault::SubjectResult;
 use lab_load::Engine;
-use lab_model::{Age, Batch, Pilot, Plan, PointId, WarmUp};
+use lab_model::{Age, Batch, CaseId, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_stats::order;
 use lab_stats::pilot_time::PilotTime;
 use lab_stats::steady::{Steady, log_levels, steady_rounds};
@@ -80,8 +80,8 @@ const MIN_PILOT: Duration = Duration::from_secs(3);
 
 /// Returns the point at which a case is piloted: in a closed loop, and with keep-alive connections if the case uses
 /// them.
-pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
-    let points = 0..plan.points.len();
+pub fn point(plan: &Plan, case: CaseId) -> Option<PointId> {
+    let points = plan.points.ids();
     let closed = points.filter(|&p| plan.points[p].case == case && !plan.is_open(p));
     closed.min_by_key(|&p| {
         (
@@ -172,7 +172,7 @@ impl<'a, 'y> Warming<'a, 'y> {
         let plan = setup.plan;
         let case = plan.points[point].case;
         let of_case = |keep_alive: bool| {
-            let mut points = 0..plan.points.len();
+            let mut points = plan.points.ids();
             points.find(|&p| plan.points[p].case == case && plan.keeps_alive(p) == keep_alive)
         };
         let alone = [true, false].into_iter().filter_map(of_case);
@@ -357,7 +357,7 @@ pub fn pilot(
         _ => WarmUp::Flat,
     };
     Ok(Pilot {
-        subject: 0,
+        subject: SubjectId(0),
         point,
         operations: warming.batches.last().map_or(1, |last| last.operations),
         warmup_batches: level.map_or(1, |level| level.from.max(1) as u32),

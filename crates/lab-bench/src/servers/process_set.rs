@@ -115,10 +115,10 @@ impl SetCosts {
             return Vec::new();
         };
         let takes_part = |subject: &SubjectId| {
-            let mut points = 0..plan.points.len();
+            let mut points = plan.points.ids();
             points.any(|point| context.participants.takes_part(*subject, point))
         };
-        let participants: Vec<SubjectId> = (0..plan.subjects.len()).filter(takes_part).collect();
+        let participants: Vec<SubjectId> = plan.subjects.ids().filter(takes_part).collect();
         let started = |subject: SubjectId| {
             let mut starts = context.run.blocks.iter().flat_map(|block| &block.processes);
             starts.any(|start| start.subject == subject)
@@ -189,8 +189,8 @@ impl SetCosts {
 
     fn blocks_of_next(&self, plan: &Plan, context: &RunContext) -> Option<u32> {
         let remaining_s = remaining_s(plan, context)?;
-        let subjects = (0..plan.subjects.len()).filter(|&subject| {
-            let mut points = 0..plan.points.len();
+        let subjects = plan.subjects.ids().filter(|&subject| {
+            let mut points = plan.points.ids();
             points.any(|point| context.participants.takes_part(subject, point))
         });
         let subjects: Vec<SubjectId> = subjects.collect();
@@ -253,7 +253,7 @@ fn remaining_s(plan: &Plan, context: &RunContext) -> Option<f64> {
 /// Returns the duration in seconds of the turns of a number of subjects in a block.
 fn turns_s(plan: &Plan, subjects: usize) -> f64 {
     let turns = f64::from(2 * plan.measure.pairs) * subjects as f64;
-    let points = 0..plan.points.len();
+    let points = plan.points.ids();
     let turn_s = |point| plan.turn_ns(point) as f64 / 1e9 * 1.1 + TURN_EXTRA_S;
     points.map(|point| turns * turn_s(point)).sum()
 }

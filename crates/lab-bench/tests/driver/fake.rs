@@ -162,7 +162,7 @@ impl<'a> Fake<'a> {
     /// trend.
     pub fn steady(times_ns: &'a [u64]) -> Fake<'a> {
         let scatter = |block: u32| u64::from((block * block + 3 * block) % 7);
-        Fake::new(move |block, turn| Act::Batch(times_ns[turn.subject] + scatter(block)))
+        Fake::new(move |block, turn| Act::Batch(times_ns[turn.subject.index()] + scatter(block)))
     }
 }
 
@@ -344,10 +344,11 @@ pub fn plan(subjects: usize, max_blocks: u32) -> Plan {
     Plan {
         experiment: "fake".into(),
         subjects: (0..subjects).map(subject).collect(),
-        cases: vec![Case {
+        cases: [Case {
             name: "work".into(),
             ..Case::default()
-        }],
+        }]
+        .into(),
         points: [1, 10].map(point).into(),
         measure: Measure {
             max_blocks,

@@ -3,7 +3,7 @@
 
 use crate::fake::{Act, Fake, File, plan};
 use lab_bench::Turn;
-use lab_model::{Age, Batch, Pilot, Plan, Run, SubjectId, WarmUp};
+use lab_model::{Age, Batch, Pilot, Plan, PointId, Run, SubjectId, WarmUp};
 use lab_report::wording;
 use lab_stats::results::{Results, results};
 
@@ -15,9 +15,10 @@ const STEADY_NS: [u64; 3] = [100_000, 200_000, 300_000];
 
 /// Returns a pilot that alternated with the baseline. `speed` is a factor on all times, which stands for a slower or
 /// faster machine.
-fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
-    let turn =
-        |subject: SubjectId, i: u64| (STEADY_NS[subject] as f64 * speed) as u64 + 500 * (i % 3);
+fn pilot(subject: SubjectId, point: PointId, speed: f64) -> Pilot {
+    let turn = |subject: SubjectId, i: u64| {
+        (STEADY_NS[subject.index()] as f64 * speed) as u64 + 500 * (i % 3)
+    };
     let batch = |i: u64| Batch {
         operations: 1,
         wall_ns: turn(subject, i),
@@ -26,7 +27,7 @@ fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
     };
     let age = |i: u64| Age {
         baseline_requests: 1,
-        baseline_cpu_ns: turn(0, i + 1),
+        baseline_cpu_ns: turn(SubjectId(0), i + 1),
         ..Age::default()
     };
     Pilot {
@@ -53,8 +54,10 @@ fn measured_as(
     change: impl Fn(&mut Pilot),
     time_ns: impl Fn(u32, Turn) -> f64,
 ) -> Run {
-    let pilots =
-        (0..plan.points.len()).flat_map(|point| [1, 2].map(|s| pilot(s, point, speed_of_pilot)));
+    let pilots = plan
+        .points
+        .ids()
+        .flat_map(|point| [1, 2].map(|s| pilot(SubjectId(s), point, speed_of_pilot)));
     let mut pilots: Vec<Pilot> = pilots.collect();
     pilots.iter_mut().for_each(change);
     let fake = Fake {
@@ -75,9 +78,9 @@ fn scatter(block: u32, turn: Turn) -> f64 {
     1.0 + f64::from((block * 5 + turn.pass * 3 + turn.turn) % 7) / 500.0
 }
 
-fn has_verdicts(results: &Results, subject: SubjectId) -> [bool; 2] {
+fn has_verdicts(results: &Results, subject: u32) -> [bool; 2] {
     [0, 1].map(|point| {
-        let comparisons = results.comparisons_at(subject, point);
+        let comparisons = results.comparisons_at(SubjectId(subject), PointId(point));
         comparisons
             .iter()
             .any(|comparison| comparison.verdict.is_some())
@@ -94,8 +97,8 @@ fn reasons(results: &Results) -> Vec<String> {
 fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
     // At the first point, subject 1 becomes faster from turn to turn and never reaches its level.
     let run = measured(1.0, |block, turn| {
-        let steady = STEADY_NS[turn.subject] as f64 * scatter(block, turn);
-        match (turn.subject, turn.point) {
+        let steady = STEADY_NS[turn.subject.index()] as f64 * scatter(block, turn);
+        match (turn.subject.0, turn.point.0) {
             (1, 0) => steady * (2.0 - 0.1 * f64::from(turn.pass)),
             _ => steady,
         }
@@ -118,7 +121,7 @@ fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
 #[test]
 fn subjects_at_the_level_of_their_pilots_get_their_verdicts() {
     let run = measured(1.0, |block, turn| {
-        STEADY_NS[turn.subject] as f64 * scatter(block, turn)
+        STEADY_NS[turn.subject.index()] as f64 * scatter(block, turn)
     });
     let results = results(&run);
     assert_eq!(results.refusals, []);
@@ -132,7 +135,7 @@ fn a_machine_that_becomes_slower_after_the_pilots_raises_no_alarm() {
     for speed_of_pilot in [1.0 / 1.3, 1.3] {
         let run = measured(speed_of_pilot, |block, turn| {
             let drift = 1.0 + 0.3 * f64::from(block) / f64::from(BLOCKS);
-            STEADY_NS[turn.subject] as f64 * drift * scatter(block, turn)
+            STEADY_NS[turn.subject.index()] as f64 * drift * scatter(block, turn)
         });
         let results = results(&run);
         assert_eq!(results.refusals, []);
@@ -147,17 +150,18 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     let mut plan = plan(3, BLOCKS);
     plan.measure.budget_ns = Some(60_000_000_000);
     plan.measure.max_warmup = 480;
-    let steady = |block: u32, turn: Turn| STEADY_NS[turn.subject] as f64 * scatter(block, turn);
+    let steady =
+        |block: u32, turn: Turn| STEADY_NS[turn.subject.index()] as f64 * scatter(block, turn);
     let cut = |subject: SubjectId| {
         move |pilot: &mut Pilot| {
-            if pilot.subject == subject && pilot.point == 0 {
+            if pilot.subject == subject && pilot.point == PointId(0) {
                 pilot.class = WarmUp::CutShort;
                 // 32 batches, and the turns that alternate with the baseline.
                 pilot.batches.truncate(40);
             }
         }
     };
-    let run = measured_as(&plan, 1.0, cut(1), steady);
+    let run = measured_as(&plan, 1.0, cut(SubjectId(1)), steady);
     let found = results(&run);
     assert_eq!(has_verdicts(&found, 1), [false, true]);
     assert_eq!(has_verdicts(&found, 2), [true, true]);
@@ -175,8 +179,8 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
 
     // Here it is unknown whether the baseline was warm.
     let baseline = |pilot: &mut Pilot| {
-        if pilot.subject == 1 && pilot.point == 0 {
-            (pilot.subject, pilot.class) = (0, WarmUp::CutShort);
+        if pilot.subject == SubjectId(1) && pilot.point == PointId(0) {
+            (pilot.subject, pilot.class) = (SubjectId(0), WarmUp::CutShort);
             pilot.ages.clear();
         }
     };
@@ -194,7 +198,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     // A subject is excluded only once even if its own pilot was also truncated.
     let both = |pilot: &mut Pilot| {
         baseline(pilot);
-        if pilot.point == 0 {
+        if pilot.point == PointId(0) {
             pilot.class = WarmUp::CutShort;
         }
     };
@@ -211,15 +215,15 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
             )
         })
         .collect();
-    assert_eq!(refused, [(1, true), (2, true)]);
+    assert_eq!(refused, [(SubjectId(1), true), (SubjectId(2), true)]);
 }
 
 #[test]
 fn two_lasting_levels_are_distinguished_from_a_warm_up() {
     let why = |time_ns: &dyn Fn(u32, Turn, f64) -> f64| {
         let run = measured(1.0, |block, turn| {
-            let steady = STEADY_NS[turn.subject] as f64 * scatter(block, turn);
-            match (turn.subject, turn.point) {
+            let steady = STEADY_NS[turn.subject.index()] as f64 * scatter(block, turn);
+            match (turn.subject.0, turn.point.0) {
                 (1, 0) => time_ns(block, turn, steady),
                 _ => steady,
             }

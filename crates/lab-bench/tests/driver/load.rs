@@ -87,7 +87,7 @@ fn loading(servers: usize) -> Loading {
 
 fn measure(file: &File, plan: &Plan, fakes: &Fakes, machine: Journal) -> (Ending, Vec<(u32, u32)>) {
     let load = plan.load().expect("a load");
-    let workload = LoadWorkload::new(plan, load, &file.run(), fakes, vec![None, None]);
+    let workload = LoadWorkload::new(plan, load, &file.run(), fakes, [None, None].into());
     let mut steps = Vec::new();
     let ending = file.carry_out(plan, Box::new(workload), Box::new(machine), &mut |step| {
         if let Progress::Slice { done, of, .. } = step {
@@ -192,7 +192,7 @@ fn a_server_that_cannot_be_loaded_has_failed() {
     let plan = loading(2).plan().unwrap();
     let file = File::new(&plan);
     let fakes = Fakes {
-        failing: Some(1),
+        failing: Some(SubjectId(1)),
         ..Fakes::default()
     };
     assert_eq!(
@@ -201,7 +201,7 @@ fn a_server_that_cannot_be_loaded_has_failed() {
     );
     let run = file.run();
     let failure = &run.failures[0];
-    assert_eq!((failure.subject, &failure.kind[..]), (1, "load"));
+    assert_eq!((failure.subject, &failure.kind[..]), (SubjectId(1), "load"));
     assert_eq!(failure.message, "too many connections");
 }
 
@@ -233,7 +233,7 @@ fn the_loss_of_agents_is_no_failure_of_the_server() {
     let plan = loading(1).plan().unwrap();
     let file = File::new(&plan);
     let load = plan.load().expect("a load");
-    let workload = LoadWorkload::new(&plan, load, &file.run(), &LostAgents, vec![None]);
+    let workload = LoadWorkload::new(&plan, load, &file.run(), &LostAgents, [None].into());
     let machine = Box::new(Journal::default());
     let outcome = file.carry_out(&plan, Box::new(workload), machine, &mut |_| ());
     assert!(
@@ -295,7 +295,7 @@ fn the_load_on_this_machine_is_no_disturbance() {
             ..Run::default()
         };
         let load = plan.load().unwrap();
-        let workload = LoadWorkload::new(&plan, load, &run, &LostAgents, vec![None]);
+        let workload = LoadWorkload::new(&plan, load, &run, &LostAgents, [None].into());
         (workload.is_local(), workload.outside_cpu_ns(&block))
     };
     assert_eq!(local_load(["own", "b"], Some("own"), &[]), (true, Some(25)));

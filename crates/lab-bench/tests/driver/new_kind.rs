@@ -48,7 +48,7 @@ impl Workload for CacheMisses {
             subject: turn.subject,
             pass: turn.pass,
             metric: MISSES.id.into(),
-            value: 100.0 * (turn.subject + 1) as f64 + f64::from(turn.pass),
+            value: 100.0 * f64::from(turn.subject.0 + 1) + f64::from(turn.pass),
         };
         Ok(TurnRecord::Readings(vec![reading]).into())
     }
@@ -86,7 +86,7 @@ fn its_readings_are_kept_redone_and_resumed() {
     for block in run.complete_blocks() {
         assert_eq!(block.readings.len(), 8);
         for reading in &block.readings {
-            let expected = 100.0 * (reading.subject + 1) as f64 + f64::from(reading.pass);
+            let expected = 100.0 * f64::from(reading.subject.0 + 1) + f64::from(reading.pass);
             assert_eq!((reading.value, &reading.metric[..]), (expected, "misses"));
         }
     }

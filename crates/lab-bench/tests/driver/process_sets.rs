@@ -3,7 +3,7 @@
 
 use crate::fake::{Act, BuildStep, Fake, File, TURN_NS, plan, stolen};
 use lab_bench::{Fault, Opening};
-use lab_model::{BlockState, Ending, Measure, Plan};
+use lab_model::{BlockState, Ending, Measure, Plan, SubjectId};
 
 /// The duration of a block with two subjects, two points and one mirrored pair, in ns.
 const BLOCK_NS: u64 = 8 * TURN_NS;
@@ -36,14 +36,14 @@ fn processes_serve_their_blocks_and_end_then() {
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
     assert_eq!(file.run().replicates(), [0, 0, 1, 1, 2, 2]);
     let quits = |subject| journal.count(|step| *step == BuildStep::Quit(subject));
-    assert_eq!([quits(0), quits(1)], [3, 3]);
+    assert_eq!([quits(SubjectId(0)), quits(SubjectId(1))], [3, 3]);
     let steps = journal.steps.borrow();
     let position = |wanted| steps.iter().position(|step| *step == wanted).unwrap();
     let second = steps
         .iter()
         .position(|s| matches!(s, BuildStep::Block(1, _)))
         .unwrap();
-    assert!(second < position(BuildStep::Quit(0)));
+    assert!(second < position(BuildStep::Quit(SubjectId(0))));
 }
 
 #[test]
@@ -99,5 +99,8 @@ fn a_disturbed_block_is_measured_again_with_the_same_processes() {
         .collect();
     assert_eq!(sets[1], (Some(0), BlockState::Disturbed));
     assert_eq!(sets[2], (Some(0), BlockState::Complete));
-    assert_eq!(journal.count(|step| *step == BuildStep::Quit(0)), 3);
+    assert_eq!(
+        journal.count(|step| *step == BuildStep::Quit(SubjectId(0))),
+        3
+    );
 }

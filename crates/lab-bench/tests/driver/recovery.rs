@@ -3,7 +3,7 @@
 
 use crate::fake::{Act, BuildStep, Fake, File, order, plan};
 use lab_bench::{BenchError, Fault};
-use lab_model::{BlockState, Ending, Failure};
+use lab_model::{BlockState, Ending, Failure, PointId, SubjectId};
 
 fn broken() -> Act {
     Act::Fail(Fault::Failed("crash", "it ended\nlast words".into()))
@@ -13,7 +13,7 @@ fn broken() -> Act {
 fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_go_on() {
     let plan = plan(3, 3);
     let file = File::new(&plan);
-    let fake = Fake::new(|block, turn| match (block, turn.subject, turn.point) {
+    let fake = Fake::new(|block, turn| match (block, turn.subject.0, turn.point.0) {
         (1, 2, 0) => broken(),
         _ => Act::Batch(1000),
     });
@@ -25,7 +25,7 @@ fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_go_on() {
     };
     assert_eq!(
         (failure.subject, failure.point, failure.block),
-        (2, Some(0), Some(1))
+        (SubjectId(2), Some(PointId(0)), Some(1))
     );
     assert_eq!(
         (&failure.kind[..], &failure.message[..]),
@@ -36,22 +36,28 @@ fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_go_on() {
     let count_turns = |block, subject, point| {
         let matching = turns
             .iter()
-            .filter(|t| (t.0, t.2, t.1) == (block, subject, point));
+            .filter(|t| (t.0, t.2.0, t.1.0) == (block, subject, point));
         matching.count()
     };
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 2, 0)), [2, 0, 0]);
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 2, 1)), [2, 2, 2]);
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 1, 0)), [2, 2, 2]);
     // The subject is neither closed nor warmed up again at the point where it failed.
-    assert_eq!(journal.count(|s| *s == BuildStep::Close(2, 0)), 1);
-    assert_eq!(journal.count(|s| *s == BuildStep::WarmUp(2, 0)), 2);
+    assert_eq!(
+        journal.count(|s| *s == BuildStep::Close(SubjectId(2), PointId(0))),
+        1
+    );
+    assert_eq!(
+        journal.count(|s| *s == BuildStep::WarmUp(SubjectId(2), PointId(0))),
+        2
+    );
 }
 
 #[test]
 fn a_run_ends_when_nothing_is_left_to_compare() {
     let plan = plan(2, 5);
     let file = File::new(&plan);
-    let fake = Fake::new(|_, turn| match turn.subject {
+    let fake = Fake::new(|_, turn| match turn.subject.0 {
         1 => broken(),
         _ => Act::Batch(1000),
     });
@@ -70,7 +76,7 @@ fn the_baseline_alone_is_measured_if_this_host_lacks_what_the_others_need() {
     let plan = plan(3, 2);
     let file = File::new(&plan);
     let lacks = |subject| Failure {
-        subject,
+        subject: SubjectId(subject),
         point: None,
         block: None,
         kind: "fixture".into(),
@@ -81,7 +87,12 @@ fn the_baseline_alone_is_measured_if_this_host_lacks_what_the_others_need() {
     let fake = Fake::steady(&[1000; 3]);
     let journal = fake.journal.clone();
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
-    assert!(journal.turns().iter().all(|turn| turn.subject == 0));
+    assert!(
+        journal
+            .turns()
+            .iter()
+            .all(|turn| turn.subject == SubjectId(0))
+    );
     assert_eq!(file.run().complete_blocks().count(), 2);
     // The only remaining subject is not the baseline, so there is nothing to compare it with.
     let file = File::new(&plan);
@@ -96,7 +107,7 @@ fn after_the_loss_of_a_server_its_block_is_redone() {
     let (file, undisturbed) = (File::new(&plan), File::new(&plan));
     let mut losses = 1;
     let fake = Fake::new(|block, turn| {
-        let is_lost = block == 1 && turn.point == 1 && std::mem::take(&mut losses) > 0;
+        let is_lost = block == 1 && turn.point == PointId(1) && std::mem::take(&mut losses) > 0;
         if is_lost {
             Act::Fail(Fault::ServerLost("PostgreSQL is gone".into()))
         } else {

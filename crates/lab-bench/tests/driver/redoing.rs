@@ -3,7 +3,7 @@
 
 use crate::fake::{Act, Fake, File, plan, stolen};
 use lab_model::BlockState::{Complete, Disturbed};
-use lab_model::{BlockState, Run};
+use lab_model::{BlockState, PointId, Run};
 
 fn states(run: &Run) -> Vec<(u32, u32, BlockState)> {
     let state = |b: &lab_model::Block| (b.number, b.attempt, b.state);
@@ -51,7 +51,7 @@ fn a_block_is_given_up_once_its_rest_cannot_save_it() {
     };
     let points = |run: &Run| -> Vec<usize> {
         let block = |b: &lab_model::Block| {
-            let points: std::collections::BTreeSet<usize> =
+            let points: std::collections::BTreeSet<PointId> =
                 b.samples.iter().map(|s| s.point).collect();
             points.len()
         };

@@ -3,7 +3,7 @@
 
 use crate::fake::{BuildStep, Fake, File, order, plan};
 use lab_bench::{Opening, Turn};
-use lab_model::{Point, Subject, Target, TargetKind};
+use lab_model::{Point, PointId, Subject, SubjectId, Target, TargetId, TargetKind};
 use lab_plan::Schedule;
 
 #[test]
@@ -20,8 +20,8 @@ fn a_block_is_the_schedule_of_its_number() {
     for block in 0..2 {
         let schedule = Schedule::new(plan.seed, block);
         expected.push(BuildStep::Block(block, [4, 5][schedule.core(2)]));
-        let everyone = [0, 1, 2];
-        for point in schedule.points(&[0, 0]) {
+        let everyone = [0, 1, 2].map(SubjectId);
+        for point in schedule.points(&[TargetId(0), TargetId(0)].into()) {
             expected.push(BuildStep::Point(point));
             for subject in schedule.openings(point, &everyone) {
                 expected.extend([BuildStep::Open(subject), BuildStep::WarmUp(subject, point)]);
@@ -67,8 +67,8 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
     plan.targets = [TargetKind::Sqlite, TargetKind::Postgresql]
         .map(target)
         .into();
-    plan.subjects[1].target = 1;
-    plan.points[1].target = 1;
+    plan.subjects[SubjectId(1)].target = TargetId(1);
+    plan.points[PointId(1)].target = TargetId(1);
     let file = File::new(&plan);
     let fake = Fake {
         opening: Opening::Target,
@@ -78,16 +78,17 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
     file.measure(&plan, fake).unwrap();
     let steps = journal.steps.borrow().clone();
     assert!(!steps.iter().any(|s| matches!(s, BuildStep::WarmUp(..))));
-    for target in [0, 1] {
+    for subject in [0, 1].map(SubjectId) {
+        let other = SubjectId(1 - subject.0);
         let position = |expected: &BuildStep| steps.iter().position(|s| s == expected).unwrap();
         let (opened, point) = (
-            position(&BuildStep::Open(target)),
-            position(&BuildStep::Point(target)),
+            position(&BuildStep::Open(subject)),
+            position(&BuildStep::Point(PointId(subject.0))),
         );
         assert!(opened < point);
         // The other target's subject has already been shut down or not yet been opened, and has no turn at this
         // point.
-        let other = [BuildStep::Open(1 - target), BuildStep::Quit(1 - target)];
+        let other = [BuildStep::Open(other), BuildStep::Quit(other)];
         let last = steps[..point].iter().rfind(|step| other.contains(step));
         assert_ne!(last, Some(&other[0]));
     }
@@ -95,7 +96,7 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
     assert!(
         expected
             .iter()
-            .all(|(_, point, subject, ..)| point == subject)
+            .all(|(_, point, subject, ..)| point.0 == subject.0)
     );
     assert_eq!(expected.len(), 4);
 }
@@ -111,7 +112,7 @@ fn target(kind: TargetKind) -> Target {
 fn a_point_that_needs_others_comes_last() {
     let mut plan = plan(1, 6);
     plan.points.push(Point::default());
-    for last in 0..3 {
+    for last in plan.points.ids() {
         let file = File::new(&plan);
         let fake = Fake {
             last: Some(last),
@@ -141,7 +142,9 @@ fn overheads_take_turns_in_the_first_pair_alone() {
     let run = file.run();
     let passes = |subject| {
         let turns = order(&run);
-        let matching = turns.iter().filter(|t| t.1 == 0 && t.2 == subject);
+        let matching = turns
+            .iter()
+            .filter(|t| t.1 == PointId(0) && t.2 == SubjectId(subject));
         matching.map(|t| t.3).collect::<Vec<_>>()
     };
     assert_eq!(passes(2), [0, 1]);

@@ -2,7 +2,9 @@
 //! Tests the ranking of differences and their causes.
 
 use lab_explain::{Cause, OwnCount, SettingDifference, Source, differences, time_differences};
-use lab_model::{Case, Counted, CountedFigure, Metric, Plan, Point, Subject, UnitCosts};
+use lab_model::{
+    Case, Counted, CountedFigure, Metric, Plan, Point, PointId, Subject, SubjectId, UnitCosts,
+};
 
 fn plan() -> Plan {
     let subject = |name: &str| Subject {
@@ -10,20 +12,20 @@ fn plan() -> Plan {
         ..Subject::default()
     };
     Plan {
-        subjects: vec![subject("c"), subject("rust")],
-        cases: vec![Case::default()],
-        points: vec![Point::default()],
+        subjects: [subject("c"), subject("rust")].into(),
+        cases: [Case::default()].into(),
+        points: [Point::default()].into(),
         ..Plan::default()
     }
 }
 
-fn counted(subject: usize, figures: &[(Metric, f64)], threading: &str) -> Counted {
+fn counted(subject: u32, figures: &[(Metric, f64)], threading: &str) -> Counted {
     let figure = |(metric, value): &(Metric, f64)| CountedFigure {
         metric: metric.clone(),
         differences: vec![*value; 6],
     };
     Counted {
-        subject,
+        subject: SubjectId(subject),
         figures: figures.iter().map(figure).collect(),
         settings: vec![("threading".into(), threading.into())],
         ..Counted::default()
@@ -42,7 +44,7 @@ fn round_trips_come_before_allocations() {
         &[(Metric::ALLOCATIONS, 90.0), (Metric::ROUND_TRIPS, 2.0)],
         "",
     );
-    let found = differences(&plan(), 0, &[&c, &rust]);
+    let found = differences(&plan(), PointId(0), &[&c, &rust]);
     let metrics: Vec<&Metric> = found.iter().map(|difference| &difference.metric).collect();
     assert_eq!(metrics, [&Metric::ROUND_TRIPS, &Metric::ALLOCATIONS]);
     assert_eq!(found[0].subjects, ["rust", "c"]);
@@ -54,7 +56,7 @@ fn equal_requests_leave_the_programs_own_work() {
     let figures = |cpu: f64| [(Metric::SYSTEM_CALLS, 3.0), (Metric::MEAN_CPU, cpu)];
     let c = counted(0, &figures(1e3), "serialized");
     let rust = counted(1, &figures(2e3), "multi-thread");
-    let found = differences(&plan(), 0, &[&c, &rust]);
+    let found = differences(&plan(), PointId(0), &[&c, &rust]);
     let setting = SettingDifference {
         name: "threading".into(),
         values: ["multi-thread".into(), "serialized".into()],
@@ -80,7 +82,7 @@ fn causes_count_instructions_and_misses() {
     };
     let c = counted(0, &figures(1e3, 1000.0, 10.0), "");
     let rust = counted(1, &figures(2e3, 950.0, 80.0), "");
-    let found = differences(&plan(), 0, &[&c, &rust]);
+    let found = differences(&plan(), PointId(0), &[&c, &rust]);
     let own = found.iter().find(|d| d.metric == Metric::MEAN_CPU).unwrap();
     let count = |metric, values| OwnCount { metric, values };
     assert_eq!(
@@ -113,7 +115,7 @@ fn a_difference_in_time_is_split_into_its_sources() {
         system_call_ns: 100.0,
         page_fault_ns: 500.0,
     };
-    let found = time_differences(&plan(), 0, &[&c, &rust], Some(costs));
+    let found = time_differences(&plan(), PointId(0), &[&c, &rust], Some(costs));
     let [found] = found.as_slice() else {
         panic!("{found:?}");
     };
@@ -130,5 +132,5 @@ fn a_difference_in_time_is_split_into_its_sources() {
     );
     assert!((found.unexplained_ns - 100.0).abs() < 1e-9);
     // Without a difference beyond the scatter there is nothing to split.
-    assert!(time_differences(&plan(), 0, &[&c, &c], Some(costs)).is_empty());
+    assert!(time_differences(&plan(), PointId(0), &[&c, &c], Some(costs)).is_empty());
 }

@@ -8,7 +8,7 @@ use lab_explain::{
     Cause, Contribution, CountFailure, CountedUnit, Difference, OwnCount, SettingDifference,
     Source, TimeDifference,
 };
-use lab_model::Metric;
+use lab_model::{Metric, PointId};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ const UNITS: [CountedUnit; 3] = [
 
 fn sample(metric: Metric, values: [f64; 2], cause: Option<Cause>) -> String {
     let sample = Difference {
-        point: 0,
+        point: PointId(0),
         metric,
         subjects: ["rust".into(), "c".into()],
         values,
@@ -122,7 +122,7 @@ fn every_sentence() {
     );
     let part = |source, ns| Contribution { source, ns };
     let split = |parts, unexplained_ns, uncounted, misses| TimeDifference {
-        point: 0,
+        point: PointId(0),
         subjects: ["rust", "c"].map(str::to_owned),
         metric: Metric::MEAN_WALL,
         times: [2_500.0, 1_500.0],

@@ -5,7 +5,7 @@
 use crate::loading::{self, assert_adds_up, assert_fails, body, load, open_loop};
 use crate::servers::{Server, answer, last_answer, sent_in_pieces};
 use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
-use lab_model::ErrorKind;
+use lab_model::{ErrorKind, PointId, SubjectId};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -297,7 +297,7 @@ fn a_backlog_that_is_served_after_the_end_is_told() {
     assert_eq!((record.offered, record.served), (20, 20));
     // Twenty responses take at least 400 ms, even on a fast machine.
     assert!(record.drain_ns >= 290_000_000, "{}", record.drain_ns);
-    let slice = record.slice(0, 0, 0);
+    let slice = record.slice(PointId(0), SubjectId(0), 0);
     assert_eq!(slice.drain_ns, record.drain_ns);
     let usual = slice.service.median().unwrap();
     assert_eq!(

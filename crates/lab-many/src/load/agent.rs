@@ -6,7 +6,7 @@ use crate::agent::{Coordinator, begin_work, is_stopped};
 use crate::clock::ClockReading;
 use lab_bench::{LoadedServers, first_errors};
 use lab_load::{Engine, SliceRecord};
-use lab_model::{ErrorKind, Host, SubjectId};
+use lab_model::{ErrorKind, Host, PointId, SubjectId};
 use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl LoadAgent {
             } => {
                 let servers = LoadedServers::find(&load, &requests, seed);
                 let servers = self.servers.insert(servers.map_err(|e| e.to_string())?);
-                let answers = (0..servers.count()).map(|server| servers.ask(server));
+                let answers = servers.ids().map(|server| servers.ask(server));
                 let first = answers.map(|answer| answer.map(|record| errors(&record)));
                 let first = first.collect::<Result<_, _>>()?;
                 // The generator needs one core.
@@ -138,7 +138,7 @@ fn send_slice(
     (number, late_ns): (u64, u64),
     coordinator: &Coordinator,
 ) -> Result<(), String> {
-    let mut slice = record.slice(0, 0, 0);
+    let mut slice = record.slice(PointId(0), SubjectId(0), 0);
     let body = bytes::take(&mut slice)?;
     let report = LoadReport::Slice {
         number,

@@ -70,9 +70,7 @@ impl<'a> LoadAgents<'a> {
     pub fn start(start: LoadStart<'a>) -> Result<LoadAgents<'a>, StartError> {
         let (plan, load) = (start.plan, start.plan.load().expect("a plan with a load"));
         let places = start.starting.launcher.places().len();
-        let fewest = (0..plan.points.len())
-            .map(|point| plan.connections(point))
-            .min();
+        let fewest = plan.points.ids().map(|point| plan.connections(point)).min();
         if fewest.is_some_and(|fewest| fewest < places) {
             return Err(StartError::Refused(format!(
                 "{} connections are too few for {places} agents: each needs one; raise --connections",

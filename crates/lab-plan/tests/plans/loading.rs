@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Plans of loads: their blocks, visits and rates.
 
-use lab_model::{LoadSpec, Measure, Plan, PlannedRequest, Stage};
+use lab_model::{CaseId, LoadSpec, Measure, Plan, PlannedRequest, PointId, Stage};
 use lab_plan::Loading;
 use std::time::Duration;
 
@@ -50,9 +50,12 @@ fn one_point_is_one_stretch_of_slices() {
     let plan = loading(1).plan().unwrap();
     assert_eq!(seconds(&plan), (10.0, 1.0, 10));
     assert_eq!(plan.experiment, "127.0.0.1-8080");
-    assert_eq!(plan.label(0), "connections=50");
+    assert_eq!(plan.label(PointId(0)), "connections=50");
     assert_eq!(
-        (plan.points[0].x, plan.cases[0].sweep.as_ref()),
+        (
+            plan.points[PointId(0)].x,
+            plan.cases[CaseId(0)].sweep.as_ref()
+        ),
         (None, None)
     );
     let long = Loading {
@@ -100,9 +103,9 @@ fn several_points_and_servers_take_turns_in_ten_blocks_at_the_least() {
     };
     let plan = sweep.plan().unwrap();
     assert_eq!(seconds(&plan), (1.0, 1.0, 10));
-    let labels: Vec<String> = (0..2).map(|point| plan.label(point)).collect();
+    let labels: Vec<String> = plan.points.ids().map(|point| plan.label(point)).collect();
     assert_eq!(labels, ["connections=1", "connections=8"]);
-    assert_eq!(plan.points[1].x, Some(8.0));
+    assert_eq!(plan.points[PointId(1)].x, Some(8.0));
     let two = Loading {
         length: Some(Duration::from_secs(60)),
         ..loading(2)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The points and subjects that result from a selection.
 
-use lab_model::{Measure, Plan, TargetKind};
+use lab_model::{Measure, Plan, PointId, SubjectId, TargetId, TargetKind};
 use lab_plan::{Experiment, Extent, PlanError, Project, Selection};
 use std::fs;
 
@@ -108,7 +108,7 @@ fn plan_of(experiment: &str, selection: &Selection) -> Result<Plan, PlanError> {
 
 fn labels(selection: &Selection) -> Vec<String> {
     let plan = plan(selection).expect("a plan");
-    (0..plan.points.len()).map(|p| plan.label(p)).collect()
+    plan.points.ids().map(|p| plan.label(p)).collect()
 }
 
 fn names(plan: &Plan) -> Vec<&str> {
@@ -239,7 +239,9 @@ fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
             extent,
             ..all()
         };
-        plan_of(&experiment, &selection).unwrap().turn_ns(0)
+        plan_of(&experiment, &selection)
+            .unwrap()
+            .turn_ns(PointId(0))
     };
     assert_eq!(turn("", Extent::Usual), 400_000_000);
     assert_eq!(turn("", Extent::Quick), 100_000_000);
@@ -263,7 +265,7 @@ fn points_of(
         ..selection
     };
     let plan = plan_of(experiment, &selection)?;
-    Ok((0..plan.points.len()).map(|p| plan.label(p)).collect())
+    Ok(plan.points.ids().map(|p| plan.label(p)).collect())
 }
 
 #[test]
@@ -372,7 +374,10 @@ fn what_an_operation_writes_follows_the_sweep() {
 #[test]
 fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
     let usual = plan(&all()).unwrap();
-    assert_eq!((names(&usual), usual.baseline), (vec!["a", "b"], 0));
+    assert_eq!(
+        (names(&usual), usual.baseline),
+        (vec!["a", "b"], SubjectId(0))
+    );
     let others = plan(&Selection {
         subjects: words(&["others"]),
         control: true,
@@ -381,9 +386,9 @@ fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
     .unwrap();
     assert_eq!(
         (names(&others), others.baseline),
-        (vec!["b", "c", "b-control"], 0)
+        (vec!["b", "c", "b-control"], SubjectId(0))
     );
-    assert_eq!(others.control(), Some(2));
+    assert_eq!(others.control(), Some(SubjectId(2)));
     // The order is that of the experiment, not of the request.
     let requested = Selection {
         subjects: words(&["c", "a", "c"]),
@@ -391,7 +396,10 @@ fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
         ..all()
     };
     let requested = plan(&requested).unwrap();
-    assert_eq!((names(&requested), requested.baseline), (vec!["a", "c"], 1));
+    assert_eq!(
+        (names(&requested), requested.baseline),
+        (vec!["a", "c"], SubjectId(1))
+    );
     assert_eq!(requested.control(), None);
 }
 
@@ -454,10 +462,8 @@ fn subjects_and_points_belong_to_targets() {
         },
     )
     .expect("a plan");
-    let subjects: Vec<String> = (0..plan.subjects.len())
-        .map(|s| plan.subject_label(s))
-        .collect();
-    let points: Vec<String> = (0..plan.points.len()).map(|p| plan.label(p)).collect();
+    let subjects: Vec<String> = plan.subjects.ids().map(|s| plan.subject_label(s)).collect();
+    let points: Vec<String> = plan.points.ids().map(|p| plan.label(p)).collect();
     let of_both = ["a on sqlite", "a on mariadb", "b on mariadb"];
     assert_eq!(subjects[..3], of_both);
     assert_eq!(
@@ -473,29 +479,40 @@ fn subjects_and_points_belong_to_targets() {
     assert_eq!(points[1..], on_mariadb);
     assert_eq!(
         (
-            plan.subjects[0].program[0].as_str(),
-            plan.subjects[1].program[0].as_str()
+            plan.subjects[SubjectId(0)].program[0].as_str(),
+            plan.subjects[SubjectId(1)].program[0].as_str()
         ),
         ("true", "false")
     );
     let takes_part = |subject| {
-        (0..4)
+        plan.points
+            .ids()
             .filter(|&p| plan.takes_part(subject, p))
+            .map(|p| p.0)
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        (takes_part(0), takes_part(1), takes_part(2)),
+        (
+            takes_part(SubjectId(0)),
+            takes_part(SubjectId(1)),
+            takes_part(SubjectId(2))
+        ),
         (vec![0], vec![1, 3], vec![1, 2, 3])
     );
-    assert_eq!((plan.baseline_on(0), plan.baseline_on(1)), (0, 2));
+    assert_eq!(
+        (plan.baseline_on(TargetId(0)), plan.baseline_on(TargetId(1))),
+        (SubjectId(0), SubjectId(2))
+    );
 }
 
 #[test]
 fn a_subject_may_be_for_some_cases_alone() {
     let some = TARGETS.replace("name = \"b\"\n", "name = \"b\"\ncases = [\"there\"]\n");
     let all = plan_of(&some, &all()).expect("a plan");
-    let b = all.subjects.iter().position(|s| s.name == "b").expect("b");
-    let points: Vec<String> = (0..all.points.len())
+    let b = all.subjects.find_id(|s| s.name == "b").expect("b");
+    let points: Vec<String> = all
+        .points
+        .ids()
         .filter(|&p| all.takes_part(b, p))
         .map(|p| all.label(p))
         .collect();
@@ -541,12 +558,12 @@ fn a_target_alone_goes_without_saying() {
     assert_eq!(
         (
             plan.targets.len(),
-            plan.targets[0].rows,
+            plan.targets[TargetId(0)].rows,
             plan.subjects.len()
         ),
         (1, 2, 2)
     );
-    assert_eq!(plan.label(2), "there");
+    assert_eq!(plan.label(PointId(2)), "there");
     let nothing = Selection {
         cases: words(&["there"]),
         targets: vec![TargetKind::Sqlite],
@@ -606,8 +623,8 @@ fn a_fault_is_measured_where_the_target_has_it() {
     let faults = plan
         .points
         .iter()
-        .map(|p| (p.target, p.params[0].1.as_str()));
-    let faults: Vec<(usize, &str)> = faults.collect();
+        .map(|p| (p.target.0, p.params[0].1.as_str()));
+    let faults: Vec<(u32, &str)> = faults.collect();
     assert_eq!(faults, [(0, "none"), (0, "busy"), (1, "none"), (1, "cut")]);
     let cut = Selection {
         set: vec![set("fault", &["cut"])],
@@ -615,7 +632,7 @@ fn a_fault_is_measured_where_the_target_has_it() {
     };
     let plan = plan_of(FAULTS, &cut).expect("a plan");
     assert_eq!(plan.targets.len(), 1);
-    assert_eq!(plan.targets[0].kind, TargetKind::Mariadb);
+    assert_eq!(plan.targets[TargetId(0)].kind, TargetKind::Mariadb);
     let nothing = Selection {
         targets: vec![TargetKind::Sqlite],
         ..cut

@@ -7,7 +7,7 @@ use super::scope::Scope;
 use super::table;
 use lab_document::say;
 use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
-use lab_model::{Metric, Setting, SubjectId, Unit, WarmUp};
+use lab_model::{Metric, PointId, Setting, SubjectId, Unit, WarmUp};
 use std::collections::BTreeSet;
 
 /// Builds the section on services, subjects, settings, the control and warm-up.
@@ -183,8 +183,8 @@ fn control(scope: &Scope) -> Table {
 /// Builds the table of the warm-up: the first batches of fresh processes, and the very first operation.
 fn warm_up(scope: &Scope) -> Table {
     let pilots = &scope.run.pilots;
-    let has = |p: &usize| pilots.iter().any(|pilot| pilot.point == *p);
-    let points: Vec<usize> = scope.points().into_iter().filter(has).collect();
+    let has = |p: &PointId| pilots.iter().any(|pilot| pilot.point == *p);
+    let points: Vec<PointId> = scope.points().into_iter().filter(has).collect();
     let sides = (
         &*table::points(scope, &points),
         &*table::subjects(scope, &scope.compared()),

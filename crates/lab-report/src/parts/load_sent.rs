@@ -7,7 +7,7 @@ use lab_document::say::{self, count, list};
 use lab_document::{Column, Item, Quantity, Section, Table};
 use lab_model::{
     Arrivals, Example, LoadSpec, Metric, PlannedRequest, PointId, Protocol, RequiredBody, Serving,
-    Stage, Unit,
+    Stage, SubjectId, Unit,
 };
 use lab_stats::load::peaks::calibrating_blocks;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ fn server(load: &LoadSpec) -> String {
 
 /// Describes the requests briefly. Returns `None` if a server has more than one.
 fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
-    let only_request = |(subject, planned): (usize, &Vec<PlannedRequest>)| {
+    let only_request = |(subject, planned): (SubjectId, &Vec<PlannedRequest>)| {
         let [only] = planned.as_slice() else {
             return None;
         };
@@ -85,7 +85,7 @@ fn requests(scope: &Scope, load: &LoadSpec) -> Option<String> {
             _ => format!("{}: {request}", scope.name(subject)),
         })
     };
-    let all = load.requests.iter().enumerate().map(only_request);
+    let all = (0..).map(SubjectId).zip(&load.requests).map(only_request);
     say::joined(all.collect::<Option<Vec<_>>>()?, ", ")
 }
 
@@ -95,7 +95,7 @@ fn request_table(scope: &Scope, load: &LoadSpec) -> Table {
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
     let mut table =
         Table::new("The requests", columns).captioned("The requests and their frequency.");
-    for (subject, planned) in load.requests.iter().enumerate() {
+    for (subject, planned) in (0..).map(SubjectId).zip(&load.requests) {
         let total: f64 = planned.iter().map(|r| f64::from(r.weight.max(1))).sum();
         for request in planned {
             let part = f64::from(request.weight.max(1)) / total;
@@ -399,7 +399,7 @@ fn redone(scope: &Scope) -> Option<String> {
 /// Describes the CPU time per request that the generator itself uses, from the cheapest case to the most expensive one.
 fn generator(scope: &Scope, load: &LoadSpec) -> String {
     let points = scope.points().into_iter();
-    let closed: Vec<usize> = points.filter(|&p| !scope.plan.is_open(p)).collect();
+    let closed: Vec<PointId> = points.filter(|&p| !scope.plan.is_open(p)).collect();
     let mut costs: Vec<f64> = Vec::new();
     for place in scope.places(&scope.subjects(), &closed) {
         let figure = |metric: &Metric| scope.quantity(place, metric).map(|q| q.value);

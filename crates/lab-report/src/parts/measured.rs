@@ -99,7 +99,7 @@ impl<'a> Measured<'a> {
 
     /// Returns a subject's name; with multiple targets, followed by the target's name, as in `python on mariadb`.
     pub fn label(&self, subject: SubjectId) -> String {
-        if subject < self.plan.subjects.len() {
+        if self.plan.subjects.has_id(subject) {
             self.plan.subject_label(subject)
         } else {
             "?".into()
@@ -112,7 +112,9 @@ impl<'a> Measured<'a> {
         let points = self.plan.points.len();
         match point {
             _ if points == 1 && self.plan.has_one_case() => String::new(),
-            Some(point) if point < points => format!(" at {}", self.plan.label(point)),
+            Some(point) if self.plan.points.has_id(point) => {
+                format!(" at {}", self.plan.label(point))
+            }
             Some(point) => format!(" at point {point}"),
             None => " everywhere".into(),
         }

@@ -2,7 +2,7 @@
 //! The metric and the points in which a history compares the subjects of a run.
 
 use super::scope::Scope;
-use lab_model::{Metric, PointId};
+use lab_model::{CaseId, Metric, PointId};
 use lab_stats::results::Over;
 
 /// A metric and the points over which subjects are compared.
@@ -12,7 +12,7 @@ pub struct Respect {
     /// The same points, in the form in which results store them.
     pub over: Over,
     /// The case to which the comparison is limited. `None` means all cases.
-    pub case: Option<usize>,
+    pub case: Option<CaseId>,
     /// The points that are compared.
     pub points: Vec<PointId>,
     /// The points at which a subject can have failed.

@@ -6,7 +6,7 @@ use super::costs::FactorValues;
 use super::measured::{Measured, SubjectScope};
 use crate::wording;
 use lab_document::{Quantity, Row};
-use lab_model::{Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
+use lab_model::{CaseId, Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::processes;
 use lab_stats::results::{Cell, Comparison, Control, Effect, Overall};
@@ -193,7 +193,7 @@ fn effect(measured: &Measured, effect: &Effect) -> Row {
     }
 }
 
-fn case(measured: &Measured, case: Option<usize>) -> String {
+fn case(measured: &Measured, case: Option<CaseId>) -> String {
     let case = case.and_then(|c| measured.plan.cases.get(c));
     case.map_or(String::new(), |c| c.name.clone())
 }
@@ -206,8 +206,8 @@ fn verdict(verdict: Option<&Verdict>) -> String {
 fn absent(measured: &Measured) -> Vec<Row> {
     let plan = measured.plan;
     let mut rows = Vec::new();
-    for subject in 0..plan.subjects.len() {
-        for point in 0..plan.points.len() {
+    for subject in plan.subjects.ids() {
+        for point in plan.points.ids() {
             let is_on_target = plan.subjects[subject].target == plan.points[point].target;
             let place = (subject, Some(point));
             if !is_on_target || measured.knows(place) {

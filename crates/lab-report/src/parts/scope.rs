@@ -4,7 +4,7 @@
 use super::measured::{Measured, SubjectScope};
 use lab_document::Quantity;
 use lab_document::say;
-use lab_model::{Case, Cores, Metric, PointId, SubjectId, TargetId, TargetKind};
+use lab_model::{Case, CaseId, Cores, Metric, PointId, SubjectId, TargetId, TargetKind};
 use lab_stats::results::{Over, Ranking};
 use std::ops::Deref;
 
@@ -20,7 +20,7 @@ pub struct Scope<'a> {
 #[derive(Clone, Debug)]
 pub struct PointGroup {
     /// The index of the case in the plan.
-    pub case: usize,
+    pub case: CaseId,
     /// The parameters that the points have in common, such as `statement=text`.
     pub factors: Vec<(String, String)>,
     /// The points in the order of the plan.
@@ -38,7 +38,7 @@ impl<'a> Deref for Scope<'a> {
 impl<'a> Scope<'a> {
     /// Creates a scope for each target. For a run without targets, a single scope covers the whole run.
     pub fn all(measured: &'a Measured<'a>) -> Vec<Scope<'a>> {
-        let targets = 0..measured.plan.targets.len().max(1);
+        let targets = measured.plan.target_ids();
         let all = targets.map(|target| Scope { measured, target });
         all.filter(|s| !s.points().is_empty() && !s.subjects().is_empty())
             .collect()
@@ -63,7 +63,7 @@ impl<'a> Scope<'a> {
 
     /// Returns the subjects including the control, without those that measure an overhead.
     pub fn subjects(&self) -> Vec<SubjectId> {
-        let all = self.plan.subjects.iter().enumerate();
+        let all = self.plan.subjects.enumerated();
         let on_target = all.filter(|(_, s)| s.target == self.target && !s.overhead);
         on_target.map(|(id, _)| id).collect()
     }
@@ -117,7 +117,7 @@ impl<'a> Scope<'a> {
 
     /// Returns the target's points.
     pub fn points(&self) -> Vec<PointId> {
-        let all = self.plan.points.iter().enumerate();
+        let all = self.plan.points.enumerated();
         let on_target = all.filter(|(_, p)| p.target == self.target);
         on_target.map(|(id, _)| id).collect()
     }
@@ -218,7 +218,7 @@ impl<'a> Scope<'a> {
         say::distinct(first_values.map(say::parameter))
     }
 
-    fn first_value(&self, case: usize, key: &str) -> Option<&'a String> {
+    fn first_value(&self, case: CaseId, key: &str) -> Option<&'a String> {
         let points = self.measured.plan.points.iter();
         let points = points.filter(|p| p.case == case && p.target == self.target);
         let mut params = points.flat_map(|p| &p.params);

@@ -6,7 +6,7 @@ use super::measured::SubjectScope;
 use super::scope::Scope;
 use lab_document::say::{self, list};
 use lab_document::{Cell, Column, Table};
-use lab_model::{Metric, PointId, SubjectId, Unit};
+use lab_model::{CaseId, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 
 /// Builds a table with a row per subject and point and a column per metric.
@@ -159,10 +159,10 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
         .iter()
         .filter(|o| (&o.metric, o.target, o.keep_alive) == (metric, scope.target, keep_alive));
     let all: Vec<_> = all.collect();
-    let mut cases: Vec<Option<usize>> = all.iter().map(|o| o.case).collect();
-    cases.sort_by_key(|case| case.unwrap_or(usize::MAX));
+    let mut cases: Vec<Option<CaseId>> = all.iter().map(|o| o.case).collect();
+    cases.sort_by_key(|case| (case.is_none(), *case));
     cases.dedup();
-    let name = |case: Option<usize>| case.map_or("all", |c| scope.plan.cases[c].name.as_str());
+    let name = |case: Option<CaseId>| case.map_or("all", |c| scope.plan.cases[c].name.as_str());
     let mut columns = vec![Column::from(scope.words.subject)];
     columns.extend(cases.iter().map(|&c| Column::of(name(c), Unit::Ratio)));
     columns.push("verdicts at single points".into());
@@ -174,7 +174,7 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     let mut table = Table::new(title, columns);
     for subject in scope.subjects() {
         let mine =
-            |case: &Option<usize>| all.iter().find(|o| (o.subject, o.case) == (subject, *case));
+            |case: &Option<CaseId>| all.iter().find(|o| (o.subject, o.case) == (subject, *case));
         if cases.iter().all(|case| mine(case).is_none()) {
             continue;
         }

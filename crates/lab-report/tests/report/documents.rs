@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::outline::outline;
 use crate::support::served::RunSize;
 use lab_document::{CellContent, Document};
-use lab_model::Run;
+use lab_model::{Run, SubjectId};
 use lab_report::{BetweenReport, NamedRuns, Report, RunSummary};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
@@ -114,7 +114,7 @@ fn two_runs_of_batches() {
     let [first, mut second] = [12, 10].map(support::sample);
     for sample in second.blocks.iter_mut().flat_map(|b| &mut b.samples) {
         sample.batch.wall_ns *= 2;
-        if sample.subject == 2 {
+        if sample.subject == SubjectId(2) {
             sample.batch.wall_ns = sample.batch.wall_ns * 9 / 10;
         }
     }
@@ -181,7 +181,9 @@ fn a_server_that_fails_its_proof() {
         ..support::served::small(3)
     };
     let run = support::served::run(&size);
-    let name = run.plan().expect("a plan").subjects[3].name.clone();
+    let name = run.plan().expect("a plan").subjects[SubjectId(3)]
+        .name
+        .clone();
     insta::assert_snapshot!(document(&support::served::failing(run, &name)));
 }
 

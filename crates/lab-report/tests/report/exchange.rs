@@ -5,7 +5,7 @@
 use crate::support;
 use lab_document::format::xml;
 use lab_document::{Document, ImportError, ImportLimits, import_xml};
-use lab_model::{Imported, Run};
+use lab_model::{Imported, Run, SubjectId};
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Vec<Imported>, ImportError> {
@@ -35,12 +35,11 @@ fn what_is_written_is_read_back() {
     assert_eq!(python.user_ns, Some(812_000_000));
     let point = plan
         .points
-        .iter()
-        .position(|p| p.x == Some(100.0))
+        .find_id(|p| p.x == Some(100.0))
         .expect("a point with 100");
     let samples = run.complete_blocks().flat_map(|b| &b.samples);
     let samples: Vec<_> = samples
-        .filter(|s| s.subject == 4 && s.point == point)
+        .filter(|s| s.subject == SubjectId(4) && s.point == point)
         .collect();
     let count: u64 = samples.iter().map(|s| s.batch.operations).sum();
     let times = samples

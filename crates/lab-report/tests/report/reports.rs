@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::page::{assert_markdown_keeps_its_tables, assert_page_is_whole};
 use calamine::{Reader, Xlsx};
 use lab_document::{Document, Format, Rendered, Terminal, format};
-use lab_model::Run;
+use lab_model::{CaseId, Run};
 use std::io::Cursor;
 use std::sync::LazyLock;
 use unicode_width::UnicodeWidthStr;
@@ -47,7 +47,7 @@ fn hostile(mut run: Run) -> Run {
         subject.name = name;
     }
     plan.title = "T </title><b> & \"t\"".into();
-    plan.cases[0].work = format!("<img src=x onerror=alert(1)> {}", "word".repeat(60));
+    plan.cases[CaseId(0)].work = format!("<img src=x onerror=alert(1)> {}", "word".repeat(60));
     run
 }
 

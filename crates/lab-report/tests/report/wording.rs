@@ -2,7 +2,7 @@
 //! Snapshots of every sentence of `lab_report::wording` with sample values, so that they can be read as a whole.
 //! `INSTA_UPDATE=always` updates them.
 
-use lab_model::{ErrorKind, Interval, Metric, Unit};
+use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, Unit};
 use lab_report::wording;
 use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
 use lab_stats::between::{Caveat, NotCompared, ProgramMatch, WhichRun};
@@ -78,8 +78,8 @@ fn differing_setting() -> SettingDiffers {
 
 fn age(state: AgeState, steady: bool, processes_off: u32) -> ServerAge {
     ServerAge {
-        subject: 2,
-        point: 0,
+        subject: SubjectId(2),
+        point: PointId(0),
         first_ns: [Some(3e6), Some(45e3), None],
         steady_ns: 20e3,
         requests: 20_400,
@@ -649,8 +649,8 @@ fn caveats() {
 #[test]
 fn gates() {
     let crossed = |threshold: &str, value, unit, doubt| Crossed {
-        subject: 0,
-        point: 0,
+        subject: SubjectId(0),
+        point: PointId(0),
         threshold: threshold.into(),
         value,
         unit,
@@ -681,8 +681,8 @@ fn gates() {
         UndecidedReason::ErrorsHide { failed: 300 },
     ];
     let undecided = undecided.map(|reason| Undecided {
-        subject: 0,
-        point: 0,
+        subject: SubjectId(0),
+        point: PointId(0),
         threshold: "p99>20ms".into(),
         reason,
     });

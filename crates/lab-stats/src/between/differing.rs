@@ -139,7 +139,7 @@ fn services(run: &Run) -> Facts {
 }
 
 fn subjects(run: &Run) -> &[Subject] {
-    run.plan().map_or(&[], |plan| &plan.subjects)
+    run.plan().map_or(&[], |plan| plan.subjects.as_ref())
 }
 
 fn yes_or_no(value: bool) -> String {
@@ -180,7 +180,7 @@ fn settings_of(run: &Run) -> BTreeMap<&str, Facts> {
 }
 
 fn name_of(run: &Run, subject: SubjectId) -> Option<&str> {
-    subjects(run).get(subject).map(|s| s.name.as_str())
+    run.plan()?.subjects.get(subject).map(|s| s.name.as_str())
 }
 
 fn measure(plan: &Plan) -> Facts {
@@ -252,7 +252,9 @@ fn course(run: &Run) -> Facts {
     ];
     let name = |subject: SubjectId| {
         let plan = run.plan()?;
-        (subject < plan.subjects.len()).then(|| plan.subject_label(subject))
+        plan.subjects
+            .has_id(subject)
+            .then(|| plan.subject_label(subject))
     };
     let failed: BTreeSet<String> = run
         .failures

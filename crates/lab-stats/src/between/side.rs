@@ -90,7 +90,7 @@ impl<'a> RunSide<'a> {
     }
 
     pub fn find(&self, name: &str) -> Option<SubjectId> {
-        self.plan.subjects.iter().position(|s| s.name == name)
+        self.plan.subjects.find_id(|s| s.name == name)
     }
 
     /// Returns the line and the revision of a command.
@@ -109,8 +109,8 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
     let labels = plans.flat_map(|plan| {
         let kind = |s: &Subject| plan.targets.get(s.target).map(|t| t.kind);
         let is_in_part =
-            move |(_, s): &(usize, &Subject)| part.kind.is_none() || kind(s) == part.kind;
-        let subjects = plan.subjects.iter().enumerate().filter(is_in_part);
+            move |(_, s): &(SubjectId, &Subject)| part.kind.is_none() || kind(s) == part.kind;
+        let subjects = plan.subjects.enumerated().filter(is_in_part);
         subjects.map(|(id, _)| plan.subject_label(id))
     });
     let subjects_of_part = part.run.plan().into_iter().flat_map(|plan| &plan.subjects);
@@ -161,9 +161,9 @@ impl Sides<'_> {
             let same = |&other: &PointId| {
                 a.label(point) == b.label(other) && work::same_work(a, point, b, other)
             };
-            (0..b.points.len()).find(same)
+            b.points.ids().find(same)
         };
-        let points = 0..a.points.len();
+        let points = a.points.ids();
         points
             .filter_map(|point| Some([point, twin(point)?]))
             .collect()
@@ -184,7 +184,7 @@ impl Sides<'_> {
 
     /// Returns the subjects common to both runs at a point that failed there in neither run.
     pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = PointPair> {
-        let subjects = 0..self.0[0].plan.subjects.len();
+        let subjects = self.0[0].plan.subjects.ids();
         let places = subjects.filter_map(move |subject| self.place(subject, points));
         places.filter(|place| {
             let failed = |i: usize| {

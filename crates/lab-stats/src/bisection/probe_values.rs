@@ -3,7 +3,7 @@
 
 use crate::order;
 use crate::table::{BatchTable, sound_plan};
-use lab_model::{Block, Metric, Run, SubjectId};
+use lab_model::{Block, Metric, PointId, Run, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// A metric that a bisection can compare.
@@ -62,7 +62,7 @@ fn log_ratios(
     };
     let finite = |ratio: Option<f64>| ratio.filter(|ratio| ratio.is_finite());
     if metric == BisectedMetric::Wall {
-        let logs = BatchTable::new(run, plan).log_ratios(subject, baseline, 0);
+        let logs = BatchTable::new(run, plan).log_ratios(subject, baseline, PointId(0));
         return logs.into_iter().map(finite).collect();
     }
     let ratio = |block: &Block| {

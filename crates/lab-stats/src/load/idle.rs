@@ -21,14 +21,14 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
         }
     }
     let peaks = Peaks::of(plan, run);
-    for point in 0..plan.points.len() {
+    for point in plan.points.ids() {
         let reason = |subject, baseline: Option<&String>| {
             without_peak(plan, &peaks, subject, point, baseline)
                 .or_else(|| idle(visits, subject, point, baseline))
         };
         let name = &plan.subjects[plan.baseline].name;
         let of_baseline = reason(plan.baseline, Some(name));
-        for subject in 0..plan.subjects.len() {
+        for subject in plan.subjects.ids() {
             let reason = match (reason(subject, None), &of_baseline) {
                 (Some(reason), _) => reason,
                 (None, Some(reason)) if visits.of(subject, point).flatten().next().is_some() => {

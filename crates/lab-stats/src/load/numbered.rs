@@ -6,7 +6,7 @@ use super::visits::{Visit, Visits};
 use crate::analysis::Fit;
 use crate::sweeps::{self, OneSubject, Sweep};
 use lab_model::point_load::{KEEP_ALIVE, LOAD};
-use lab_model::{Metric, Plan, PointId, Run};
+use lab_model::{CaseId, Metric, Plan, PointId, Run};
 
 /// The fitted metrics: the time per request and the server's CPU time.
 static FITTED: [Metric; 2] = [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU];
@@ -37,7 +37,7 @@ pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
 /// All values of the factor must be numbers.
 fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
     let mut found: Vec<(String, Sweep)> = Vec::new();
-    for point in (0..plan.points.len()).filter(|&point| !plan.is_open(point)) {
+    for point in plan.points.ids().filter(|&point| !plan.is_open(point)) {
         let case = plan.points[point].case;
         let sweep = plan.cases[case].sweep.as_ref();
         let others = |name: &String| ![KEEP_ALIVE, LOAD].contains(&&**name) && Some(name) != sweep;
@@ -68,7 +68,7 @@ fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
 }
 
 /// Returns the value as a number if all values of the factor are numbers.
-fn number(plan: &Plan, case: usize, factor: &str, word: &str) -> Option<f64> {
+fn number(plan: &Plan, case: CaseId, factor: &str, word: &str) -> Option<f64> {
     let of_case = plan.points.iter().filter(|point| point.case == case);
     let mut words = of_case.flat_map(|p| p.params.iter().filter(|(name, _)| name == factor));
     let all = words.all(|(_, word)| word.parse::<u32>().is_ok());

@@ -98,7 +98,7 @@ impl Peaks {
 
 fn closed_loops(plan: &Plan, slices: &[Slice]) -> Vec<ClosedLoop> {
     let mut sums: BTreeMap<(SubjectId, PointId), [u64; 4]> = BTreeMap::new();
-    let has_point = |slice: &&Slice| slice.point < plan.points.len() && !plan.is_open(slice.point);
+    let has_point = |slice: &&Slice| plan.points.has_id(slice.point) && !plan.is_open(slice.point);
     for slice in slices.iter().filter(has_point) {
         let all = sums.entry((slice.subject, slice.point)).or_default();
         let more = [

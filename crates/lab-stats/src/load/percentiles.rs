@@ -46,7 +46,7 @@ pub fn percentiles(run: &Run) -> Vec<Percentiles> {
         return Vec::new();
     };
     let visits = Visits::new(run, plan);
-    let closed = (0..plan.points.len()).filter(|&point| !plan.is_open(point));
+    let closed = plan.points.ids().filter(|&point| !plan.is_open(point));
     let places = closed.flat_map(|point| plan.compared().map(move |subject| (subject, point)));
     places
         .filter_map(|place| of(plan, &visits, place))

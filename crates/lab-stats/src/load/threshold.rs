@@ -129,7 +129,7 @@ pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgem
 }
 
 fn places(plan: &Plan) -> impl Iterator<Item = (PointId, SubjectId)> {
-    let points = 0..plan.points.len();
+    let points = plan.points.ids();
     let all = points.flat_map(|point| plan.compared().map(move |subject| (point, subject)));
     all.filter(|&(point, subject)| plan.takes_part(subject, point))
 }

@@ -66,8 +66,9 @@ impl<'r> Visits<'r> {
         for (block, replicate) in run.complete_blocks().zip(&replicates) {
             let mut slices: Vec<Vec<&Slice>> = vec![Vec::new(); cells];
             for slice in &block.slices {
-                if slice.point < points && slice.subject < subjects {
-                    let cell = slice.point * subjects + slice.subject;
+                let (point, subject) = (slice.point.index(), slice.subject.index());
+                if point < points && subject < subjects {
+                    let cell = point * subjects + subject;
                     slices[cell].push(slice);
                     all[replicate * cells + cell].push(slice);
                 }
@@ -110,7 +111,7 @@ impl<'r> Visits<'r> {
         point: PointId,
     ) -> impl Iterator<Item = Option<&'v Visit<'r>>> + use<'v, 'r> {
         let blocks = visits.chunks((self.subjects * self.points).max(1));
-        let cell = point * self.subjects + subject;
+        let cell = point.index() * self.subjects + subject.index();
         blocks.map(move |block| block[cell].as_ref())
     }
 

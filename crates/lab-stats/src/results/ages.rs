@@ -37,7 +37,7 @@ pub const FIRST: [u64; 3] = [1, 1_000, 100_000];
 /// Empty for runs whose pilots did not record ages.
 pub(crate) fn ages(run: &Run, plan: &Plan, visits: &Visits) -> Vec<ServerAge> {
     let pilots = run.pilots.iter();
-    let known = pilots.filter(|p| p.subject < plan.subjects.len() && p.point < plan.points.len());
+    let known = pilots.filter(|p| plan.subjects.has_id(p.subject) && plan.points.has_id(p.point));
     known
         .filter_map(|pilot| age(run, plan, visits, pilot))
         .collect()
@@ -151,7 +151,7 @@ pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
     let mut all = Vec::new();
     for age in ages.iter().filter(|age| age.state != AgeState::Steady) {
         let case = plan.points[age.point].case;
-        let points = (0..plan.points.len()).filter(|&p| plan.points[p].case == case);
+        let points = plan.points.ids().filter(|&p| plan.points[p].case == case);
         for point in points {
             let refusal = |subject, baseline: Option<&String>| Refusal {
                 subject,
@@ -164,7 +164,7 @@ pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
             all.push(refusal(age.subject, None));
             if age.subject == plan.baseline {
                 let name = &plan.subjects[age.subject].name;
-                let others = (0..plan.subjects.len()).filter(|&s| s != plan.baseline);
+                let others = plan.subjects.ids().filter(|&s| s != plan.baseline);
                 let others = others.filter(|&s| plan.takes_part(s, point));
                 all.extend(others.map(|s| refusal(s, Some(name))));
             }

@@ -73,7 +73,7 @@ pub(crate) fn family<'b, 'r>(
 ) -> ComparisonFamily<'b, 'r> {
     let mut family = ComparisonFamily::new(basis);
     let baseline = basis.plan.baseline;
-    for point in 0..basis.plan.points.len() {
+    for point in basis.plan.points.ids() {
         let case = basis.plan.case(point);
         let metrics = case.metrics.iter().chain(calls::judged(case));
         let metrics = metrics.filter(|metric| metric.better != Direction::Neither);
@@ -139,7 +139,7 @@ fn one_at_a_time(plan: &Plan) -> MeanScope {
         metric: plan.answer().clone(),
         case: None,
         keep_alive: None,
-        points: (0..plan.points.len()).filter(one).collect(),
+        points: plan.points.ids().filter(one).collect(),
         with_control: false,
     }
 }
@@ -161,8 +161,8 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
     };
     let latencies: Vec<_> = run.complete_blocks().map(latencies::histograms).collect();
     let exits = usage::by_place(run);
-    for point in 0..plan.points.len() {
-        for subject in (0..plan.subjects.len()).filter(|&s| !failed(run, s, point)) {
+    for point in plan.points.ids() {
+        for subject in plan.subjects.ids().filter(|&s| !failed(run, s, point)) {
             let place = (subject, point);
             times(basis, table, place, &mut levels, results);
             for metric in &plan.case(point).metrics {
@@ -179,7 +179,7 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
             }
         }
     }
-    for subject in 0..plan.subjects.len() {
+    for subject in plan.subjects.ids() {
         calls::add(subject, plan, &mut levels);
     }
     footprints::of_programs(run, plan, &mut levels);

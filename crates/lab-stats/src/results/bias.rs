@@ -34,7 +34,7 @@ struct Turns {
 /// Returns the biases of batches and of whole commands.
 pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
-        let planned = block.samples.iter().filter(|s| s.point < plan.points.len());
+        let planned = block.samples.iter().filter(|s| plan.points.has_id(s.point));
         let turns = planned.map(|s| SubjectTurn {
             point: s.point,
             subject: s.subject,
@@ -58,7 +58,7 @@ pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
 /// In an open loop, the rate is fixed.
 pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
-        let planned = block.slices.iter().filter(|s| s.point < plan.points.len());
+        let planned = block.slices.iter().filter(|s| plan.points.has_id(s.point));
         let closed = planned.filter(|s| !plan.is_open(s.point));
         let served = closed.filter(|slice| slice.served > 0);
         let turns = served.map(|s| SubjectTurn {
@@ -98,7 +98,7 @@ fn of_redone(plan: &Plan, block: &Block, subject: SubjectId) -> Option<f64> {
         let ns = cpu.unwrap_or_else(|| slices.iter().map(|s| s.served_in_ns() as f64).sum());
         (served > 0.0 && ns > 0.0).then(|| ns / served)
     };
-    average((0..plan.points.len()).filter_map(|point| {
+    average(plan.points.ids().filter_map(|point| {
         let is_at_point = |s: &&Slice| (s.subject, s.point) == (subject, point);
         let counted: Vec<&Slice> = block.slices.iter().filter(is_at_point).collect();
         let redone = block.redone_slices.iter().filter(is_at_point);
@@ -253,7 +253,7 @@ fn exponent(log: Interval) -> Interval {
 
 /// Returns CPU time divided by wall time, at points without concurrent operations.
 fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
-    let alone = |point| point < plan.points.len() && plan.case(point).cores == Cores::One;
+    let alone = |point| plan.points.has_id(point) && plan.case(point).cores == Cores::One;
     let of = |subject: SubjectId| {
         let blocks = run.complete_blocks().filter_map(|block| {
             let samples = block.samples.iter();

@@ -106,7 +106,7 @@ pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
     let level = 1.0 - plan.measure.alpha;
     let (mut total, mut total_level) = ([0.0; KINDS], Some(level));
     let mut blocks = 0;
-    for point in 0..plan.points.len() {
+    for point in plan.points.ids() {
         let Some(counts) = counts(&levels.cells, subject, point) else {
             continue;
         };

@@ -12,7 +12,7 @@ use crate::ratio::Ratio;
 use crate::sign_flip::{self, Logs};
 use crate::spending;
 use crate::verdict::{Margin, open, verdict};
-use lab_model::{Interval, Metric, PointId, SubjectId};
+use lab_model::{Interval, Metric, PointId, SubjectId, TargetId};
 
 /// The metrics in which subjects are compared at a point.
 pub(crate) struct Question<'m> {
@@ -306,7 +306,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         }
         self.rankings.push(UnorderedRanking {
             ranking: Ranking {
-                target: 0,
+                target: TargetId(0),
                 over,
                 metric: metric.clone(),
                 subjects: Vec::new(),

@@ -7,13 +7,13 @@ use super::levels::{BlockSummary, Blocks, Levels, key, log_ratios};
 use super::{Over, Value};
 use crate::load::visits::{Visit, Visits};
 use crate::order;
-use lab_model::{Block, Metric, Plan, PointId, Resources, Run, SubjectId};
+use lab_model::{Block, IdVec, Metric, Plan, PointId, Resources, Run, SubjectId};
 
 static MEMORY: [Metric; 1] = [Metric::SERVER_MEMORY];
 
 /// Adds start-up times and resource usage of each program, from complete blocks that contain them.
 pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
-    for subject in 0..plan.subjects.len() {
+    for subject in plan.subjects.ids() {
         let over_blocks = |value: &dyn Fn(&Block) -> Option<f64>| -> Blocks {
             run.complete_blocks().map(value).collect()
         };
@@ -74,14 +74,18 @@ fn resources(block: &Block, subject: SubjectId) -> impl Iterator<Item = &Resourc
 /// Adds the resource usage of each measured server.
 ///
 /// Returns each server's memory after the load with the most connections, by block.
-pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) -> Vec<Blocks> {
+pub(crate) fn of_servers(
+    basis: &Basis,
+    visits: &Visits,
+    levels: &mut Levels,
+) -> IdVec<SubjectId, Blocks> {
     let plan = basis.plan;
-    let points = || 0..plan.points.len();
+    let points = || plan.points.ids();
     let most = points().map(|point| plan.connections(point)).max();
     let crowded = points().filter(|&point| Some(plan.connections(point)) == most);
     let crowded: Vec<PointId> = crowded.collect();
-    let subjects = 0..plan.subjects.len();
-    let memory: Vec<Blocks> = subjects
+    let subjects = plan.subjects.ids();
+    let memory: IdVec<SubjectId, Blocks> = subjects
         .clone()
         .map(|subject| {
             let bytes = most_of(visits, subject, &crowded, |v| v.server_bytes);
@@ -110,7 +114,7 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
 /// Adds comparisons of the memory of servers.
 ///
 /// `memory` contains the memory of each server by block.
-pub(crate) fn compare_memory(family: &mut ComparisonFamily, memory: &[Blocks]) {
+pub(crate) fn compare_memory(family: &mut ComparisonFamily, memory: &IdVec<SubjectId, Blocks>) {
     let base = &memory[family.basis.plan.baseline];
     let question = Question {
         point: None,

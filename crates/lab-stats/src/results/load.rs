@@ -103,8 +103,8 @@ fn figures(
     results: &mut Results,
 ) -> Vec<Depending> {
     let mut depending = Vec::new();
-    for point in 0..basis.plan.points.len() {
-        for subject in 0..basis.plan.subjects.len() {
+    for point in basis.plan.points.ids() {
+        for subject in basis.plan.subjects.ids() {
             let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
             if !blocks.is_empty() {
                 let found = at(basis.plan, (subject, point), &blocks, levels, results);

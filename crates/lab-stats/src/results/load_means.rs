@@ -10,24 +10,24 @@ use super::means::{MeanScope, effect, overall};
 use crate::load::visits::{Visit, Visits};
 use crate::refusals::is_measured;
 use lab_model::point_load::KEEP_ALIVE;
-use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
+use lab_model::{CaseId, Metric, Plan, PointId, SubjectId, SubjectPoint};
 
 /// The rates and costs of servers at a closed-loop point.
 pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
 /// Returns each case of a plan, then all cases together if there is more than one.
-fn cases(plan: &Plan) -> impl Iterator<Item = Option<usize>> {
+fn cases(plan: &Plan) -> impl Iterator<Item = Option<CaseId>> {
     let all = (plan.cases.len() > 1).then_some(None);
-    (0..plan.cases.len()).map(Some).chain(all)
+    plan.cases.ids().map(Some).chain(all)
 }
 
 /// Returns the closed-loop points of a case or of all cases.
 fn closed_points(
     plan: &Plan,
-    case: Option<usize>,
+    case: Option<CaseId>,
     keep_alive: bool,
 ) -> impl Iterator<Item = PointId> {
-    (0..plan.points.len()).filter(move |&point| {
+    plan.points.ids().filter(move |&point| {
         case.is_none_or(|case| plan.points[point].case == case)
             && !plan.is_open(point)
             && plan.keeps_alive(point) == keep_alive
@@ -72,7 +72,7 @@ pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
 pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
     let plan = basis.plan;
     let places = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));
-    let of = |(case, subject): (Option<usize>, SubjectId)| {
+    let of = |(case, subject): (Option<CaseId>, SubjectId)| {
         let pairs = with_and_without(basis, case, subject);
         RATES.iter().filter_map(move |metric| {
             let value = |visit: &Visit| visit.value(metric);
@@ -90,7 +90,7 @@ pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
 
 fn with_and_without(
     basis: &Basis,
-    case: Option<usize>,
+    case: Option<CaseId>,
     subject: SubjectId,
 ) -> Vec<(PointId, PointId)> {
     let plan = basis.plan;

@@ -29,7 +29,7 @@ pub(super) fn compare_at_points<'v>(
 ) -> Vec<Shift> {
     let plan = family.basis.plan;
     let mut shifts = Vec::new();
-    for point in 0..plan.points.len() {
+    for point in plan.points.ids() {
         let (metrics, ranked) = match plan.is_open(point) {
             true => (traits.open, traits.ranked_open),
             false => (traits.closed, traits.ranked_closed),

@@ -10,12 +10,12 @@ use crate::factors;
 use crate::ratio::{Level, ratio};
 use crate::refusals::failed;
 use crate::sign_flip;
-use lab_model::{Metric, PointId, SubjectId};
+use lab_model::{CaseId, Metric, PointId, SubjectId, TargetId};
 
 /// The points over which a mean is computed.
 pub(crate) struct MeanScope {
     pub metric: Metric,
-    pub case: Option<usize>,
+    pub case: Option<CaseId>,
     pub keep_alive: Option<bool>,
     pub points: Vec<PointId>,
     /// True if the control is listed first.
@@ -65,7 +65,7 @@ pub(crate) fn overall(
     let of = |subject: SubjectId, points: usize, margin: f64| Overall {
         subject,
         metric: scope.metric.clone(),
-        target: 0,
+        target: TargetId(0),
         case: scope.case,
         keep_alive: scope.keep_alive,
         points: points as u32,
@@ -114,7 +114,7 @@ fn means<'b>(points: impl Iterator<Item = &'b Blocks> + Clone) -> Blocks {
 pub(crate) fn effect(
     basis: &Basis,
     (subject, metric): (SubjectId, &Metric),
-    (factor, case): (&str, Option<usize>),
+    (factor, case): (&str, Option<CaseId>),
     pairs: Vec<(PointId, PointId)>,
     values: impl Fn(PointId) -> Blocks,
 ) -> Option<Effect> {
@@ -154,7 +154,7 @@ pub(crate) fn effects(
 ) -> Vec<Effect> {
     let plan = basis.plan;
     let has_figures = |subject, point| !failed(basis.run, subject, point);
-    let subjects = (0..plan.subjects.len()).filter(|&s| !plan.subjects[s].overhead);
+    let subjects = plan.subjects.ids().filter(|&s| !plan.subjects[s].overhead);
     let of = |subject| {
         let pairs = factors::pairs(plan).into_iter();
         let pairs = pairs

@@ -5,7 +5,7 @@ use super::warning::Warning;
 use crate::analysis::{Fit, Refusal, ScalingLaw, Verdict};
 use crate::outlook::Open;
 use crate::server_age::ServerAge;
-use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, TargetId, WarmUp};
+use lab_model::{CaseId, ErrorKind, Interval, Metric, PointId, SubjectId, TargetId, WarmUp};
 use serde::Serialize;
 
 /// All results derived from a run's samples.
@@ -158,7 +158,7 @@ pub struct Overall {
     /// The target.
     pub target: TargetId,
     /// The index into the plan's cases. `None` means all cases.
-    pub case: Option<usize>,
+    pub case: Option<CaseId>,
     /// For servers, whether the points use keep-alive connections (`true`) or one connection per
     /// request (`false`).
     pub keep_alive: Option<bool>,
@@ -182,7 +182,7 @@ pub enum Over {
     /// keep-alive.
     Points {
         /// The index into the plan's cases. `None` means all cases.
-        case: Option<usize>,
+        case: Option<CaseId>,
         /// True if connections are kept alive. `None` means that this does not apply.
         keep_alive: Option<bool>,
     },
@@ -265,7 +265,7 @@ pub struct Effect {
     /// Pairs of points, each with the factor's first value and another value.
     pub pairs: Vec<(PointId, PointId)>,
     /// The case of the points. `None` means that the points belong to multiple cases.
-    pub case: Option<usize>,
+    pub case: Option<CaseId>,
     /// The result at the second point divided by the result at the first.
     pub ratio: Interval,
 }
@@ -278,7 +278,7 @@ pub struct Scaling {
     /// The target.
     pub target: TargetId,
     /// The index into the plan's cases.
-    pub case: usize,
+    pub case: CaseId,
     /// The factors held constant.
     pub factors: Vec<(String, String)>,
     /// The number of points measured.
@@ -472,14 +472,14 @@ impl Results {
 impl Key {
     /// Returns the sort key of cells and comparisons: the point, with the whole run last, then the
     /// subject.
-    pub(crate) fn place(&self) -> (PointId, SubjectId) {
-        (self.point.unwrap_or(PointId::MAX), self.subject)
+    pub(crate) fn place(&self) -> (bool, Option<PointId>, SubjectId) {
+        (self.point.is_none(), self.point, self.subject)
     }
 }
 
 /// Returns the items of one subject and point by binary search.
 fn at<T>(all: &[T], key: fn(&T) -> &Key, subject: SubjectId, point: Option<PointId>) -> &[T] {
-    let place = (point.unwrap_or(PointId::MAX), subject);
+    let place = (point.is_none(), point, subject);
     let rest = &all[all.partition_point(|one| key(one).place() < place)..];
     &rest[..rest.partition_point(|one| key(one).place() == place)]
 }

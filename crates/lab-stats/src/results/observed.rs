@@ -16,7 +16,7 @@ use crate::refusals::failed;
 use crate::sign_flip::Logs;
 use crate::spending;
 use crate::table::sound_plan;
-use lab_model::{Direction, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{CaseId, Direction, Metric, Plan, PointId, Run, SubjectId};
 use std::collections::HashMap;
 
 /// The value of a metric in a block.
@@ -172,7 +172,7 @@ fn of_part(
 fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared {
     let mut family = ComparisonFamily::new(basis);
     let plan = basis.plan;
-    for point in (0..plan.points.len()).map(Some).chain([None]) {
+    for point in plan.points.ids().map(Some).chain([None]) {
         let question = Question {
             point,
             judged: metrics,
@@ -197,9 +197,9 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
         seed: basis.plan.seed,
         cells: Vec::new(),
     };
-    let points = (0..basis.plan.points.len()).map(Some);
+    let points = basis.plan.points.ids().map(Some);
     for point in points.chain([None]) {
-        for subject in 0..basis.plan.subjects.len() {
+        for subject in basis.plan.subjects.ids() {
             if point.is_some_and(|point| failed(basis.run, subject, point)) {
                 continue;
             }
@@ -216,12 +216,14 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
 /// Returns the points of each case, and all points if there is more than one case.
 fn scopes(plan: &Plan, metric: &Metric) -> Vec<MeanScope> {
     let several = (plan.cases.len() > 1).then_some(None);
-    let cases = (0..plan.cases.len()).map(Some).chain(several);
-    let scope = |case: Option<usize>| MeanScope {
+    let cases = plan.cases.ids().map(Some).chain(several);
+    let scope = |case: Option<CaseId>| MeanScope {
         metric: metric.clone(),
         case,
         keep_alive: None,
-        points: (0..plan.points.len())
+        points: plan
+            .points
+            .ids()
             .filter(|&point| case.is_none_or(|case| plan.points[point].case == case))
             .collect(),
         with_control: true,

@@ -4,7 +4,7 @@
 
 use super::kind::{WorkKind, kind_of};
 use super::{Key, Over, Results, Warning, WarningKind, warnings};
-use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
+use lab_model::{BlockState, CaseId, IdVec, Plan, PointId, Run, SubjectId, TargetId, parts};
 
 /// Combines the results that `results` returns for each part of a run.
 pub(super) fn of(
@@ -56,14 +56,14 @@ fn of_targets(
 /// Maps the IDs of a part to those of the whole run.
 pub(super) struct PartNumbers {
     target: TargetId,
-    subjects: Vec<SubjectId>,
-    points: Vec<PointId>,
-    cases: Vec<usize>,
+    subjects: IdVec<SubjectId, SubjectId>,
+    points: IdVec<PointId, PointId>,
+    cases: IdVec<CaseId, CaseId>,
 }
 
 /// Returns the ID maps of the parts of a run, in the order of [`parts`].
 fn places(plan: &Plan) -> Vec<PartNumbers> {
-    let targets = 0..plan.targets.len().max(1);
+    let targets = plan.target_ids();
     let all = targets.map(|target| PartNumbers::new(plan, target));
     all.filter(|p| plan.targets.is_empty() || !p.points.is_empty() && !p.subjects.is_empty())
         .collect()
@@ -74,23 +74,26 @@ impl PartNumbers {
     pub fn all(run: &Run) -> PartNumbers {
         let plan = run.plan();
         PartNumbers {
-            target: 0,
-            subjects: (0..plan.map_or(0, |p| p.subjects.len())).collect(),
-            points: (0..plan.map_or(0, |p| p.points.len())).collect(),
-            cases: (0..plan.map_or(0, |p| p.cases.len())).collect(),
+            target: TargetId(0),
+            subjects: plan.into_iter().flat_map(|p| p.subjects.ids()).collect(),
+            points: plan.into_iter().flat_map(|p| p.points.ids()).collect(),
+            cases: plan.into_iter().flat_map(|p| p.cases.ids()).collect(),
         }
     }
 
     fn new(plan: &Plan, target: TargetId) -> PartNumbers {
         let all = plan.targets.is_empty();
         let is_on_target = |of: TargetId| all || of == target;
-        let points = (0..plan.points.len()).filter(|&p| is_on_target(plan.points[p].target));
-        let points: Vec<PointId> = points.collect();
-        let used = |&case: &usize| all || points.iter().any(|&p| plan.points[p].case == case);
-        let subjects = 0..plan.subjects.len();
+        let points = plan
+            .points
+            .ids()
+            .filter(|&p| is_on_target(plan.points[p].target));
+        let points: IdVec<PointId, PointId> = points.collect();
+        let used = |&case: &CaseId| all || points.iter().any(|&p| plan.points[p].case == case);
+        let subjects = plan.subjects.ids();
         PartNumbers {
             target,
-            cases: (0..plan.cases.len()).filter(used).collect(),
+            cases: plan.cases.ids().filter(used).collect(),
             subjects: subjects
                 .filter(|&s| is_on_target(plan.subjects[s].target))
                 .collect(),
@@ -102,8 +105,8 @@ impl PartNumbers {
     ///
     /// Returns `None` if it belongs to another part.
     pub fn key_in_part(&self, key: &Key) -> Option<Key> {
-        let point = |p: PointId| self.points.iter().position(|&known| known == p);
-        let subject = self.subjects.iter().position(|&s| s == key.subject)?;
+        let point = |p: PointId| self.points.find_id(|&known| known == p);
+        let subject = self.subjects.find_id(|&s| s == key.subject)?;
         let point = match key.point {
             Some(p) => Some(point(p)?),
             None => None,

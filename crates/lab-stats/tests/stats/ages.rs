@@ -10,7 +10,7 @@ use lab_stats::results::{AgeState, Results, results};
 use serde_json::json;
 
 /// A server whose requests cost twice as much as the baseline's, in 12 blocks.
-const SERVER: SubjectId = 2;
+const SERVER: SubjectId = SubjectId(2);
 
 /// Returns a pilot at a point whose rounds cost `ratios` times the baseline's cost.
 fn pilot(subject: SubjectId, point: PointId, ratios: impl Iterator<Item = f64>) -> Pilot {
@@ -48,9 +48,9 @@ fn pilot(subject: SubjectId, point: PointId, ratios: impl Iterator<Item = f64>) 
 fn run_with(ratio: f64) -> Run {
     let mut run = World::new(&[2.0]).run(1, 12);
     let plan = run.plan().unwrap();
-    let mut points = 0..plan.points.len();
+    let mut points = plan.points.ids();
     let point = points
-        .find(|&p| !plan.is_open(p) && plan.points[p].case == 0)
+        .find(|&p| !plan.is_open(p) && plan.points[p].case == CaseId(0))
         .unwrap();
     let rounds = (0..60).map(|round| if round < 20 { 9.0 } else { ratio });
     run.pilots = vec![pilot(SERVER, point, rounds)];
@@ -86,11 +86,11 @@ fn servers_still_warming_up_get_no_verdict() {
     let plan = run.plan().unwrap();
     let results = results(&run);
     assert_eq!(state(&results), AgeState::WarmingUp);
-    for point in 0..plan.points.len() {
+    for point in plan.points.ids() {
         let is_compared = !results.comparisons_at(SERVER, point).is_empty();
         assert_eq!(
             is_compared,
-            plan.points[point].case != 0,
+            plan.points[point].case != CaseId(0),
             "{}",
             plan.label(point)
         );

@@ -5,6 +5,7 @@
 use crate::simulator;
 use crate::simulator::figures::{interval, judged, places, reading, warning, warnings};
 use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World};
+use lab_model::SubjectId;
 use lab_model::*;
 use lab_stats::analysis::{ExclusionReason, Verdict};
 use lab_stats::outlook::{Certainty, Outlook, SAME_ALPHA};
@@ -93,7 +94,9 @@ fn few_blocks_report_their_assumption() {
     let results = results(&measured(&[1.0, 1.5, 1.0, 1.0], 3));
     let found = &results.comparisons[0];
     assert_eq!((found.ratio.level, results.level), (0.95, 0.95));
-    let slower = results.comparison(2, 0, &Metric::WALL).unwrap();
+    let slower = results
+        .comparison(SubjectId(2), PointId(0), &Metric::WALL)
+        .unwrap();
     assert_eq!(slower.verdict, Some(Verdict::Slower));
     let few = warning(&results, "few-blocks");
     assert_eq!((&few["replicates"], &few["needed"]), (&json!(3), &json!(6)));
@@ -212,7 +215,7 @@ fn a_control_that_differs_raises_the_margin() {
     assert!(all.controls[0].met && all.controls[0].margin == 0.02);
     assert_eq!(judged(&all)[0].1, Verdict::Slower);
     // The second subject becomes the control: a copy that is 4 % slower.
-    plan(&mut run).subjects[2].control_of = Some(0);
+    plan(&mut run).subjects[SubjectId(2)].control_of = Some(SubjectId(0));
     let all = results(&run);
     let control = &all.controls[0];
     assert!(!control.met && control.margin == control.ratio.high - 1.0 && control.margin > 0.035);
@@ -226,20 +229,20 @@ fn subjects_ahead_of_the_reference_are_named() {
     // time again.
     let mut run = measured(&[0.5, 0.99, 1.5], 12);
     assert!(warnings(&results(&run), "reference-beaten").is_empty());
-    plan(&mut run).subjects[0].reference = true;
+    plan(&mut run).subjects[SubjectId(0)].reference = true;
     let all = results(&run);
     let beaten = warning(&all, "reference-beaten");
     assert_eq!(beaten["reference"], "base");
     assert_eq!(beaten["faster"], json!(["s1"]));
     // One reference that is faster than another says nothing about either.
-    plan(&mut run).subjects[1].reference = true;
+    plan(&mut run).subjects[SubjectId(1)].reference = true;
     assert!(warnings(&results(&run), "reference-beaten").is_empty());
 }
 
 #[test]
 fn differences_from_a_beaten_reference_are_reported() {
     let mut run = measured(&[0.5, 1.5], 12);
-    plan(&mut run).subjects[0].reference = true;
+    plan(&mut run).subjects[SubjectId(0)].reference = true;
     plan(&mut run).experiment = "sql".into();
     plan(&mut run).proof.conditions = ["round_trips", "version"].map(String::from).into();
     for (subject, trips, version) in [(0, "3", "1"), (1, "2", "2"), (2, "3", "2")] {
@@ -263,17 +266,17 @@ fn differences_from_a_beaten_reference_are_reported() {
 #[test]
 fn a_reference_that_is_not_beaten_causes_no_warning() {
     let mut run = measured(&[0.5, 0.5, 0.9], 12);
-    plan(&mut run).subjects[0].reference = true;
+    plan(&mut run).subjects[SubjectId(0)].reference = true;
     assert_eq!(warnings(&results(&run), "reference-beaten").len(), 1);
-    plan(&mut run).subjects[2].reference = true;
+    plan(&mut run).subjects[SubjectId(2)].reference = true;
     assert!(warnings(&results(&run), "reference-beaten").is_empty());
 }
 
-fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {
+fn failure(subject: u32, point: Option<u32>, kind: &str) -> Failure {
     let message = "it stopped with status 1".to_string();
     Failure {
-        subject,
-        point,
+        subject: SubjectId(subject),
+        point: point.map(PointId),
         block: None,
         kind: kind.to_string(),
         message,
@@ -287,8 +290,13 @@ fn failed_subjects_are_not_compared_and_have_no_values() {
     run.failures = vec![failure(1, Some(0), "crash"), failure(99, None, "crash")];
     let results = results(&run);
     assert_eq!(judged(&results).len(), 1);
-    assert_eq!(results.comparisons[0].key.subject, 2);
-    assert!(results.cells.iter().all(|cell| cell.key.subject != 1));
+    assert_eq!(results.comparisons[0].key.subject, SubjectId(2));
+    assert!(
+        results
+            .cells
+            .iter()
+            .all(|cell| cell.key.subject != SubjectId(1))
+    );
     let failed = ExclusionReason::Failed {
         kind: "crash".into(),
         message: "it stopped with status 1".into(),
@@ -307,10 +315,10 @@ fn without_the_baseline_nothing_is_compared_but_all_is_shown() {
     assert_eq!(places(&results).len(), 3);
 }
 
-fn setting(subject: SubjectId, point: Option<PointId>, key: &str, value: &str) -> Setting {
+fn setting(subject: u32, point: Option<u32>, key: &str, value: &str) -> Setting {
     Setting {
-        subject,
-        point,
+        subject: SubjectId(subject),
+        point: point.map(PointId),
         key: key.to_string(),
         value: value.to_string(),
     }
@@ -358,16 +366,22 @@ fn different_settings_are_excluded_with_both_values_named() {
 #[test]
 fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
     let mut run = measured(&[0.9], 80);
-    let pauses = |run: &Run| interval(&results(run), 1, 0, &Metric::PAUSES);
+    let pauses = |run: &Run| interval(&results(run), SubjectId(1), PointId(0), &Metric::PAUSES);
     assert!(pauses(&run).high < 0.01, "{:?}", pauses(&run));
     for block in &mut run.blocks {
         // One batch in sixteen takes eleven times as long, as with a garbage collector.
-        let paused = block.samples.iter_mut().find(|s| s.subject == 1).unwrap();
+        let paused = block
+            .samples
+            .iter_mut()
+            .find(|s| s.subject == SubjectId(1))
+            .unwrap();
         paused.batch.wall_ns *= 11;
     }
     let results = results(&run);
     assert_eq!(judged(&results)[0].1, Verdict::Faster);
-    let mean = results.comparison(1, 0, &Metric::MEAN_WALL).unwrap();
+    let mean = results
+        .comparison(SubjectId(1), PointId(0), &Metric::MEAN_WALL)
+        .unwrap();
     assert!(mean.ratio.low > 1.0);
     let cost = pauses(&run);
     assert!(cost.low < 0.625 && 0.625 < cost.high, "{cost:?}");
@@ -378,12 +392,19 @@ fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
 fn pauses_in_some_blocks_affect_the_mean() {
     let mut run = measured(&[1.0], 80);
     for block in run.blocks.iter_mut().step_by(10) {
-        for sample in block.samples.iter_mut().filter(|s| s.subject == 1) {
+        for sample in block
+            .samples
+            .iter_mut()
+            .filter(|s| s.subject == SubjectId(1))
+        {
             sample.batch.wall_ns = sample.batch.wall_ns * 3 / 2;
         }
     }
     let found = results(&run);
-    let mean = found.comparison(1, 0, &Metric::MEAN_WALL).unwrap().ratio;
+    let mean = found
+        .comparison(SubjectId(1), PointId(0), &Metric::MEAN_WALL)
+        .unwrap()
+        .ratio;
     assert!((1.03..1.07).contains(&mean.estimate), "{mean:?}");
     assert!(mean.low < 1.05 && 1.05 < mean.high, "{mean:?}");
     // The interval follows the skew of the values.
@@ -393,7 +414,10 @@ fn pauses_in_some_blocks_affect_the_mean() {
     );
     run.blocks.truncate(79);
     let fewer = results(&run);
-    let mean = fewer.comparison(1, 0, &Metric::MEAN_WALL).unwrap().ratio;
+    let mean = fewer
+        .comparison(SubjectId(1), PointId(0), &Metric::MEAN_WALL)
+        .unwrap()
+        .ratio;
     assert_eq!(mean.level, 0.0, "a rare pause may be in none of 79 blocks");
 }
 
@@ -407,7 +431,11 @@ fn dependent_blocks_are_merged_or_inconclusive() {
             } else {
                 2.0
             };
-            for sample in block.samples.iter_mut().filter(|s| s.subject == 1) {
+            for sample in block
+                .samples
+                .iter_mut()
+                .filter(|s| s.subject == SubjectId(1))
+            {
                 sample.batch.wall_ns = (sample.batch.wall_ns as f64 * factor) as u64;
             }
         }
@@ -440,7 +468,11 @@ fn sweep() -> World {
 fn sweeps_give_fixed_and_marginal_cost_the_same_every_time() {
     let run = grown(simulator::run(&sweep(), 1, 8), &sweep(), 12);
     let all = results(&run);
-    let fit = all.fits.iter().find(|fit| fit.subject == 1).unwrap();
+    let fit = all
+        .fits
+        .iter()
+        .find(|fit| fit.subject == SubjectId(1))
+        .unwrap();
     let near = |i: Interval, truth: f64| i.low <= truth && truth <= i.high && i.high / i.low < 1.25;
     assert!(near(fit.fixed_ns, 2.0 * FIXED), "{:?}", fit.fixed_ns);
     assert!(
@@ -454,7 +486,7 @@ fn sweeps_give_fixed_and_marginal_cost_the_same_every_time() {
         results(&run)
             .fits
             .iter()
-            .find(|f| f.subject == 1)
+            .find(|f| f.subject == SubjectId(1))
             .unwrap()
             .fixed_ns
     );
@@ -470,7 +502,7 @@ fn a_bent_sweep_is_called_curved() {
         .blocks
         .iter_mut()
         .flat_map(|b| &mut b.samples)
-        .filter(|s| s.point > 2)
+        .filter(|s| s.point > PointId(2))
     {
         sample.batch.wall_ns = sample.batch.wall_ns * 3 / 2;
     }
@@ -491,7 +523,8 @@ fn a_factor_is_compared_with_its_first_value_within_each_subject() {
     };
     let mut run = simulator::run(&world, 1, 8);
     // Two swept values with two values of the factor each.
-    let points: Vec<Point> = run.plan().unwrap().points.clone();
+    let points = run.plan().unwrap().points.clone();
+    let mut with_factor = IdVec::new();
     for text in ["prepared", "text"] {
         let with = |p: &Point| {
             let mut point = p.clone();
@@ -500,23 +533,24 @@ fn a_factor_is_compared_with_its_first_value_within_each_subject() {
                 .push(("statement".to_string(), text.to_string()));
             point
         };
-        let points: Vec<Point> = points.iter().map(with).collect();
-        plan(&mut run).points.extend(points);
+        with_factor.extend(points.iter().map(with));
     }
-    plan(&mut run).points.drain(..2);
+    plan(&mut run).points = with_factor;
     let mut run = grown(run, &world, 12);
     for sample in run
         .blocks
         .iter_mut()
         .flat_map(|b| &mut b.samples)
-        .filter(|s| s.point >= 2)
+        .filter(|s| s.point >= PointId(2))
     {
         sample.batch.wall_ns *= 3;
     }
     let factors = results(&run).effects;
     let pairs: Vec<_> = factors.iter().map(|f| (f.subject, &f.pairs[..])).collect();
+    let [first, second] = [(0, 2), (1, 3)].map(|(from, to)| [(PointId(from), PointId(to))]);
     let expected: Vec<_> = (0..3)
-        .flat_map(|s| [(s, &[(0, 2)][..]), (s, &[(1, 3)][..])])
+        .map(SubjectId)
+        .flat_map(|s| [(s, &first[..]), (s, &second[..])])
         .collect();
     assert_eq!(pairs, expected);
     assert!(
@@ -538,13 +572,13 @@ fn footprints_are_medians_over_blocks() {
         let rss_bytes = 1000 * (i as u64 + 1);
         let startup_ns = 10 * (i as u64 + 1);
         block.processes = vec![ProcessStart {
-            subject: 0,
+            subject: SubjectId(0),
             startup_ns,
             startup_cpu_ns: 0,
         }];
         let resources = |rss_bytes, peak_rss_bytes| Resources {
-            subject: 0,
-            point: 0,
+            subject: SubjectId(0),
+            point: PointId(0),
             rss_bytes,
             peak_rss_bytes,
             threads: 3 + i as u32 % 2,
@@ -557,7 +591,7 @@ fn footprints_are_medians_over_blocks() {
         block.resources = vec![resources(1, 9000), resources(rss_bytes, 8000)];
     }
     let results = results(&run);
-    let of = |metric| interval(&results, 0, None, &metric);
+    let of = |metric| interval(&results, SubjectId(0), None, &metric);
     let memory = of(Metric::MEMORY);
     assert_eq!(
         (memory.estimate, memory.low, memory.high),
@@ -565,11 +599,11 @@ fn footprints_are_medians_over_blocks() {
     );
     assert_eq!(of(Metric::PEAK_MEMORY).estimate, 9000.0);
     assert_eq!(of(Metric::STARTUP).estimate, 40.0);
-    let of = |metric| reading(&results, 0, None, &metric);
+    let of = |metric| reading(&results, SubjectId(0), None, &metric);
     let found = [Metric::THREADS, Metric::USER_CPU, Metric::SYSTEM_CPU].map(of);
     assert_eq!(found, [Some(4.0), Some(5.0), Some(6.0)]);
     assert!(
-        results.cells_at(1, None).is_empty(),
+        results.cells_at(SubjectId(1), None).is_empty(),
         "nothing is known of it"
     );
 }
@@ -635,8 +669,8 @@ fn interrupts_and_a_drifting_machine_are_not_warm_up() {
 fn pilots_without_steady_state_and_unfit_hosts_cause_warnings() {
     let mut run = measured(&[1.0], 12);
     run.pilots = vec![Pilot {
-        subject: 1,
-        point: 0,
+        subject: SubjectId(1),
+        point: PointId(0),
         operations: 10,
         warmup_batches: 5,
         class: WarmUp::NoSteadyState,
@@ -655,8 +689,14 @@ fn pilots_without_steady_state_and_unfit_hosts_cause_warnings() {
     assert_eq!(changing["subjects"][0]["name"], "s1");
     let unfit = json!({"code": "unfit-host", "what": "one core only", "advice": "use another"});
     assert_eq!(warning(&results, "host"), unfit);
-    assert_eq!(results.warm_ups, [(1, 0, WarmUp::NoSteadyState)]);
-    assert_eq!(reading(&results, 1, 0, &Metric::COLD), Some(77.0));
+    assert_eq!(
+        results.warm_ups,
+        [(SubjectId(1), PointId(0), WarmUp::NoSteadyState)]
+    );
+    assert_eq!(
+        reading(&results, SubjectId(1), PointId(0), &Metric::COLD),
+        Some(77.0)
+    );
     assert_eq!(
         warnings(&results, "interrupted").len(),
         1,

@@ -9,7 +9,7 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
 use crate::simulator::{CALM, FIXED, Simulator, World, most_by_chance};
-use lab_model::Cores;
+use lab_model::{CaseId, Cores, PointId, SubjectId};
 use lab_stats::results::{Over, Results, results};
 
 /// The number of points that differ by almost nothing but chance.
@@ -21,7 +21,7 @@ fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
         ..world.clone()
     };
     let mut run = simulator::run(&world, seed, 4);
-    run.plan_mut().unwrap().cases[0].cores = Cores::All;
+    run.plan_mut().unwrap().cases[CaseId(0)].cores = Cores::All;
     let mut simulator = Simulator::new(&world, seed);
     (0..blocks).for_each(|_| simulator.add_block(&mut run));
     results(&run)
@@ -50,14 +50,27 @@ fn choosing_the_best_point_creates_no_winner() {
         let (mut with_winner, mut missed, mut naive) = (0, 0, 0);
         for seed in 0..all {
             let found = simulated(world, blocks, seed);
-            let ranking = found.rankings.iter().find(|r| r.over == Over::Best(0));
+            let ranking = found
+                .rankings
+                .iter()
+                .find(|r| r.over == Over::Best(PointId(0)));
             let ranking = ranking.expect("a ranking");
             with_winner += u64::from(!ranking.apart.is_empty());
             let truth = 1e9 / FIXED;
-            let base = found.bests.iter().find(|best| best.subject == 0).unwrap();
+            let base = found
+                .bests
+                .iter()
+                .find(|best| best.subject == SubjectId(0))
+                .unwrap();
             missed += u64::from(base.rate.low > truth || base.rate.high < truth);
             // The highest of the points' own rates, ignoring the selection bias.
-            let times = (0..POINTS).filter_map(|p| found.value(0, p, &lab_model::Metric::WALL));
+            let times = (0..POINTS).filter_map(|p| {
+                found.value(
+                    SubjectId(0),
+                    PointId::from_index(p),
+                    &lab_model::Metric::WALL,
+                )
+            });
             let times = times.filter_map(|v| v.interval().copied());
             let least = times.min_by(|a, b| a.estimate.total_cmp(&b.estimate));
             naive += u64::from(least.is_some_and(|i| 1e9 / i.high > truth || 1e9 / i.low < truth));

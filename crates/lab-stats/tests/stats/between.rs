@@ -3,6 +3,7 @@
 
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, target};
+use lab_model::SubjectId;
 use lab_model::host::HostFinding;
 use lab_model::*;
 use lab_stats::analysis::{ExclusionReason, Verdict};
@@ -106,8 +107,8 @@ fn different_baselines_and_hosts_cause_caveats() {
     after.lab_version = "2".into();
     plan(&mut after).measure.pairs = 9;
     let setting = |value: &str| Setting {
-        subject: 1,
-        point: Some(0),
+        subject: SubjectId(1),
+        point: Some(PointId(0)),
         key: "journal_mode".into(),
         value: value.into(),
     };
@@ -205,7 +206,11 @@ fn a_command_alone_has_a_time_and_no_change() {
     assert_eq!(caveats(&found), ["nothing-relative"]);
     // The command line is the same, but the program that it ran is unknown.
     assert_eq!(found.baseline_program, ProgramMatch::Unknown);
-    plan(&mut second).subjects[0].command.as_mut().unwrap().line = "sort -u a.txt".into();
+    plan(&mut second).subjects[SubjectId(0)]
+        .command
+        .as_mut()
+        .unwrap()
+        .line = "sort -u a.txt".into();
     assert_eq!(compare(&second).baseline_program, ProgramMatch::Changed);
 }
 
@@ -213,9 +218,9 @@ fn a_command_alone_has_a_time_and_no_change() {
 fn items_missing_from_one_run_are_listed() {
     let before = measured(&[1.2, 1.3], 10, 1);
     let mut after = measured(&[1.2, 1.3], 10, 2);
-    plan(&mut after).subjects[2].name = "s3".into();
+    plan(&mut after).subjects[SubjectId(2)].name = "s3".into();
     after.failures.push(Failure {
-        subject: 1,
+        subject: SubjectId(1),
         point: None,
         block: None,
         kind: "build".into(),
@@ -262,20 +267,21 @@ fn runs_that_cannot_be_compared_are_errors() {
     assert!(error.starts_with("2.lab contains only imported values"));
     let error = other(|run| run.blocks.clear());
     assert!(error.starts_with("2.lab has no complete block"));
-    let error = other(|run| plan(run).baseline = 9);
+    let error = other(|run| plan(run).baseline = SubjectId(9));
     assert!(error.starts_with("2.lab has an inconsistent plan"));
     let with_rows = |seed, rows| {
         let mut run = measured(&[1.2], 6, seed);
-        plan(&mut run).targets = vec![Target {
+        plan(&mut run).targets = [Target {
             rows,
             ..target(TargetKind::Sqlite)
-        }];
+        }]
+        .into();
         run
     };
     let error = compare(&with_rows(1, 10), &with_rows(2, 7), &[]).unwrap_err();
     let error = error.to_string();
     assert!(error.contains("rows on SQLite is 10 in the first and 7 in the second"));
-    let error = other(|run| plan(run).cases[0].work = "something else".into());
+    let error = other(|run| plan(run).cases[CaseId(0)].work = "something else".into());
     assert!(error.contains("no subject and point in common"));
     let error = compare(&run, &run.clone(), &[]).unwrap_err();
     assert_eq!(error, Incomparable::Same("1.lab".into()));

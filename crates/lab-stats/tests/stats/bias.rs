@@ -28,10 +28,10 @@ fn slower(sample: &mut Sample, by: f64) {
     sample.batch.wall_ns = (sample.batch.wall_ns as f64 * by) as u64;
 }
 
-fn bias_of(run: &Run, subject: SubjectId, kind: BiasKind) -> Bias {
+fn bias_of(run: &Run, subject: u32, kind: BiasKind) -> Bias {
     let found = results(run).biases;
     let mut found = found.into_iter();
-    let found = found.find(|b| (b.subject, b.kind) == (subject, kind));
+    let found = found.find(|b| (b.subject, b.kind) == (SubjectId(subject), kind));
     found.expect("it is looked at")
 }
 
@@ -53,7 +53,7 @@ fn carry_over_is_detected() {
         for i in 1..samples.len() {
             let (before, after) = (samples[i - 1], samples[i]);
             let follows = before.subject == after.subject && before.point == after.point;
-            if follows && after.subject == 1 {
+            if follows && after.subject == SubjectId(1) {
                 slower(&mut samples[i], 0.9);
             }
         }
@@ -69,7 +69,7 @@ fn drift_within_a_block_is_detected() {
     let run = simulated(|samples, _| {
         let late = samples
             .iter_mut()
-            .filter(|s| s.pass >= 20 && s.subject == 2);
+            .filter(|s| s.pass >= 20 && s.subject == SubjectId(2));
         late.for_each(|sample| slower(sample, 1.2));
     });
     let found = bias_of(&run, 2, BiasKind::Drift);
@@ -83,7 +83,9 @@ fn drift_within_a_block_is_detected() {
 #[test]
 fn core_effects_on_one_subject_are_detected() {
     let run = simulated(|samples, core| {
-        let of_subject = samples.iter_mut().filter(|s| core == 1 && s.subject == 1);
+        let of_subject = samples
+            .iter_mut()
+            .filter(|s| core == 1 && s.subject == SubjectId(1));
         of_subject.for_each(|sample| slower(sample, 1.3));
     });
     let found = bias_of(&run, 1, BiasKind::Core(1));
@@ -97,7 +99,7 @@ fn core_effects_on_one_subject_are_detected() {
 #[test]
 fn helper_threads_are_detected() {
     let run = simulated(|samples, _| {
-        let of_subject = samples.iter_mut().filter(|s| s.subject == 2);
+        let of_subject = samples.iter_mut().filter(|s| s.subject == SubjectId(2));
         of_subject.for_each(|sample| sample.batch.cpu_ns = 3 * sample.batch.wall_ns / 2);
     });
     let found = bias_of(&run, 2, BiasKind::Helpers);

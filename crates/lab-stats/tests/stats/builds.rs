@@ -9,7 +9,7 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
 use crate::simulator::{CALM, Random, Simulator, World, most_by_chance};
-use lab_model::{Command, Ending, Metric, Run};
+use lab_model::{Command, Ending, Metric, PointId, Run, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::results;
 
@@ -39,7 +39,7 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     for block in 0..blocks as usize {
         simulator.add_block(&mut run);
         for sample in &mut run.blocks[block].samples {
-            let factor = factors[2 * (block % builds) + sample.subject];
+            let factor = factors[2 * (block % builds) + sample.subject.index()];
             sample.batch.wall_ns = (sample.batch.wall_ns as f64 * factor) as u64;
         }
     }
@@ -56,7 +56,9 @@ fn wrong(mut run: Run, builds: bool) -> (bool, bool) {
         plan.subjects.iter_mut().for_each(|s| s.command = None);
     }
     let results = results(&run);
-    let comparison = results.comparison(1, 0, &Metric::WALL).unwrap();
+    let comparison = results
+        .comparison(SubjectId(1), PointId(0), &Metric::WALL)
+        .unwrap();
     let ratio = comparison.ratio;
     let verdict = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
     (ratio.low > 1.0 || ratio.high < 1.0, verdict)
@@ -114,5 +116,11 @@ fn intervals_are_valid_if_builds_differ() {
 fn all_blocks_of_a_build_are_one_value() {
     let results = results(&run(10, 33, 0.02, 1));
     assert_eq!(results.blocks, 33);
-    assert_eq!(results.comparison(1, 0, &Metric::WALL).unwrap().blocks, 10);
+    assert_eq!(
+        results
+            .comparison(SubjectId(1), PointId(0), &Metric::WALL)
+            .unwrap()
+            .blocks,
+        10
+    );
 }

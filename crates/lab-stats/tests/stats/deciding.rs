@@ -9,7 +9,7 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
 use crate::simulator::{CALM, Random, most_by_chance};
-use lab_model::Plan;
+use lab_model::{Plan, SubjectId};
 use lab_stats::deciding::{Deciding, deciding_of};
 use lab_stats::order;
 use lab_stats::outlook::{Certainty, Open, Outlook, SAME_ALPHA};
@@ -94,7 +94,7 @@ impl World {
         let mut all = Vec::new();
         for point in self.truths.chunks(self.subjects) {
             let base = luck(blocks);
-            for (subject, (truth, scatter)) in point.iter().enumerate() {
+            for (subject, (truth, scatter)) in (0..).map(SubjectId).zip(point) {
                 let each = scatter / 2f64.sqrt();
                 let logs = luck(blocks).into_iter().zip(&base);
                 let logs = logs.map(|(own, base)| Some(truth + each * (own - base)));

@@ -2,7 +2,7 @@
 //! Blocks of multiple hosts with known true ratios.
 
 use crate::simulator::{CALM, Simulator, World, figures, run, served};
-use lab_model::{Agent, AgentId, Block, BlockState, Run};
+use lab_model::{Agent, AgentId, Block, BlockState, Run, SubjectId};
 use lab_stats::hosts::{effects, hosts, kinds};
 use lab_stats::results::results;
 use serde_json::{Value, json};
@@ -46,7 +46,10 @@ fn a_host_that_differs_is_reported() {
     // One effect over both points, and one at each point.
     assert_eq!(found.len(), 3);
     for effect in &found {
-        assert!(effect.differ && effect.subject == 1, "{effect:?}");
+        assert!(
+            effect.differ && effect.subject == SubjectId(1),
+            "{effect:?}"
+        );
         let truths = [1.2, 1.2, 1.5];
         for (ratio, truth) in effect.ratios.iter().zip(truths) {
             let ratio = ratio.expect("six blocks");
@@ -78,7 +81,11 @@ fn servers_have_a_ratio_on_each_host() {
     for block in &mut run.blocks {
         let host = block.number % 2;
         block.agent = Some(AgentId(host));
-        for slice in block.slices.iter_mut().filter(|s| s.subject == 2) {
+        for slice in block
+            .slices
+            .iter_mut()
+            .filter(|s| s.subject == SubjectId(2))
+        {
             let cpu_ns = slice.server_cpu_ns.unwrap();
             slice.server_cpu_ns = Some(cpu_ns + cpu_ns / 2 * u64::from(host));
         }
@@ -86,7 +93,10 @@ fn servers_have_a_ratio_on_each_host() {
     let plan = run.plan().unwrap().clone();
     let found = effects(&run);
     for (subject, truths, differ) in [(2, [0.8, 1.2], true), (3, [2.0, 2.0], false)] {
-        let of_subject: Vec<_> = found.iter().filter(|e| e.subject == subject).collect();
+        let of_subject: Vec<_> = found
+            .iter()
+            .filter(|e| e.subject == SubjectId(subject))
+            .collect();
         assert!(
             of_subject.len() > 2 && of_subject[0].point.is_none(),
             "{of_subject:?}"

@@ -8,8 +8,8 @@ use crate::lines::{close, lines};
 use crate::simulator::figures::{interval, interval_if_any, judged, places, reading, warnings};
 use crate::simulator::load::{add, counts, open, run, second, times};
 use crate::simulator::{Random, contradicts, most_by_chance};
-use lab_model::AgentId;
 use lab_model::*;
+use lab_model::{AgentId, SubjectId};
 use lab_stats::analysis::{ExclusionReason, Verdict};
 use lab_stats::load::threshold::{Judgement, Threshold, UndecidedReason, judge};
 use lab_stats::results::{Comparison, Results, results};
@@ -40,7 +40,7 @@ const IN_TURNS: [Metric; 6] = [
 fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = RESPONSE_TIMES[..6]
         .iter()
-        .filter_map(|m| interval_if_any(results, subject, 0, m));
+        .filter_map(|m| interval_if_any(results, subject, PointId(0), m));
     found.collect()
 }
 
@@ -48,7 +48,7 @@ fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> 
 fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = SERVICE_TIMES[..6]
         .iter()
-        .filter_map(|m| interval_if_any(results, subject, 0, m));
+        .filter_map(|m| interval_if_any(results, subject, PointId(0), m));
     found.collect()
 }
 
@@ -77,7 +77,7 @@ fn reference_run() -> Run {
         let response = SliceTimes::from(response);
         let errors = [(ErrorKind::Status, failed)];
         slices.push(Slice {
-            subject: facts.key("subject") as usize,
+            subject: SubjectId(facts.key("subject") as u32),
             pass: facts.key("turn") as u32 / 2,
             wall_ns,
             offered,
@@ -104,15 +104,16 @@ fn levels_and_quantiles_equal_numpy() {
     assert_eq!((results.blocks, places(&results).len()), (10, 2));
     for subject in 0..2 {
         let lines_of = |name: &'static str| {
-            lines(NUMPY, name).filter(move |l| l.key("subject") == subject as f64)
+            lines(NUMPY, name).filter(move |l| l.key("subject") == f64::from(subject))
         };
         let expected = lines_of("quantiles").next().unwrap().numbers;
-        let quantiles = response_percentiles(&results, subject);
+        let quantiles = response_percentiles(&results, SubjectId(subject));
         let found: Vec<f64> = quantiles.iter().map(|i| i.estimate).collect();
         assert_eq!(found, expected);
-        assert_eq!(quantiles, service_percentiles(&results, subject));
+        assert_eq!(quantiles, service_percentiles(&results, SubjectId(subject)));
         let extent = [Metric::RESPONSES, Metric::MAX];
-        let extent = extent.map(|metric| reading(&results, subject, 0, &metric).unwrap());
+        let extent = extent
+            .map(|metric| reading(&results, SubjectId(subject), PointId(0), &metric).unwrap());
         assert_eq!(extent[..], lines_of("extent").next().unwrap().numbers);
         for line in lines_of("level") {
             let metric = match (line.word("of"), line.word("per")) {
@@ -123,7 +124,7 @@ fn levels_and_quantiles_equal_numpy() {
                 ("server", "served") => Metric::SERVER_CPU,
                 _ => Metric::SERVER_CORES,
             };
-            let interval = interval(&results, subject, 0, &metric);
+            let interval = interval(&results, SubjectId(subject), PointId(0), &metric);
             let Interval {
                 estimate,
                 low,
@@ -153,7 +154,12 @@ fn ratios_equal_scipy() {
         close(&numbers, &expected.numbers, 1e-9);
     }
     for expected in lines(NUMPY, "p50") {
-        let p50 = interval(&results, expected.key("subject") as usize, 0, &Metric::P50);
+        let p50 = interval(
+            &results,
+            SubjectId(expected.key("subject") as u32),
+            PointId(0),
+            &Metric::P50,
+        );
         close(&[p50.estimate, p50.low, p50.high], &expected.numbers, 1e-12);
     }
     // In a closed loop, the tail does not reflect what a user would see.
@@ -181,7 +187,7 @@ fn stalls_of_one_second_in_ten_affect_the_percentiles() {
         add(&mut run, vec![second(0, 0, counts((0..1000).map(waited)))]);
     }
     let results = results(&run);
-    let p99 = interval(&results, 0, 0, &Metric::P99);
+    let p99 = interval(&results, SubjectId(0), PointId(0), &Metric::P99);
     assert!((p99.estimate / 900e6 - 1.0).abs() < 0.002, "{p99:?}");
     // The frequency of stalls is unknown, because only one of ten blocks had one.
     assert_eq!(p99.level, 0.0, "{p99:?}");
@@ -192,10 +198,13 @@ fn stalls_of_one_second_in_ten_affect_the_percentiles() {
         "{tails}"
     );
     assert_eq!(tails["blocks"], 10);
-    assert_eq!(reading(&results, 0, 0, &Metric::RESPONSES), Some(10_000.0));
-    let p50 = interval(&results, 0, 0, &Metric::P50);
+    assert_eq!(
+        reading(&results, SubjectId(0), PointId(0), &Metric::RESPONSES),
+        Some(10_000.0)
+    );
+    let p50 = interval(&results, SubjectId(0), PointId(0), &Metric::P50);
     assert!((p50.estimate / 1e6 - 1.0).abs() < 0.001);
-    assert!(reading(&results, 0, 0, &Metric::MAX).unwrap() >= 1e9);
+    assert!(reading(&results, SubjectId(0), PointId(0), &Metric::MAX).unwrap() >= 1e9);
 }
 
 /// Returns the results of blocks in the order A B B A or B A A B on a machine with drift, with
@@ -207,7 +216,7 @@ fn compared(seed: u64, blocks: u32, ratio: f64) -> Results {
         let drift = 0.03 * random.normal();
         let mut speed = 0.1 * random.normal();
         let mut slices = Vec::new();
-        let first = usize::from(random.uniform() < 0.5);
+        let first = u32::from(random.uniform() < 0.5);
         for (turn, server) in [first, 1 - first, 1 - first, first].into_iter().enumerate() {
             speed += drift;
             let factor = if server == 1 { ratio } else { 1.0 };
@@ -282,9 +291,9 @@ fn a_percentile_needs_a_request_that_exceeds_it() {
     let all = results(&run);
     // Only the total of all requests counts.
     assert_eq!(metrics(&all)[1..], IN_TURNS[1..5]);
-    assert_eq!(response_percentiles(&all, 1).len(), 6);
+    assert_eq!(response_percentiles(&all, SubjectId(1)).len(), 6);
     run.blocks.truncate(4);
-    let few = response_percentiles(&results(&run), 0);
+    let few = response_percentiles(&results(&run), SubjectId(0));
     assert_eq!(few.len(), 5, "8,000 requests have no p99.99");
 }
 
@@ -305,12 +314,13 @@ fn errors_are_reported_and_hide_percentiles() {
         [Metric::THROUGHPUT, Metric::P50, Metric::P90]
     );
     let errors = [
-        (1, 0, ErrorKind::Timeout, 300),
-        (1, 0, ErrorKind::Reset, 10),
+        (SubjectId(1), PointId(0), ErrorKind::Timeout, 300),
+        (SubjectId(1), PointId(0), ErrorKind::Reset, 10),
     ];
     assert_eq!(results.errors, errors);
     let counted = [Metric::REQUESTS, Metric::SERVED, Metric::ERRORS];
-    let counted = counted.map(|metric| reading(&results, 1, 0, &metric).unwrap());
+    let counted =
+        counted.map(|metric| reading(&results, SubjectId(1), PointId(0), &metric).unwrap());
     assert_eq!(counted, [20_310.0, 20_000.0, 310.0]);
     let warned = warned(&results, "errors").unwrap();
     let at = json!([{
@@ -358,24 +368,30 @@ fn servers_that_served_nothing_are_excluded_not_slow() {
     assert_eq!(
         reasons,
         [
-            (1, Some(0), nothing(1, None)),
-            (1, Some(1), nothing(10, None)),
+            (SubjectId(1), Some(PointId(0)), nothing(1, None)),
+            (SubjectId(1), Some(PointId(1)), nothing(10, None)),
         ]
     );
-    assert_eq!(reading(&measured, 1, 1, &Metric::SERVED), Some(0.0));
+    assert_eq!(
+        reading(&measured, SubjectId(1), PointId(1), &Metric::SERVED),
+        Some(0.0)
+    );
     let absent = [Metric::GENERATOR_CPU, Metric::P50];
     assert!(
         absent
             .iter()
-            .all(|m| interval_if_any(&measured, 1, 1, m).is_none())
+            .all(|m| interval_if_any(&measured, SubjectId(1), PointId(1), m).is_none())
     );
-    assert_eq!(interval(&measured, 1, 1, &Metric::THROUGHPUT).estimate, 0.0);
-    run.plan_mut().unwrap().baseline = 1;
+    assert_eq!(
+        interval(&measured, SubjectId(1), PointId(1), &Metric::THROUGHPUT).estimate,
+        0.0
+    );
+    run.plan_mut().unwrap().baseline = SubjectId(1);
     let refusals = results(&run).refusals;
     assert!(
         refusals
             .iter()
-            .any(|r| r.subject == 0 && r.reason == nothing(10, Some("b".into())))
+            .any(|r| r.subject == SubjectId(0) && r.reason == nothing(10, Some("b".into())))
     );
 }
 
@@ -393,7 +409,7 @@ fn one_cell(open_loop: bool, change: impl Fn(&mut Slice)) -> Results {
 #[test]
 fn a_generator_at_its_limit_is_named() {
     let late = |part: u64| SliceTimes::from(Counts(vec![(1000, 2000 - part), (1_100_799, part)]));
-    let cell = |results: &Results| results.is_saturated(0, 0);
+    let cell = |results: &Results| results.is_saturated(SubjectId(0), PointId(0));
     let idle = one_cell(true, |s| s.lag = late(1));
     assert!(
         !cell(&idle) && idle.warnings.iter().all(|w| w.kind().name() == "tails"),
@@ -425,7 +441,7 @@ fn starved_connections_do_not_represent_the_server() {
         slice.service = counts((0..2000).map(|i| if i == 0 { 8e9 } else { 1e6 })).into();
         slice.response = slice.service.clone();
     });
-    let rate = interval(&results, 0, 0, &Metric::THROUGHPUT);
+    let rate = interval(&results, SubjectId(0), PointId(0), &Metric::THROUGHPUT);
     assert!((rate.estimate / 2000.0 - 1.0).abs() < 0.002, "{rate:?}");
     let starved = warned(&results, "starved").unwrap();
     assert_eq!(starved["at"][0]["longest_ns"], 8e9);
@@ -478,16 +494,19 @@ fn load_modes_cause_their_warnings() {
         })
     };
     let behind = drained(4, 254);
-    let rate = |metric| interval(&behind, 0, 0, &metric).estimate;
-    assert_eq!(reading(&behind, 0, 0, &Metric::DRAIN), Some(254_000_000.0));
+    let rate = |metric| interval(&behind, SubjectId(0), PointId(0), &metric).estimate;
+    assert_eq!(
+        reading(&behind, SubjectId(0), PointId(0), &Metric::DRAIN),
+        Some(254_000_000.0)
+    );
     assert_eq!(rate(Metric::THROUGHPUT), 2000.0 / 1.25);
     assert_eq!(rate(Metric::OFFERED), 2000.0);
     assert_eq!(rates(&behind), [1600.0, 2000.0]);
     let overloaded = warned(&behind, "overloaded").unwrap();
     assert_eq!(overloaded["at"][0]["drain_ns"], 254e6);
-    let stands = |metric| behind.value(0, 0, &metric).is_some();
+    let stands = |metric| behind.value(SubjectId(0), PointId(0), &metric).is_some();
     assert_eq!(
-        reading(&behind, 0, 0, &Metric::BACKLOG),
+        reading(&behind, SubjectId(0), PointId(0), &Metric::BACKLOG),
         Some(1600.0 * 0.254)
     );
     assert!(stands(Metric::LAG_P99) && stands(Metric::RESPONSES));
@@ -495,7 +514,7 @@ fn load_modes_cause_their_warnings() {
     // A slow server that keeps up has no backlog.
     let slow = drained(250, 254);
     assert!(warned(&slow, "overloaded").is_none());
-    assert!(slow.value(0, 0, &Metric::P50).is_some());
+    assert!(slow.value(SubjectId(0), PointId(0), &Metric::P50).is_some());
     let stage = |from, to| Stage {
         from,
         to,
@@ -530,7 +549,10 @@ fn percentiles_of_an_overloaded_server_are_not_compared() {
         }
         let results = results(&run);
         let metrics = results.comparisons.iter().map(|c| c.key.metric.clone());
-        (results.is_overloaded(1, 0), metrics.collect::<Vec<_>>())
+        (
+            results.is_overloaded(SubjectId(1), PointId(0)),
+            metrics.collect::<Vec<_>>(),
+        )
     };
     let (overloaded, metrics) = compared(100_000_000, false);
     assert!(overloaded && metrics == [Metric::THROUGHPUT], "{metrics:?}");
@@ -664,8 +686,15 @@ fn slices_that_depend_on_each_other_are_merged() {
     let (calm, wandered) = (wandering(0.0, 0.0, 200), wandering(0.9, 0.0, 200));
     assert!(warned(&calm, "dependent").is_none());
     assert_eq!(warned(&wandered, "dependent").unwrap()["merged"], true);
-    let p50 = |results: &Results| width(interval(results, 0, 0, &Metric::P50));
-    let rate = |results: &Results| width(interval(results, 0, 0, &Metric::THROUGHPUT));
+    let p50 = |results: &Results| width(interval(results, SubjectId(0), PointId(0), &Metric::P50));
+    let rate = |results: &Results| {
+        width(interval(
+            results,
+            SubjectId(0),
+            PointId(0),
+            &Metric::THROUGHPUT,
+        ))
+    };
     assert!(
         p50(&wandered) > 2.0 * p50(&calm),
         "{} {}",
@@ -688,7 +717,7 @@ fn connections_follow_the_simulated_law() {
     let mut run = run(&["a"], &connections, 1);
     let mut random = Random(1);
     for _ in 0..10 {
-        let slices = connections.iter().enumerate().map(|(point, n)| {
+        let slices = (0..).zip(&connections).map(|(point, n)| {
             let n = f64::from(*n);
             let x = 2000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.002 * n * (n - 1.0));
             let served = (x * (0.01 * random.normal()).exp()).round();
@@ -718,7 +747,7 @@ fn inconsistent_plans_have_no_results() {
     assert!(results(&run).cells.is_empty());
     add(&mut run, vec![second(0, 0, counts([1e6; 100]))]);
     assert!(!results(&run).cells.is_empty());
-    run.plan_mut().unwrap().baseline = 7;
+    run.plan_mut().unwrap().baseline = SubjectId(7);
     assert!(results(&run).cells.is_empty());
     run.content = Content::default();
     assert!(results(&run).cells.is_empty());
@@ -744,13 +773,13 @@ proptest! {
         }
         all.sort_unstable();
         let (uncut, parts) = (results(&uncut), results(&parts));
-        prop_assert_eq!(response_percentiles(&uncut, 0), response_percentiles(&parts, 0));
-        prop_assert_eq!(reading(&uncut, 0, 0, &Metric::RESPONSES), Some(all.len() as f64));
-        prop_assert_eq!(reading(&uncut, 0, 0, &Metric::MAX), all.last().map(|ns| *ns as f64));
+        prop_assert_eq!(response_percentiles(&uncut, SubjectId(0)), response_percentiles(&parts, SubjectId(0)));
+        prop_assert_eq!(reading(&uncut, SubjectId(0), PointId(0), &Metric::RESPONSES), Some(all.len() as f64));
+        prop_assert_eq!(reading(&uncut, SubjectId(0), PointId(0), &Metric::MAX), all.last().map(|ns| *ns as f64));
         let parts = [50_00, 75_00, 90_00, 99_00, 99_90, 99_99];
         let expected = parts.into_iter().filter(|part| all.len() * (10_000 - part) >= 10_000);
         let expected: Vec<f64> = expected.map(|part| all[(all.len() * part).div_ceil(10_000) - 1] as f64).collect();
-        let found: Vec<f64> = response_percentiles(&uncut, 0).iter().map(|i| i.estimate).collect();
+        let found: Vec<f64> = response_percentiles(&uncut, SubjectId(0)).iter().map(|i| i.estimate).collect();
         prop_assert_eq!(found, expected);
     }
 
@@ -789,10 +818,10 @@ fn hostile_run() -> impl Strategy<Value = Run> {
     let pairs = prop::collection::vec((number(), number()), 0..5);
     let numbers = prop::collection::vec(number(), 10);
     let has_server = any::<bool>();
-    let slice = (0..3usize, 0..4usize, numbers, pairs, has_server).prop_map(
+    let slice = (0..3u32, 0..4u32, numbers, pairs, has_server).prop_map(
         |(subject, point, n, pairs, has_server)| Slice {
-            subject,
-            point,
+            subject: SubjectId(subject),
+            point: PointId(point),
             wall_ns: n[0],
             offered: n[1],
             served: n[2],
@@ -1075,7 +1104,7 @@ fn blocks_with_known_server_usage_are_reported() {
     }
     assert_eq!(warned(&results(&run), "agents"), None);
     run.log.push(LogLine {
-        subject: 0,
+        subject: SubjectId(0),
         block: Some(2),
         line: LogLine::server_unknown("its agent was lost"),
     });

@@ -5,6 +5,7 @@
 //! points, effects of factors and warnings.
 
 use crate::simulator::{Random, block, empty_run, subject};
+use lab_model::PointId;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Key, Observation, Results, observed};
@@ -33,15 +34,15 @@ fn run(blocks: u32) -> Run {
         ("base", None),
         ("half", None),
         ("same", None),
-        ("copy", Some(0)),
+        ("copy", Some(SubjectId(0))),
     ];
     let subjects = names.map(|(name, of)| subject(name, of));
     let point = |mode: &str| Point {
         params: vec![("mode".into(), mode.into())],
         ..Point::default()
     };
-    let points = vec![point("cold"), point("warm")];
-    let mut run = empty_run(subjects.into(), points, 1, 1);
+    let points = [point("cold"), point("warm")];
+    let mut run = empty_run(subjects.into(), points.into(), 1, 1);
     run.blocks = (0..blocks).map(|n| block(n, Vec::new())).collect();
     run.ending = Some(Ending::Blocks);
     run.plan_mut().unwrap().measure.looks = Vec::new();
@@ -54,15 +55,15 @@ fn observations(run: &Run, copy: f64) -> Vec<Observation> {
     let plan = run.plan().unwrap();
     for block in 0..run.blocks.len() {
         let speed = (0.2 * random.normal()).exp();
-        for subject in 0..plan.subjects.len() {
-            let cost = [1.0, 0.5, 1.0, copy][subject];
-            for point in 0..plan.points.len() {
+        for subject in plan.subjects.ids() {
+            let cost = [1.0, 0.5, 1.0, copy][subject.index()];
+            for point in plan.points.ids() {
                 let mut scatter = || speed * (0.003 * random.normal()).exp();
-                let mode = [1.0, 3.0][point];
+                let mode = [1.0, 3.0][point.index()];
                 let values = [
                     (&STALLS, 1000.0 * mode * cost * scatter()),
                     (&HITS, 50.0 / (cost * scatter())),
-                    (&PAGES, 7.0 + subject as f64),
+                    (&PAGES, 7.0 + f64::from(subject.0)),
                 ];
                 all.extend(values.map(|(metric, value)| Observation {
                     key: Key {
@@ -83,9 +84,9 @@ fn near(found: f64, truth: f64) -> bool {
     (found / truth - 1.0).abs() < 0.01
 }
 
-fn verdicts(results: &Results, subject: SubjectId) -> Vec<Verdict> {
+fn verdicts(results: &Results, subject: u32) -> Vec<Verdict> {
     let of_subject = results.comparisons.iter();
-    let of_subject = of_subject.filter(|c| c.key.subject == subject);
+    let of_subject = of_subject.filter(|c| c.key.subject == SubjectId(subject));
     of_subject.map(|c| c.verdict.unwrap()).collect()
 }
 
@@ -96,26 +97,32 @@ fn invented_metrics_get_values_verdicts_a_control_means_and_effects() {
     assert_eq!(results.blocks, 12);
     // Four subjects at two points in three metrics.
     assert_eq!(results.cells.len(), 24);
-    let pages = results.value(2, 1, &PAGES).unwrap();
+    let pages = results.value(SubjectId(2), PointId(1), &PAGES).unwrap();
     assert_eq!((pages.value(), pages.interval().unwrap().low), (9.0, 9.0));
     assert!(
-        results.comparison(1, 0, &PAGES).is_none(),
+        results
+            .comparison(SubjectId(1), PointId(0), &PAGES)
+            .is_none(),
         "it has no direction"
     );
     assert_eq!(verdicts(&results, 1), [Verdict::Faster; 4]);
     assert_eq!(verdicts(&results, 2), [Verdict::Equivalent; 4]);
-    let hits = results.comparison(1, 1, &HITS).unwrap();
+    let hits = results.comparison(SubjectId(1), PointId(1), &HITS).unwrap();
     assert!(
         near(hits.ratio.estimate, 0.5),
         "below 1 is better: {hits:?}"
     );
-    assert_eq!((hits.blocks, hits.baseline), (12, 0));
+    assert_eq!((hits.blocks, hits.baseline), (12, SubjectId(0)));
     assert!(hits.p.unwrap() < 0.01 && hits.ratio.level >= 0.95);
     assert_eq!(results.controls.len(), 4);
-    assert!(results.control(1, &STALLS).unwrap().met);
+    assert!(results.control(PointId(1), &STALLS).unwrap().met);
     // The copy and two others, in two metrics, over the only case.
     assert_eq!(results.overall.len(), 6);
-    let half = results.overall.iter().find(|o| o.subject == 1).unwrap();
+    let half = results
+        .overall
+        .iter()
+        .find(|o| o.subject == SubjectId(1))
+        .unwrap();
     assert_eq!((half.points, half.verdict), (2, Some(Verdict::Faster)));
     assert!(near(half.ratio.estimate, 0.5));
     let effects = results.effects.iter().filter(|e| e.metric == STALLS);
@@ -133,24 +140,31 @@ fn few_and_missing_blocks_are_reported() {
     let mut observations = observations(&run, 1.0);
     let few = observed(&run, &observations);
     assert!(few.warnings.iter().any(|w| w.kind().name() == "few-blocks"));
-    observations.retain(|o| o.block != 1 || o.key.subject != 1);
+    observations.retain(|o| o.block != 1 || o.key.subject != SubjectId(1));
     let cell = observed(&run, &observations);
-    assert_eq!(cell.find(1, Some(0), &STALLS).unwrap().blocks, 2);
+    assert_eq!(
+        cell.find(SubjectId(1), Some(PointId(0)), &STALLS)
+            .unwrap()
+            .blocks,
+        2
+    );
 }
 
 #[test]
 fn a_copy_that_differs_raises_the_margin_of_its_metric() {
     let run = run(20);
     let results = observed(&run, &observations(&run, 1.1));
-    let control = results.control(0, &STALLS).unwrap();
+    let control = results.control(PointId(0), &STALLS).unwrap();
     assert!(!control.met && control.margin > 0.08, "{control:?}");
-    let same = results.comparison(2, 0, &STALLS).unwrap();
+    let same = results
+        .comparison(SubjectId(2), PointId(0), &STALLS)
+        .unwrap();
     assert_eq!(same.margin, control.margin);
     let warning = results
         .warnings
         .iter()
         .find(|w| w.kind().name() == "noise-floor");
-    assert_eq!(warning.unwrap().subject, Some(0));
+    assert_eq!(warning.unwrap().subject, Some(SubjectId(0)));
 }
 
 /// A value of 0 has no logarithm: the value is shown, but nothing is compared.
@@ -160,9 +174,17 @@ fn nothing_is_compared_with_a_value_of_zero() {
     let mut observations = observations(&run, 1.0);
     observations[0].value = 0.0;
     let results = observed(&run, &observations);
-    assert!(results.comparison(1, 0, &STALLS).is_none());
-    assert!(results.comparison(1, 1, &STALLS).is_some());
-    assert!(results.value(0, 0, &STALLS).is_some());
+    assert!(
+        results
+            .comparison(SubjectId(1), PointId(0), &STALLS)
+            .is_none()
+    );
+    assert!(
+        results
+            .comparison(SubjectId(1), PointId(1), &STALLS)
+            .is_some()
+    );
+    assert!(results.value(SubjectId(0), PointId(0), &STALLS).is_some());
 }
 
 /// A failed subject is excluded.
@@ -173,15 +195,19 @@ fn failures_are_not_compared() {
     let mut run = run(12);
     let observations = observations(&run, 1.0);
     run.failures.push(Failure {
-        subject: 0,
-        point: Some(0),
+        subject: SubjectId(0),
+        point: Some(PointId(0)),
         block: None,
         kind: "crash".into(),
         message: "It fell.".into(),
         log: Vec::new(),
     });
     let results = observed(&run, &observations);
-    assert!(results.comparison(1, 0, &STALLS).is_none());
+    assert!(
+        results
+            .comparison(SubjectId(1), PointId(0), &STALLS)
+            .is_none()
+    );
     assert_eq!(results.refusals.len(), 4);
     assert!(results.warnings.iter().any(|w| w.kind().name() == "failed"));
 }

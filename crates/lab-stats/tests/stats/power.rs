@@ -8,7 +8,7 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, most_by_chance};
-use lab_model::{Ending, Metric, Run};
+use lab_model::{Ending, Metric, PointId, Run, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::power::{DIFFERENCES, Forecast, NoForecast, PlannedComparison, forecast};
 use lab_stats::results::results;
@@ -220,7 +220,9 @@ impl TargetKind {
         }
         run.ending = run.ending.or(Some(Ending::Budget));
         let results = results(&run);
-        let comparison = results.comparison(1, 0, &Metric::WALL).unwrap();
+        let comparison = results
+            .comparison(SubjectId(1), PointId(0), &Metric::WALL)
+            .unwrap();
         if self.beyond {
             comparison.verdict == Some(Verdict::Slower)
         } else {

@@ -34,7 +34,7 @@ fn run(seed: u64, sets: u32, blocks: u32) -> Run {
             block.process_set = Some(set);
             for slice in &mut block.slices {
                 let cpu_ns = slice.server_cpu_ns.unwrap_or(0) as f64;
-                slice.server_cpu_ns = Some((cpu_ns * levels[slice.subject]) as u64);
+                slice.server_cpu_ns = Some((cpu_ns * levels[slice.subject.index()]) as u64);
             }
         }
     }
@@ -45,12 +45,12 @@ fn run(seed: u64, sets: u32, blocks: u32) -> Run {
 ///
 /// Panics if there are no intervals.
 fn misses_any(results: &Results) -> bool {
-    let truth = |subject: SubjectId| if subject == 3 { 2.0 } else { 1.0 };
+    let truth = |subject: SubjectId| if subject == SubjectId(3) { 2.0 } else { 1.0 };
     let at_points = results.comparisons.iter();
     let at_points = at_points.filter(|c| c.key.metric == Metric::SERVER_CPU);
     let at_points = at_points.map(|c| (c.key.subject, c.ratio));
     let overall = results.overall.iter();
-    let overall = overall.filter(|o| o.metric == Metric::SERVER_CPU && o.subject > 1);
+    let overall = overall.filter(|o| o.metric == Metric::SERVER_CPU && o.subject > SubjectId(1));
     let overall = overall.map(|o| (o.subject, o.ratio));
     let all = at_points.chain(overall);
     let printed: Vec<(SubjectId, Interval)> = all.filter(|(_, r)| r.level > 0.0).collect();

@@ -2,7 +2,7 @@
 //! Properties that hold for any data: symmetries, consistency, and no panics for any file content.
 
 use crate::simulator;
-use lab_model::{Ending, Interval, Run, Sample};
+use lab_model::{CaseId, Ending, Interval, PointId, Run, Sample, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::Recorded;
 use lab_stats::results::{Results, results};
@@ -16,7 +16,7 @@ proptest! {
     fn swapping_subject_and_baseline_inverts_the_ratio(times in blocks_of_times()) {
         let run = two_subjects(&times);
         let mut swapped = run.clone();
-        swapped.plan_mut().unwrap().baseline = 1;
+        swapped.plan_mut().unwrap().baseline = SubjectId(1);
         let (a, b) = (ratio(&run), ratio(&swapped));
         prop_assert!(close(a.estimate, 1.0 / b.estimate));
         prop_assert!(close(a.low, 1.0 / b.high));
@@ -165,11 +165,18 @@ fn blocks_of_times() -> impl Strategy<Value = Vec<Vec<u64>>> {
 }
 
 fn two_subjects(times: &[Vec<u64>]) -> Run {
-    let subjects = vec![simulator::subject("a", None), simulator::subject("b", None)];
-    let mut run = simulator::empty_run(subjects, vec![point()], 1, 4);
+    let subjects = [simulator::subject("a", None), simulator::subject("b", None)];
+    let mut run = simulator::empty_run(subjects.into(), [point()].into(), 1, 4);
     for (number, times) in times.iter().enumerate() {
         let sample = |(i, &ns): (usize, &u64)| {
-            simulator::sample(0, i % 2, i as u32 / 2, i as u32 % 2, 10, ns)
+            simulator::sample(
+                PointId(0),
+                SubjectId(i as u32 % 2),
+                i as u32 / 2,
+                i as u32 % 2,
+                10,
+                ns,
+            )
         };
         let samples = times.iter().enumerate().map(sample).collect();
         run.blocks.push(simulator::block(number as u32, samples));
@@ -179,7 +186,7 @@ fn two_subjects(times: &[Vec<u64>]) -> Run {
 
 fn point() -> lab_model::Point {
     lab_model::Point {
-        case: 0,
+        case: CaseId(0),
         params: vec![],
         x: None,
         ..Default::default()
@@ -207,8 +214,8 @@ fn close(a: f64, b: f64) -> bool {
 fn hostile_run() -> impl Strategy<Value = Run> {
     let number = prop_oneof![Just(0), Just(1), Just(u64::MAX), 0u64..1_000_000];
     let sample = (
-        0usize..6,
-        0usize..5,
+        (0u32..6).prop_map(PointId),
+        (0u32..5).prop_map(SubjectId),
         prop_oneof![0u32..9, Just(u32::MAX)],
         number.clone(),
         number,
@@ -230,25 +237,25 @@ fn hostile_run() -> impl Strategy<Value = Run> {
         blocks,
         prop::collection::vec(odd, 6),
         looks,
-        0usize..5,
+        (0u32..5).prop_map(SubjectId),
         0usize..3,
     )
         .prop_map(hostile)
 }
 
 fn hostile(
-    (blocks, odd, looks, baseline, case): (Vec<Vec<Sample>>, Vec<f64>, Vec<u32>, usize, usize),
+    (blocks, odd, looks, baseline, case): (Vec<Vec<Sample>>, Vec<f64>, Vec<u32>, SubjectId, usize),
 ) -> Run {
     let names = ["a", "b", "c", "d"];
     let subjects = names
         .iter()
-        .map(|name| simulator::subject(name, (*name == "d").then_some(0)));
+        .map(|name| simulator::subject(name, (*name == "d").then_some(SubjectId(0))));
     let points = [None, Some(odd[0]), Some(odd[1]), Some(1.0), Some(odd[2])];
-    let points = points.map(|x| lab_model::Point { x, ..point() }).to_vec();
+    let points = points.map(|x| lab_model::Point { x, ..point() }).into();
     let mut run = simulator::empty_run(subjects.collect(), points, 1, 4);
     let plan = run.plan_mut().unwrap();
     plan.baseline = baseline;
-    plan.points[0].case = case / 2;
+    plan.points[PointId(0)].case = CaseId(case as u32 / 2);
     plan.measure.alpha = odd[3];
     plan.measure.margin = odd[4];
     plan.measure.precision = Some(odd[5]);

@@ -7,6 +7,7 @@ use crate::simulator::figures::{interval_if_any, judged, reading};
 use crate::simulator::{
     CALM, Random, Simulator, World, block, empty_run, sample, served, subject, target,
 };
+use lab_model::SubjectId;
 use lab_model::*;
 use lab_stats::results::{Key, Results, WarningFact, results};
 
@@ -24,16 +25,16 @@ fn as_in_its_parts(run: &Run) -> Results {
     for part in parts(run) {
         let part_plan = part.run.plan().unwrap();
         let target = match part.kind {
-            Some(kind) => plan.targets.iter().position(|t| t.kind == kind).unwrap(),
-            None => 0,
+            Some(kind) => plan.targets.find_id(|t| t.kind == kind).unwrap(),
+            None => TargetId(0),
         };
         // A subject's name is unique on a target, and points follow those of earlier targets.
         let subject = |id: SubjectId| {
             let same = |s: &Subject| s.target == target && s.name == part_plan.subjects[id].name;
-            plan.subjects.iter().position(same).unwrap()
+            plan.subjects.find_id(same).unwrap()
         };
-        let first = plan.points.iter().position(|p| p.target == target).unwrap();
-        let point = |id: PointId| first + id;
+        let first = plan.points.find_id(|p| p.target == target).unwrap();
+        let point = |id: PointId| PointId(first.0 + id.0);
         let place = |key: &Key| (subject(key.subject), key.point.map(point));
         let of_part = results(&part.run);
         assert_eq!(
@@ -76,7 +77,7 @@ fn as_in_its_parts(run: &Run) -> Results {
             );
             assert!(same.ratio.low <= o.ratio.low && same.ratio.high >= o.ratio.high);
         }
-        let name = |plan: &Plan, case: usize| plan.cases[case].name.clone();
+        let name = |plan: &Plan, case: CaseId| plan.cases[case].name.clone();
         for (fit, same) in of_part.fits.iter().zip(&whole.fits[fits..]) {
             assert_eq!(same.subject, subject(fit.subject));
             assert_eq!(name(plan, same.case), name(part_plan, fit.case));
@@ -135,12 +136,15 @@ fn as_in_its_parts(run: &Run) -> Results {
 /// Adds processes and their resource usage to every block.
 fn with_processes(run: &mut Run) {
     let plan = run.plan().unwrap().clone();
-    let places = (0..plan.points.len()).flat_map(|p| (0..plan.subjects.len()).map(move |s| (s, p)));
+    let places = plan
+        .points
+        .ids()
+        .flat_map(|p| plan.subjects.ids().map(move |s| (s, p)));
     let places: Vec<_> = places.filter(|&(s, p)| plan.takes_part(s, p)).collect();
     let mut random = Random(3);
     let mut scattered = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
     for block in &mut run.blocks {
-        for subject in 0..plan.subjects.len() {
+        for subject in plan.subjects.ids() {
             block.processes.push(ProcessStart {
                 subject,
                 startup_ns: scattered(2e6),
@@ -171,7 +175,7 @@ fn with_processes(run: &mut Run) {
             operations: 1,
             warmup_batches: 1,
             class: match subject {
-                2 => WarmUp::NoSteadyState,
+                SubjectId(2) => WarmUp::NoSteadyState,
                 _ => WarmUp::Flat,
             },
             cold_ns: scattered(1e7),
@@ -197,7 +201,7 @@ fn with_exits(run: &mut Run) {
                 major_faults: some(2.0),
                 voluntary_switches: some(5.0),
                 involuntary_switches: some(3.0),
-                status: i32::from(sample.pass == 1 && sample.subject == 1),
+                status: i32::from(sample.pass == 1 && sample.subject == SubjectId(1)),
             });
         }
     }
@@ -223,8 +227,8 @@ fn results_of_batches() {
     let mut run = batches(&world, 20);
     with_processes(&mut run);
     run.failures.push(Failure {
-        subject: 3,
-        point: Some(1),
+        subject: SubjectId(3),
+        point: Some(PointId(1)),
         block: None,
         kind: "crash".into(),
         message: "It fell.".into(),
@@ -239,19 +243,22 @@ fn results_of_batches() {
     let failed = failed.unwrap();
     assert_eq!(
         (failed.subject, failed.point, failed.target),
-        (Some(3), Some(1), None)
+        (Some(SubjectId(3)), Some(PointId(1)), None)
     );
     let kinds: Vec<_> = results.warnings.iter().map(|w| w.kind().name()).collect();
     let gravest_first = ["failed", "noise-floor", "no-steady-state"];
     assert_eq!(kinds, gravest_first);
     for metric in [Metric::MEMORY, Metric::PEAK_MEMORY, Metric::STARTUP] {
         assert!(
-            interval_if_any(&results, 0, None, &metric).is_some(),
+            interval_if_any(&results, SubjectId(0), None, &metric).is_some(),
             "{metric:?}"
         );
     }
     for metric in [Metric::THREADS, Metric::USER_CPU, Metric::SYSTEM_CPU] {
-        assert!(reading(&results, 0, None, &metric).is_some(), "{metric:?}");
+        assert!(
+            reading(&results, SubjectId(0), None, &metric).is_some(),
+            "{metric:?}"
+        );
     }
     assert_eq!(results.warm_ups.len(), 5 * 3 - 1, "one failed");
 }
@@ -267,7 +274,11 @@ fn results_of_whole_commands() {
     with_exits(&mut run);
     let results = as_in_its_parts(&run);
     assert_eq!(results.statuses.len(), 4);
-    assert!(results.statuses.contains(&(1, 0, vec![0, 1])));
+    assert!(
+        results
+            .statuses
+            .contains(&(SubjectId(1), PointId(0), vec![0, 1]))
+    );
     for metric in [
         Metric::USER_CPU,
         Metric::SYSTEM_CPU,
@@ -278,7 +289,7 @@ fn results_of_whole_commands() {
         Metric::INVOLUNTARY_SWITCHES,
     ] {
         assert!(
-            interval_if_any(&results, 1, 0, &metric).is_some(),
+            interval_if_any(&results, SubjectId(1), PointId(0), &metric).is_some(),
             "{metric:?}"
         );
     }
@@ -304,7 +315,7 @@ fn a_copy_of_the_baselines_program_is_never_faster_or_slower() {
         }
         let results = results(&run);
         let others = compared[1..].iter();
-        let verdict = |&s: &SubjectId| results.comparison(s, Some(0), &Metric::WALL)?.verdict;
+        let verdict = |&s: &SubjectId| results.comparison(s, PointId(0), &Metric::WALL)?.verdict;
         others.map(verdict).collect::<Vec<_>>()
     };
     use lab_stats::analysis::Verdict as V;
@@ -320,18 +331,18 @@ fn a_copy_of_the_baselines_program_is_never_faster_or_slower() {
 /// Returns a run on two targets: a library and a server, with a factor, and a sweep over
 /// connections on the server.
 fn targets() -> Run {
-    let mut subjects = Vec::new();
-    let mut points = Vec::new();
-    for target in 0..2 {
+    let mut subjects = IdVec::new();
+    let mut points = IdVec::new();
+    for target in [0, 1].map(TargetId) {
         for name in ["c", "c (control)", "ada"] {
-            let control_of = name.contains("control").then_some(3 * target);
+            let control_of = name.contains("control").then_some(SubjectId(3 * target.0));
             subjects.push(Subject {
                 target,
                 ..subject(name, control_of)
             });
         }
         let point = |case, params, x| Point {
-            case,
+            case: CaseId(case),
             target,
             params,
             x,
@@ -340,7 +351,10 @@ fn targets() -> Run {
         for statement in ["prepared", "text"] {
             points.push(point(0, vec![("statement".into(), statement.into())], None));
         }
-        for n in [1, 2, 4, 8, 16].into_iter().filter(|_| target == 1) {
+        for n in [1, 2, 4, 8, 16]
+            .into_iter()
+            .filter(|_| target == TargetId(1))
+        {
             let params = vec![("connections".into(), n.to_string())];
             points.push(point(1, params, Some(f64::from(n))));
         }
@@ -365,8 +379,8 @@ fn targets() -> Run {
 
 fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
     let mut visited = block(number, Vec::new());
-    for point in 0..plan.points.len() {
-        for id in (0..plan.subjects.len()).filter(|&s| plan.takes_part(s, point)) {
+    for point in plan.points.ids() {
+        for id in plan.subjects.ids().filter(|&s| plan.takes_part(s, point)) {
             let ratio = if plan.subjects[id].name == "ada" {
                 1.2
             } else {
@@ -374,9 +388,9 @@ fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
             };
             for pass in 0..16 {
                 let wall = 2e7 * ratio * (0.02 * random.normal()).exp();
-                let mut sample = sample(point, id, pass, id as u32, 1000, wall as u64);
+                let mut sample = sample(point, id, pass, id.0, 1000, wall as u64);
                 sample.batch.cpu_ns = (wall * 0.6) as u64;
-                let server = plan.points[point].target == 1;
+                let server = plan.points[point].target == TargetId(1);
                 sample.batch.server_cpu_ns = server.then_some((wall * 0.5) as u64);
                 visited.samples.push(sample);
             }
@@ -415,7 +429,7 @@ fn results_of_multiple_targets() {
         .iter()
         .filter(|w| w.kind().name() == "no-steady-state");
     let changing: Vec<_> = changing.map(|w| (w.subject, w.target)).collect();
-    assert_eq!(changing, [(Some(2), Some(0))]);
+    assert_eq!(changing, [(Some(SubjectId(2)), Some(TargetId(0)))]);
 }
 
 /// Returns a run of two servers with one and with eight connections.
@@ -427,7 +441,7 @@ fn two_servers() -> Run {
     for number in 0..9 {
         let mut slices = Vec::new();
         for (subject, point) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-            let median = 1e6 * (1.0 + 0.3 * subject as f64);
+            let median = 1e6 * (1.0 + 0.3 * f64::from(subject));
             let times = simulator::load::times(&mut random, 1500, median, 0.3);
             let mut slice = simulator::load::second(subject, point, simulator::load::counts(times));
             slice.received_bytes = 1000 + number;
@@ -448,13 +462,13 @@ fn results_of_a_load() {
     let run = two_servers();
     let plan = run.plan().unwrap();
     let results = results(&run);
-    let of = |metric| interval_if_any(&results, 0, 0, &metric).is_some();
+    let of = |metric| interval_if_any(&results, SubjectId(0), PointId(0), &metric).is_some();
     assert!(of(Metric::OFFERED) && of(Metric::THROUGHPUT) && of(Metric::RECEIVED));
     assert!(of(Metric::GENERATOR_CPU) && of(Metric::GENERATOR_BUSY) && of(Metric::SERVER_CORES));
     assert!(of(Metric::P999) && of(Metric::SERVICE_P999));
     assert!(!of(Metric::LAG_P50), "in a closed loop");
     assert!(of(Metric::SERVER_CPU));
-    let unknown = results.value(1, 0, &Metric::SERVER_CPU);
+    let unknown = results.value(SubjectId(1), PointId(0), &Metric::SERVER_CPU);
     assert!(unknown.is_none(), "it is not known");
     for (c, _) in judged(&results) {
         let control = results.control(c.key.point.unwrap(), &c.key.metric);
@@ -464,14 +478,20 @@ fn results_of_a_load() {
     }
     let errors: u64 = results.errors.iter().map(|e| e.3).sum();
     assert_eq!(
-        reading(&results, 1, 1, &Metric::ERRORS),
+        reading(&results, SubjectId(1), PointId(1), &Metric::ERRORS),
         Some(errors as f64)
     );
-    assert_eq!(reading(&results, 0, 1, &Metric::ERRORS), Some(0.0));
+    assert_eq!(
+        reading(&results, SubjectId(0), PointId(1), &Metric::ERRORS),
+        Some(0.0)
+    );
     let mut warnings = results.warnings.iter();
     let saturated = warnings.find(|w| w.kind().name() == "saturated").unwrap();
-    assert_eq!((saturated.subject, saturated.point), (Some(1), Some(1)));
-    assert_eq!(results.saturated, [(1, 1)]);
+    assert_eq!(
+        (saturated.subject, saturated.point),
+        (Some(SubjectId(1)), Some(PointId(1)))
+    );
+    assert_eq!(results.saturated, [(SubjectId(1), PointId(1))]);
 }
 
 #[test]
@@ -489,10 +509,18 @@ fn results_of_servers() {
             .iter()
             .all(|e| e.pairs.iter().all(loses_keep_alive))
     );
-    assert!(results.value(2, None, &Metric::SERVER_MEMORY).is_some());
-    let memory = results.comparison(2, None, &Metric::SERVER_MEMORY).unwrap();
+    assert!(
+        results
+            .value(SubjectId(2), None, &Metric::SERVER_MEMORY)
+            .is_some()
+    );
+    let memory = results
+        .comparison(SubjectId(2), None, &Metric::SERVER_MEMORY)
+        .unwrap();
     assert!(memory.verdict.is_some());
-    let copy = results.comparison(1, None, &Metric::SERVER_MEMORY).unwrap();
+    let copy = results
+        .comparison(SubjectId(1), None, &Metric::SERVER_MEMORY)
+        .unwrap();
     assert!(copy.margin >= plan.measure.margin && memory.margin == copy.margin);
     for overall in &results.overall {
         assert_eq!(overall.metric, Metric::SERVER_CPU);

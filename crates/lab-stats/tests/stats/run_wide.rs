@@ -11,6 +11,7 @@ use crate::documents::percent;
 use crate::simulator;
 use crate::simulator::figures::judged;
 use crate::simulator::{CALM, Random, Simulator, Tails, World, contradicts, most_by_chance};
+use lab_model::{CaseId, IdVec, SubjectId};
 use lab_stats::few_blocks::Scatter;
 use lab_stats::order;
 use lab_stats::ratio::{Level, ratio};
@@ -195,7 +196,7 @@ fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
     let mut run = simulator::run(world, seed, 4);
     // The points are independent of each other. Lines through them are not simulated here.
     let plan = run.plan_mut().unwrap();
-    plan.cases[0].sweep = None;
+    plan.cases[CaseId(0)].sweep = None;
     plan.points.iter_mut().for_each(|point| point.x = None);
     let mut simulator = Simulator::new(world, seed);
     (0..blocks).for_each(|_| simulator.add_block(&mut run));
@@ -247,20 +248,22 @@ impl Truths {
     /// truth.
     fn contradict(&self, results: &Results) -> bool {
         let at_points = judged(results).into_iter();
-        let at_points = at_points.map(|(c, verdict)| (verdict, self.at_points[c.key.subject]));
+        let at_points =
+            at_points.map(|(c, verdict)| (verdict, self.at_points[c.key.subject.index()]));
         let overall = results.overall.iter();
-        let overall = overall.filter_map(|o| Some((o.verdict?, self.overall[o.subject][0])));
+        let overall =
+            overall.filter_map(|o| Some((o.verdict?, self.overall[o.subject.index()][0])));
         let mut verdicts = at_points.chain(overall);
         let mut apart = results.rankings.iter().flat_map(|r| &r.apart);
         verdicts.any(|(verdict, truth)| contradicts(&verdict, truth))
-            || apart.any(|&(ahead, behind)| self.overall[ahead][behind] > 0.999)
+            || apart.any(|&(ahead, behind)| self.overall[ahead.index()][behind.index()] > 0.999)
     }
 
     fn are_missed(&self, results: &Results) -> bool {
         let at_points = judged(results).into_iter();
-        let at_points = at_points.map(|(c, _)| (c.ratio, self.at_points[c.key.subject]));
+        let at_points = at_points.map(|(c, _)| (c.ratio, self.at_points[c.key.subject.index()]));
         let overall = results.overall.iter();
-        let overall = overall.map(|o| (o.ratio, self.overall[o.subject][0]));
+        let overall = overall.map(|o| (o.ratio, self.overall[o.subject.index()][0]));
         at_points
             .chain(overall)
             .any(|(r, truth)| r.low > truth || r.high < truth)
@@ -336,11 +339,11 @@ const MEAN_OF_SKEWED: f64 = 0.153_425;
 /// Returns the log ratios of one subject for each scale, at one point.
 fn skewed(scales: &[f64], blocks: usize, random: &mut Random) -> Vec<Logs> {
     let base: Vec<f64> = (0..blocks).map(|_| 0.02 * random.normal()).collect();
-    let of_scale = |(subject, scale): (usize, &f64)| {
+    let of_scale = |(subject, scale): (SubjectId, &f64)| {
         let logs = base.iter().map(|b| Some(skewed_value(*scale, random) - b));
         Logs::of_subject(subject, logs.collect())
     };
-    scales.iter().enumerate().map(of_scale).collect()
+    (0..).map(SubjectId).zip(scales).map(of_scale).collect()
 }
 
 fn skewed_value(scale: f64, random: &mut Random) -> f64 {
@@ -484,7 +487,10 @@ fn family(
             let logs = base
                 .iter()
                 .map(|b| Some(shift + scatter_of_subject * random.normal() - b));
-            all.push(Logs::of_subject(subject, logs.collect()));
+            all.push(Logs::of_subject(
+                SubjectId::from_index(subject),
+                logs.collect(),
+            ));
         }
     }
     all
@@ -501,15 +507,15 @@ fn with_overall(logs: &[Logs], subjects: usize) -> Vec<Logs> {
         };
         (0..blocks).map(of).collect()
     };
-    let means: Vec<Vec<f64>> = (0..subjects).map(mean).collect();
+    let means: IdVec<SubjectId, Vec<f64>> = (0..subjects).map(mean).collect();
     let mut all = logs.to_vec();
-    for (i, a) in means.iter().enumerate() {
+    for (i, a) in means.enumerated() {
         all.push(Logs {
             by_block: a.iter().map(|v| Some(*v)).collect(),
             scatter: Scatter::Mean(i),
             ..Logs::default()
         });
-        for (j, b) in means.iter().enumerate().skip(i + 1) {
+        for (j, b) in means.enumerated().skip(i.index() + 1) {
             all.push(Logs {
                 by_block: a.iter().zip(b).map(|(a, b)| Some(a - b)).collect(),
                 scatter: Scatter::Pair(i, j),

@@ -9,12 +9,14 @@ use crate::simulator::figures::{interval, judged, reading, warning, warnings};
 use crate::simulator::served::World;
 use crate::simulator::{contradicts, most_by_chance};
 use lab_model::*;
+use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::{ExclusionReason, Verdict};
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::{Overall, Results, results};
 use serde_json::json;
 
-fn overall(results: &Results, subject: SubjectId, case: Option<usize>) -> &Overall {
+fn overall(results: &Results, subject: u32, case: Option<u32>) -> &Overall {
+    let (subject, case) = (SubjectId(subject), case.map(CaseId));
     let mut all = results.overall.iter();
     let found = all.find(|o| (o.subject, o.case, o.keep_alive) == (subject, case, Some(true)));
     found.expect("it is compared")
@@ -45,13 +47,13 @@ fn costs_memory_and_reconnects_match_the_simulation() {
         }
     }
     for (subject, truth) in [(2, 0.5), (3, 70.0)] {
-        let ratio = results.comparison(subject, None, &Metric::SERVER_MEMORY);
+        let ratio = results.comparison(SubjectId(subject), None, &Metric::SERVER_MEMORY);
         assert!(near(ratio.unwrap().ratio.estimate, truth), "{ratio:?}");
         assert_eq!(
-            reading(&results, subject, None, &Metric::THREADS),
+            reading(&results, SubjectId(subject), None, &Metric::THREADS),
             Some(2.0)
         );
-        assert!(interval(&results, subject, None, &Metric::STARTUP).estimate > 2e6);
+        assert!(interval(&results, SubjectId(subject), None, &Metric::STARTUP).estimate > 2e6);
     }
     let costs = results
         .effects
@@ -68,8 +70,8 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
     let plan = run.plan().unwrap();
     let results = results(&run);
     let all = judged(&results).into_iter();
-    let compared: Vec<_> = all.filter(|(c, _)| c.key.subject == 2).collect();
-    for point in 0..plan.points.len() {
+    let compared: Vec<_> = all.filter(|(c, _)| c.key.subject == SubjectId(2)).collect();
+    for point in plan.points.ids() {
         let at_point = compared
             .iter()
             .filter(|(c, _)| c.key.point == Some(point))
@@ -109,14 +111,15 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
 fn peaks_come_from_the_first_blocks_unless_the_generator_was_the_bottleneck() {
     let mut run = World::new(&[1.0, 1.0]).run(1, 12);
     let plan = run.plan().unwrap().clone();
-    let open = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
+    let open = plan.points.ids().find(|&p| plan.part_of_peak(p).is_some());
     let open = open.unwrap();
     let closed: Vec<PointId> = plan.peak_points(open).collect();
     let [closed] = closed[..] else {
         panic!("{closed:?}")
     };
     assert_eq!((plan.connections(open), plan.connections(closed)), (64, 64));
-    let limited = |run: &mut Run, subject: SubjectId, blocks: usize| {
+    let limited = |run: &mut Run, subject: u32, blocks: usize| {
+        let subject = SubjectId(subject);
         let served = [1000, 3000, 2000, 9999];
         for (block, served) in run.blocks.iter_mut().zip(served) {
             let of = |s: &&mut Slice| (s.subject, s.point) == (subject, closed);
@@ -131,9 +134,9 @@ fn peaks_come_from_the_first_blocks_unless_the_generator_was_the_bottleneck() {
     assert_eq!(limited(&mut run, 2, 1), Some(Peak::Rate(40_000.0)));
     assert_eq!(limited(&mut run, 2, 2), Some(Peak::Generator));
     assert_eq!(limited(&mut run, 3, 0), Some(Peak::Rate(40_000.0)));
-    let refused = |run: &Run, subject| {
+    let refused = |run: &Run, subject: u32| {
         let found = results(run).refusals.into_iter();
-        let mut found = found.filter(|r| (r.subject, r.point) == (subject, Some(open)));
+        let mut found = found.filter(|r| (r.subject, r.point) == (SubjectId(subject), Some(open)));
         found.next().map(|r| r.reason)
     };
     let unknown = |baseline| Some(ExclusionReason::PeakUnknown { baseline });
@@ -142,7 +145,7 @@ fn peaks_come_from_the_first_blocks_unless_the_generator_was_the_bottleneck() {
     limited(&mut run, 0, 3);
     assert_eq!(refused(&run, 3), unknown(Some("base".into())));
     run.blocks.truncate(2);
-    assert_eq!(Peaks::of(&plan, &run).at(&plan, 3, open), None);
+    assert_eq!(Peaks::of(&plan, &run).at(&plan, SubjectId(3), open), None);
 }
 
 /// Runs of servers with equal costs do not name a winner more often than claimed.
@@ -211,7 +214,9 @@ fn rates_limited_by_the_generator_are_not_compared() {
         let mut run = World::new(costs).run(1, 12);
         let plan = run.plan().unwrap().clone();
         for slice in run.blocks.iter_mut().flat_map(|b| &mut b.slices) {
-            if !plan.is_open(slice.point) && (slice.subject == 0 || slice.subject == 3) {
+            if !plan.is_open(slice.point)
+                && (slice.subject == SubjectId(0) || slice.subject == SubjectId(3))
+            {
                 slice.busiest_cpu_ns = 49_000_000;
             }
         }
@@ -219,8 +224,9 @@ fn rates_limited_by_the_generator_are_not_compared() {
     };
     let rates = |results: &Results, subject| {
         let all = judged(results).into_iter();
-        let of_subject =
-            all.filter(|(c, _)| c.key.subject == subject && c.key.metric == Metric::THROUGHPUT);
+        let of_subject = all.filter(|(c, _)| {
+            c.key.subject == SubjectId(subject) && c.key.metric == Metric::THROUGHPUT
+        });
         of_subject.map(|(_, verdict)| verdict).collect::<Vec<_>>()
     };
     let results = limited(&[2.0, 1.0, 0.5]);
@@ -240,7 +246,7 @@ fn rates_limited_by_the_generator_are_not_compared() {
         results
             .scalings
             .iter()
-            .all(|s| s.subject != 0 && s.subject != 3)
+            .all(|s| s.subject != SubjectId(0) && s.subject != SubjectId(3))
     );
     let saturated = warning(&results, "saturated");
     for (name, points) in [("base", 16), ("s2", 0), ("s3", 16)] {
@@ -251,9 +257,9 @@ fn rates_limited_by_the_generator_are_not_compared() {
 #[test]
 fn a_server_that_failed_is_compared_nowhere_and_one_that_failed_at_a_point_elsewhere() {
     let mut run = World::new(&[2.0, 2.0]).run(1, 12);
-    let failure = |subject, point| Failure {
-        subject,
-        point,
+    let failure = |subject, point: Option<u32>| Failure {
+        subject: SubjectId(subject),
+        point: point.map(PointId),
         block: None,
         kind: "proof".into(),
         message: "HEAD has a body".into(),
@@ -261,9 +267,14 @@ fn a_server_that_failed_is_compared_nowhere_and_one_that_failed_at_a_point_elsew
     };
     run.failures = vec![failure(2, None), failure(3, Some(0))];
     let measured = results(&run);
-    assert!(measured.overall.iter().all(|o| o.subject != 2));
-    assert!(measured.comparisons.iter().all(|c| c.key.subject != 2));
-    let memory = measured.value(2, None, &Metric::SERVER_MEMORY);
+    assert!(measured.overall.iter().all(|o| o.subject != SubjectId(2)));
+    assert!(
+        measured
+            .comparisons
+            .iter()
+            .all(|c| c.key.subject != SubjectId(2))
+    );
+    let memory = measured.value(SubjectId(2), None, &Metric::SERVER_MEMORY);
     assert!(
         memory.is_some(),
         "it did not do the same work, but is shown"
@@ -273,7 +284,12 @@ fn a_server_that_failed_is_compared_nowhere_and_one_that_failed_at_a_point_elsew
     // Where the baseline failed, there is nothing to compare with.
     run.failures = vec![failure(0, Some(0))];
     let measured = results(&run);
-    assert!(measured.comparisons.iter().all(|c| c.key.point != Some(0)));
+    assert!(
+        measured
+            .comparisons
+            .iter()
+            .all(|c| c.key.point != Some(PointId(0)))
+    );
     assert_eq!(overall(&measured, 2, Some(0)).points, 3);
 }
 
@@ -296,7 +312,8 @@ fn one_block_decides_nothing_and_says_so() {
 fn three_blocks_resolve_clear_differences() {
     let results = results(&World::new(&[2.0]).run(1, 3));
     let costs = judged(&results).into_iter();
-    let costs = costs.filter(|(c, _)| c.key.metric == Metric::SERVER_CPU && c.key.subject == 2);
+    let costs =
+        costs.filter(|(c, _)| c.key.metric == Metric::SERVER_CPU && c.key.subject == SubjectId(2));
     for (c, verdict) in costs {
         assert_eq!(verdict, Verdict::Slower, "{c:?}");
         assert_eq!(c.ratio.level, 0.95);
@@ -333,7 +350,7 @@ fn warnings_are_few_however_many_points_there_are() {
         slice.offered += slice.offered / 10 + 3;
     }
     run.settings.push(Setting {
-        subject: 0,
+        subject: SubjectId(0),
         point: None,
         key: "cores shared".into(),
         value: "yes".into(),
@@ -355,8 +372,8 @@ fn warnings_are_few_however_many_points_there_are() {
 fn a_file_that_was_tampered_with_does_not_panic() {
     let mut run = World::new(&[1.0]).run(1, 3);
     run.pilots.push(Pilot {
-        subject: 99,
-        point: 99,
+        subject: SubjectId(99),
+        point: PointId(99),
         operations: 1,
         warmup_batches: 1,
         class: WarmUp::NoSteadyState,
@@ -365,12 +382,12 @@ fn a_file_that_was_tampered_with_does_not_panic() {
         ages: Vec::new(),
     });
     let block = &mut run.blocks[0];
-    block.slices[0].subject = 77;
-    block.slices[1].point = 77;
+    block.slices[0].subject = SubjectId(77);
+    block.slices[1].point = PointId(77);
     block.slices[2].server_cpu_ns = Some(u64::MAX);
     block.slices[3].served = u64::MAX;
     block.slices[4].server_bytes = None;
-    block.processes[0].subject = 77;
+    block.processes[0].subject = SubjectId(77);
     results(&run);
     run.plan_mut().unwrap().points.clear();
     results(&run);

@@ -11,7 +11,7 @@ use crate::simulator::figures::{interval, judged};
 use crate::simulator::{
     CALM, FIXED, MARGINAL, Simulator, Tails, World, contradicts, most_by_chance,
 };
-use lab_model::{Ending, Interval, Metric, Run};
+use lab_model::{Ending, Interval, Metric, PointId, Run, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Comparison, Results, results};
 use lab_stats::table::BatchTable;
@@ -304,7 +304,7 @@ impl Scenario {
 
 impl Tally {
     fn add(&mut self, results: &Results, ratios: &[f64]) {
-        let truth = |c: &Comparison| ratios[c.key.subject - 1];
+        let truth = |c: &Comparison| ratios[c.key.subject.index() - 1];
         let comparisons = judged(results);
         let false_verdict = |(c, verdict): &(&Comparison, _)| contradicts(verdict, truth(c));
         let misses = |(c, _): &(&Comparison, _)| !contains(&c.ratio, truth(c));
@@ -320,7 +320,7 @@ impl Tally {
 
     fn add_errors(&mut self, run: &Run, ratio: f64) {
         let table = BatchTable::new(run, run.plan().unwrap());
-        let logs = table.log_ratios(1, 0, 0);
+        let logs = table.log_ratios(SubjectId(1), SubjectId(0), PointId(0));
         self.errors
             .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));
     }
@@ -370,9 +370,13 @@ impl Covered {
 fn cover(results: &Results, covered: &mut [Covered; 4]) {
     // Only one subject is checked, because the others share its random effects and its machine.
     let ratio = 1.05;
-    let wall = interval(results, 1, 2, &Metric::WALL);
+    let wall = interval(results, SubjectId(1), PointId(2), &Metric::WALL);
     covered[0].add(&wall, ratio * (FIXED + 100.0 * MARGINAL));
-    let fit = results.fits.iter().find(|fit| fit.subject == 1).unwrap();
+    let fit = results
+        .fits
+        .iter()
+        .find(|fit| fit.subject == SubjectId(1))
+        .unwrap();
     covered[1].add(&fit.fixed_ns, ratio * FIXED);
     covered[2].add(&fit.marginal_ns, ratio * MARGINAL);
     covered[3].add(&results.overall[0].ratio, ratio);

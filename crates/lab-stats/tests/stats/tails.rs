@@ -11,7 +11,7 @@ use crate::simulator::Random;
 use crate::simulator::figures::interval;
 use crate::simulator::load::{add, counts, open, run, second, times};
 use crate::simulator::most_by_chance;
-use lab_model::Metric;
+use lab_model::{Metric, PointId, SubjectId};
 use lab_stats::order;
 use lab_stats::results::{Results, results};
 
@@ -91,7 +91,7 @@ fn intervals_of_percentiles_contain_the_truth_or_are_omitted() {
             let truth = world.truth(part);
             let (mut with_interval, mut missed, mut widths) = (0, 0, Vec::new());
             for load in &loads {
-                let found = interval(load, 0, 0, &metric);
+                let found = interval(load, SubjectId(0), PointId(0), &metric);
                 if found.level > 0.0 {
                     with_interval += 1;
                     widths.push(found.high / found.low);

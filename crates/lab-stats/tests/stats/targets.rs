@@ -22,10 +22,10 @@ const LAW: (f64, f64, f64) = (40_000.0, 0.08, 0.002);
 /// `go` is only on PostgreSQL, where python does not support prepared statements. SQLite has two
 /// points. PostgreSQL has two points plus the points with many connections.
 fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
-    let mut subjects = Vec::new();
-    let mut points = Vec::new();
-    for (target, &kind) in targets.iter().enumerate() {
-        let first = subjects.len();
+    let mut subjects = IdVec::new();
+    let mut points = IdVec::new();
+    for (target, &kind) in (0..).map(TargetId).zip(targets) {
+        let first = SubjectId::from_index(subjects.len());
         let server = kind.is_service();
         let names = ["c", "c (control)", "ada", "python", "go"];
         for name in &names[..if server { 5 } else { 4 }] {
@@ -40,7 +40,7 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
         }
         for statement in ["prepared", "text"] {
             points.push(Point {
-                case: 0,
+                case: CaseId(0),
                 target,
                 params: vec![("statement".into(), statement.into())],
                 ..Point::default()
@@ -48,7 +48,7 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
         }
         for n in CONNECTIONS.into_iter().filter(|_| server) {
             points.push(Point {
-                case: 1,
+                case: CaseId(1),
                 target,
                 params: vec![("connections".into(), n.to_string())],
                 x: Some(n),
@@ -58,7 +58,7 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
     }
     let mut run = empty_run(subjects, points, 7, 8);
     let plan = run.plan_mut().unwrap();
-    plan.cases[0].name = "select_1".into();
+    plan.cases[CaseId(0)].name = "select_1".into();
     plan.cases.push(Case {
         name: "connections".into(),
         sweep: Some("connections".into()),
@@ -89,8 +89,8 @@ fn ratio(name: &str, slower: f64) -> f64 {
 fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
     let mut samples = Vec::new();
     let mut latencies = Vec::new();
-    for point in 0..plan.points.len() {
-        for (id, subject) in plan.subjects.iter().enumerate() {
+    for point in plan.points.ids() {
+        for (id, subject) in plan.subjects.enumerated() {
             if !plan.takes_part(id, point) {
                 continue;
             }
@@ -101,7 +101,7 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
                 let law = n.map(|n| 1e9 / usl::throughput(one, contention, coherency, n));
                 let time = law.unwrap_or(20_000.0) * ratio(&subject.name, slower) * scatter;
                 let wall = (1000.0 * time * (0.01 * random.normal()).exp()) as u64;
-                let mut sample = sample(point, id, pass, id as u32, 1000, wall);
+                let mut sample = sample(point, id, pass, id.0, 1000, wall);
                 let kind = plan.targets[plan.points[point].target].kind;
                 sample.batch.cpu_ns = wall / 2;
                 sample.batch.server_cpu_ns = kind.is_service().then_some(wall / 3);
@@ -136,7 +136,7 @@ fn results_on(run: &Run, kind: TargetKind) -> (Plan, Results) {
 }
 
 fn named(plan: &Plan, name: &str) -> SubjectId {
-    plan.subjects.iter().position(|s| s.name == name).unwrap()
+    plan.subjects.find_id(|s| s.name == name).unwrap()
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn subjects_skip_points_with_parameters_that_they_lack() {
     // Only subjects that take part report the setting, and c reports another value where python is
     // missing.
     let plan = plan.clone();
-    for (subject, s) in plan.subjects.iter().enumerate() {
-        for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
+    for (subject, s) in plan.subjects.enumerated() {
+        for point in plan.points.ids().filter(|&p| plan.takes_part(subject, p)) {
             run.settings.push(Setting {
                 subject,
                 point: Some(point),
@@ -185,7 +185,7 @@ fn subjects_skip_points_with_parameters_that_they_lack() {
     let python = named(&plan, "python");
     assert!(results.refusals.is_empty(), "{:?}", results.refusals);
     let mut places = places(&results).into_iter();
-    assert!(places.all(|place| place != (python, 0)));
+    assert!(places.all(|place| place != (python, PointId(0))));
     let overall = results.overall.iter().find(|o| o.subject == python);
     assert_eq!(overall.unwrap().points, 1, "of those that both do");
     assert!((overall.unwrap().ratio.estimate - 3.0).abs() < 0.05);
@@ -198,7 +198,10 @@ fn reasons_that_apply_to_all_points_are_listed_once() {
     let mut run = run(&TWO_KINDS, 8, 1.0);
     let plan = run.plan_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
-    let python = plan.subjects.iter().rposition(|s| s.name == "python");
+    let python = plan
+        .subjects
+        .ids()
+        .rfind(|&s| plan.subjects[s].name == "python");
     run.settings.push(Setting {
         subject: python.unwrap(),
         point: None,
@@ -215,7 +218,7 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
     let run = run(&TWO_KINDS, 12, 1.0);
     let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let ada = named(&plan, "ada");
-    let of = |metric| interval(&results, ada, 1, &metric);
+    let of = |metric| interval(&results, ada, PointId(1), &metric);
     let wall = of(Metric::MEAN_WALL).estimate;
     assert!((of(Metric::MEAN_CPU).estimate / wall - 0.5).abs() < 1e-3);
     assert!((of(Metric::SERVER_CPU).estimate / wall - 1.0 / 3.0).abs() < 1e-3);
@@ -226,9 +229,9 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
         assert_eq!(split, plan.case(point).cores == Cores::One);
     }
     let (_, sqlite) = results_on(&run, TargetKind::Sqlite);
-    let server = interval_if_any(&sqlite, 0, 0, &Metric::SERVER_CPU);
+    let server = interval_if_any(&sqlite, SubjectId(0), PointId(0), &Metric::SERVER_CPU);
     assert!(server.is_none(), "a library is no server");
-    let of = |metric| interval(&sqlite, 0, 0, &metric).estimate;
+    let of = |metric| interval(&sqlite, SubjectId(0), PointId(0), &metric).estimate;
     assert!((of(Metric::WAITING) / of(Metric::MEAN_WALL) - 0.5).abs() < 1e-3);
 }
 
@@ -239,7 +242,7 @@ fn overlap_is_reported_and_waiting_is_not_negative() {
         sample.batch.server_cpu_ns = Some(sample.batch.wall_ns * 3 / 4);
     }
     let (_, results) = results_on(&run, TargetKind::Mariadb);
-    let of = |metric| interval(&results, 0, 0, &metric);
+    let of = |metric| interval(&results, SubjectId(0), PointId(0), &metric);
     let waiting = of(Metric::WAITING);
     assert_eq!((waiting.low, waiting.high), (0.0, 0.0));
     let overlap = of(Metric::OVERLAP).estimate / of(Metric::MEAN_WALL).estimate;
@@ -301,7 +304,7 @@ fn latencies_are_quantiles_of_whole_blocks() {
     let cells = results.cells.iter();
     let of_latencies = cells.filter(|c| c.key.metric == Metric::OPERATIONS);
     assert_eq!(of_latencies.count(), CONNECTIONS.len() * subjects);
-    let operations = reading(&results, 0, 2, &Metric::OPERATIONS);
+    let operations = reading(&results, SubjectId(0), PointId(2), &Metric::OPERATIONS);
     assert_eq!(operations, Some(f64::from(8 * 16 * 1000)));
     for (metric, index) in [
         (Metric::P50, 82),
@@ -310,7 +313,7 @@ fn latencies_are_quantiles_of_whole_blocks() {
         (Metric::P999, 190),
         (Metric::MAX, 509),
     ] {
-        let found = interval(&results, 0, 2, &metric).estimate;
+        let found = interval(&results, SubjectId(0), PointId(2), &metric).estimate;
         assert_eq!(found, bucket(index).1 as f64, "{metric:?}");
     }
 }
@@ -336,13 +339,13 @@ fn added_latencies_are_differences_of_blocks() {
     }
     let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let of = |name, metric| {
-        let found = interval(&results, named(&plan, name), 2, &metric);
+        let found = interval(&results, named(&plan, name), PointId(2), &metric);
         (found.estimate, found.low, found.high)
     };
     assert_eq!(of("ada", Metric::ADDED_P99), (80.0, 48.0, 96.0));
     assert_eq!(of("ada", Metric::ADDED_P50), (0.0, 0.0, 0.0));
     assert_eq!(of("python", Metric::ADDED_P999), (0.0, 0.0, 0.0));
-    assert!(interval_if_any(&results, plan.baseline, 2, &Metric::ADDED_P99).is_none());
+    assert!(interval_if_any(&results, plan.baseline, PointId(2), &Metric::ADDED_P99).is_none());
 }
 
 #[test]
@@ -352,7 +355,7 @@ fn a_quantile_needs_enough_operations() {
         latencies.counts = vec![(82, 7)];
     }
     let (_, results) = results_on(&run, TargetKind::Postgresql);
-    let has = |metric| interval_if_any(&results, 0, 2, &metric).is_some();
+    let has = |metric| interval_if_any(&results, SubjectId(0), PointId(2), &metric).is_some();
     assert!(has(Metric::P90) && has(Metric::P99), "112 operations");
     assert!(!has(Metric::P999));
 }
@@ -414,7 +417,7 @@ fn three_points_are_too_few_for_the_law() {
 fn compare(first: &Run, second: &Run) -> Between {
     let hash = |run: &Run| -> HashMap<String, String> {
         let plan = run.plan().unwrap();
-        let subjects = 0..plan.subjects.len();
+        let subjects = plan.subjects.ids();
         subjects
             .map(|s| (plan.subject_label(s), "one".into()))
             .collect()

@@ -58,7 +58,7 @@ impl World {
     /// Returns a run in which the first subject's turns take `factor` times its steady time.
     fn run(&self, (subjects, points, blocks): (usize, usize, u32), factor: f64, seed: u64) -> Run {
         let mut random = Random(seed);
-        let all: Vec<Subject> = (0..=subjects)
+        let all: IdVec<SubjectId, Subject> = (0..=subjects)
             .map(|i| subject(&format!("s{i}"), None))
             .collect();
         let point = |x: usize| Point {
@@ -67,22 +67,27 @@ impl World {
             ..Point::default()
         };
         let mut run = empty_run(all, (0..points).map(point).collect(), seed, PAIRS);
-        for point in 0..points {
-            for subject in 1..=subjects {
+        let plan = run.plan().unwrap().clone();
+        for point in plan.points.ids() {
+            for subject in plan.subjects.ids().skip(1) {
                 run.pilots.push(self.pilot((subject, point), &mut random));
             }
         }
         for number in 0..blocks {
             let speed = self.drift * (1.0 + 0.5 * random.normal());
             let mut samples = Vec::new();
-            for point in 0..points {
-                for subject in 0..=subjects {
-                    let slow = if subject == 1 { factor.ln() } else { 0.0 };
-                    let level = speed + slow + self.luck(subject, &mut random);
+            for point in plan.points.ids() {
+                for subject in plan.subjects.ids() {
+                    let slow = if subject == SubjectId(1) {
+                        factor.ln()
+                    } else {
+                        0.0
+                    };
+                    let level = speed + slow + self.luck(subject.index(), &mut random);
                     for pass in 0..2 * PAIRS {
                         let log = level + TURN_OF_BLOCK * random.normal();
                         let ns = 1e6 * log.exp();
-                        samples.push(sample(point, subject, pass, subject as u32, 100, ns as u64));
+                        samples.push(sample(point, subject, pass, subject.0, 100, ns as u64));
                     }
                 }
             }
@@ -92,7 +97,7 @@ impl World {
     }
 
     fn pilot(&self, (subject, point): (SubjectId, PointId), random: &mut Random) -> Pilot {
-        let luck = [self.luck(subject, random), self.luck(0, random)];
+        let luck = [self.luck(subject.index(), random), self.luck(0, random)];
         let mut turn = |luck: f64| (1e6 * (luck + TURN * random.normal()).exp()) as u64;
         let (mut batches, mut ages) = (Vec::new(), Vec::new());
         for _ in 0..PILOT_TURNS {
@@ -166,7 +171,7 @@ fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
                 let is_found = |seed: &u64| {
                     off(&world.run(size, factor, *seed))
                         .iter()
-                        .any(|(s, _)| *s == 1)
+                        .any(|(s, _)| *s == SubjectId(1))
                 };
                 let few = documents::runs(50, 10);
                 let found = seeds().take(few as usize).filter(is_found).count() as f64;
@@ -224,7 +229,7 @@ fn a_subject_off_its_level_is_planned_and_named() {
         drift: 0.0,
     };
     let run = world.run((2, 1, 3), 3.0, 5);
-    assert_eq!(off(&run), [(1, Some(0))]);
+    assert_eq!(off(&run), [(SubjectId(1), Some(PointId(0)))]);
     let forecast = forecast(&run, run.plan().unwrap()).unwrap();
     let planned: Vec<&str> = forecast.places.iter().map(|p| p.subject.as_str()).collect();
     assert!(

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use lab_model::AgentId;
 use lab_model::*;
+use lab_model::{AgentId, PointId, SubjectId};
 use lab_store::{RunWriter, StoreError, hlog, load};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -26,7 +26,7 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
     Plan {
         experiment: "load".into(),
         subjects: subjects.iter().map(subject).collect(),
-        cases: vec![Case::default()],
+        cases: [Case::default()].into(),
         points: connections.iter().map(point).collect(),
         work: Work::Load(LoadSpec::default()),
         ..Plan::default()
@@ -85,11 +85,11 @@ fn of(histogram: &Histogram<u64>) -> Counts {
     Counts(pairs.collect())
 }
 
-fn slice(subject: SubjectId, pass: u32) -> Slice {
+fn slice(subject: u32, pass: u32) -> Slice {
     Slice {
         agents: Vec::new(),
-        point: 0,
-        subject,
+        point: PointId(0),
+        subject: SubjectId(subject),
         pass,
         wall_ns: 1_000_000_007,
         drain_ns: 31_000_001,
@@ -475,7 +475,7 @@ fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
     let path = folder.path().join("r.lab");
     let plan = plan(&["my,server\n1", "http://[::1]:80"], &["1", "2"]);
     let second = Slice {
-        point: 1,
+        point: PointId(1),
         ..slice(1, 0)
     };
     written(&path, &plan, &[slice(0, 0), second]);

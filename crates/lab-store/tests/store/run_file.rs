@@ -2,8 +2,8 @@
 //! A run file returns what was stored, survives a crash of its writer at any time, and is never changed by
 //! reading.
 
-use lab_model::AgentId;
 use lab_model::*;
+use lab_model::{AgentId, PointId, SubjectId, TargetId};
 use lab_store::{RunWriter, StoreError, load};
 use rusqlite::Connection;
 use std::fs;
@@ -21,15 +21,16 @@ fn plan() -> Plan {
         experiment: "t".into(),
         title: "T".into(),
         question: "Q".into(),
-        subjects: vec![subject("a"), subject("b")],
-        baseline: 0,
-        cases: vec![Case {
+        subjects: [subject("a"), subject("b")].into(),
+        baseline: SubjectId(0),
+        cases: [Case {
             name: "noop".into(),
             work: "none".into(),
             unit: "operation".into(),
             ..Case::default()
-        }],
-        points: vec![Point::default()],
+        }]
+        .into(),
+        points: [Point::default()].into(),
         measure: Measure {
             pairs: 1,
             turn_ns: 1_000_000,
@@ -43,7 +44,7 @@ fn plan() -> Plan {
             max_warmup: 3,
             ..Measure::default()
         },
-        targets: vec![target()],
+        targets: [target()].into(),
         seed: u64::MAX,
         ..Plan::default()
     }
@@ -66,8 +67,8 @@ fn sample(i: u64) -> Sample {
         server_cpu_ns: None,
     };
     Sample {
-        point: 0,
-        subject: (i % 2) as usize,
+        point: PointId(0),
+        subject: SubjectId((i % 2) as u32),
         pass: i as u32 / 2,
         turn: i as u32 % 2,
         batch,
@@ -120,7 +121,7 @@ fn what_servers_did_and_latencies_come_out() {
         ]
     };
     let service = |version| Service {
-        target: 0,
+        target: TargetId(0),
         facts: facts(version),
     };
     run.service(&service("15")).unwrap();
@@ -199,8 +200,8 @@ fn what_is_put_in_comes_out() {
         }],
     };
     let pilot = Pilot {
-        subject: 1,
-        point: 0,
+        subject: SubjectId(1),
+        point: PointId(0),
         operations: 1 << 40,
         warmup_batches: 3,
         class: WarmUp::NoSteadyState,
@@ -209,7 +210,7 @@ fn what_is_put_in_comes_out() {
         ages: Vec::new(),
     };
     let failure = Failure {
-        subject: 0,
+        subject: SubjectId(0),
         point: None,
         block: Some(1),
         kind: "crash".into(),
@@ -217,13 +218,13 @@ fn what_is_put_in_comes_out() {
         log: vec!["one".into(), "two".into()],
     };
     let setting = Setting {
-        subject: 0,
-        point: Some(0),
+        subject: SubjectId(0),
+        point: Some(PointId(0)),
         key: "k".into(),
         value: "".into(),
     };
     let line = LogLine {
-        subject: 1,
+        subject: SubjectId(1),
         block: None,
         line: "ä \u{0} z".into(),
     };
@@ -564,12 +565,12 @@ fn what_another_file_holds_is_taken_in() {
     let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
     let agent_run = begun(&other, 3);
     let service = Service {
-        target: 0,
+        target: TargetId(0),
         facts: vec![("version".into(), "16".into())],
     };
     let failure = Failure {
-        subject: 1,
-        point: Some(0),
+        subject: SubjectId(1),
+        point: Some(PointId(0)),
         block: Some(0),
         kind: "crash".into(),
         message: "gone".into(),
@@ -585,7 +586,7 @@ fn what_another_file_holds_is_taken_in() {
     }
     let older = ("version".into(), "15".into());
     let older = Service {
-        target: 0,
+        target: TargetId(0),
         facts: vec![older],
     };
     run.service(&older).unwrap();

@@ -233,7 +233,7 @@ impl CommitBench {
             self.build(commit)?;
         }
         let metric = self.bisection.request.metric;
-        let subjects: Vec<SubjectId> = (0..commits.len()).collect();
+        let subjects: Vec<SubjectId> = (0..commits.len()).map(SubjectId::from_index).collect();
         let (earlier, path) = self.earlier(label, &subjects)?;
         let plan = self.plan_of(commits, alpha)?;
         let values = |run: &Run| {
@@ -257,7 +257,7 @@ impl CommitBench {
         let run = lab_store::load(&path).map_err(Exit::from)?;
         if let Some(failure) = run.failures.iter().find(|f| subjects.contains(&f.subject)) {
             return Err(Unmeasured::Commit(skipped(
-                commits[failure.subject],
+                commits[failure.subject.index()],
                 failure,
             )));
         }

@@ -8,6 +8,7 @@ use crate::verbs::compare::BLOCK;
 use lab_bench::{Commit, Worktrees};
 use lab_bisect::Bisection;
 use lab_document::say;
+use lab_model::SubjectId;
 use lab_stats::bisection::{LOOKS, MAX_BLOCKS, most_probes};
 use std::path::Path;
 use std::process::ExitCode;
@@ -42,7 +43,7 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     }
     let build_s = began.elapsed().as_secs_f64();
     let plan = plan(request, None, &[("A", "/", None)])?;
-    let ended = once(&plan.subjects[0].program)?;
+    let ended = once(&plan.subjects[SubjectId(0)].program)?;
     let run_s = ended.wall_ns as f64 / 1e9;
     drop(worktrees);
 

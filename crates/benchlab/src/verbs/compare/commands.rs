@@ -91,12 +91,7 @@ pub fn new_run_file(
 
 /// Reports the commands that only start another program, whose time then includes the wrapper's, and records them.
 fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
-    for (id, subject) in plan
-        .subjects
-        .iter()
-        .enumerate()
-        .filter(|(_, s)| !s.overhead)
-    {
+    for (id, subject) in plan.subjects.enumerated().filter(|(_, s)| !s.overhead) {
         let folder = subject.command.as_ref().and_then(|c| c.folder.as_ref());
         let folder = folder.map_or("/", String::as_str);
         let Some(wrapper) = Wrapper::find(&subject.program, Path::new(folder)) else {

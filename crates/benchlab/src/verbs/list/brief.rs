@@ -100,7 +100,7 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
 fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> String {
     let all = experiment.subjects.iter();
     let same = all.filter(|s| s.model.name == subject.model.name);
-    let own_targets = same.filter_map(|s| targets.get(s.model.target).copied());
+    let own_targets = same.filter_map(|s| targets.get(s.model.target.index()).copied());
     let own_targets: Vec<&str> = own_targets.collect();
     let own_targets = (own_targets.len() < targets.len()).then(|| own_targets.join(", "));
     let notes: Vec<String> = role(experiment, subject)

@@ -13,7 +13,7 @@ use lab_model::{ErrorKind, Plan};
 /// # Errors
 /// Returns an error if a server does not respond.
 pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
-    for (id, subject) in plan.subjects.iter().enumerate() {
+    for (id, subject) in plan.subjects.enumerated() {
         let name = &subject.name;
         let record = servers
             .ask(id)

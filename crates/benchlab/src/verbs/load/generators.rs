@@ -114,7 +114,11 @@ pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>
     let own_id = machine_id().map(|id| (Host::MACHINE_ID.to_owned(), id));
     host.facts.extend(own_id);
     let load = session.load();
-    let processes = (0..session.plan.subjects.len()).map(|server| load.server_pid(server));
+    let processes = session
+        .plan
+        .subjects
+        .ids()
+        .map(|server| load.server_pid(server));
     let Some(launcher) = session.server_agent()? else {
         let watch = |pid: Option<i32>| -> Option<Box<dyn ServerWatch + 'a>> {
             Some(Box::new(Watch::new(pid?)))
@@ -127,7 +131,7 @@ pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>
         ));
     }
     let starting = session.agent_loss().starting(&launcher);
-    let mut watches: Watches = Vec::new();
+    let mut watches = Watches::new();
     for (requests, pid) in session.requests.iter().zip(processes) {
         let order = match pid {
             Some(pid) => UsageOrder::Process(pid),

@@ -5,7 +5,7 @@
 
 use super::words::{SubjectAtPoint, Sum, label as place_label, rate, size, time};
 use console::{Style, Term, truncate_str};
-use lab_model::{Plan, Slice, grouped};
+use lab_model::{Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
@@ -67,7 +67,7 @@ impl<'a> LoadStatus<'a> {
             plan,
             done: 0,
             of: 0,
-            current: (0, 0),
+            current: (SubjectId(0), PointId(0)),
             all: HashMap::new(),
             last: VecDeque::new(),
             heat: VecDeque::new(),
@@ -307,9 +307,9 @@ mod tests {
     fn plan() -> Plan {
         Plan {
             title: "http://127.0.0.1:8080".into(),
-            subjects: vec![Subject::default()],
-            cases: vec![Case::default()],
-            points: vec![Point::default()],
+            subjects: [Subject::default()].into(),
+            cases: [Case::default()].into(),
+            points: [Point::default()].into(),
             measure: Measure {
                 turn_ns: 1_000_000_000,
                 ..Measure::default()

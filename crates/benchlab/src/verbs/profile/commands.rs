@@ -13,7 +13,7 @@ use clap::Parser;
 use lab_bench::{
     Fault, StartRequest, Starter, Wrapper, hardware_counters, in_path, install, interrupt,
 };
-use lab_model::{Ending, Figure, Subject};
+use lab_model::{Ending, Figure, Subject, SubjectId};
 use lab_plan::Toolchain;
 use lab_profile::report::{run_facts, totals};
 use lab_profile::{
@@ -44,8 +44,8 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
         let (worktrees, commands) = check_out(compare)?;
         (Some(worktrees), plan(compare, Some(commands))?)
     };
-    let ids = (0..plan.subjects.len()).filter(|&s| !plan.subjects[s].overhead);
-    let ids: Vec<usize> = ids.collect();
+    let ids = plan.subjects.ids().filter(|&s| !plan.subjects[s].overhead);
+    let ids: Vec<SubjectId> = ids.collect();
     let commands: Vec<&Subject> = ids.iter().map(|&s| &plan.subjects[s]).collect();
     check_no_shell(&commands)?;
     ensure_valgrind(args.install)?;
@@ -206,7 +206,11 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
 }
 
 /// Writes the totals of the profiles into a run file, where `benchlab history` finds them.
-fn write_figures(writer: &RunWriter, subjects: &[usize], profiles: &[Profile]) -> Result<(), Exit> {
+fn write_figures(
+    writer: &RunWriter,
+    subjects: &[SubjectId],
+    profiles: &[Profile],
+) -> Result<(), Exit> {
     for (&subject, profile) in subjects.iter().zip(profiles) {
         for (metric, value) in totals(profile) {
             writer.metric(&metric)?;

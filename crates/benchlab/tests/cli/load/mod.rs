@@ -11,7 +11,7 @@ mod two_loads;
 pub mod web;
 
 use crate::project::{Outcome, Project};
-use lab_model::{ErrorKind, Run, Slice};
+use lab_model::{ErrorKind, PointId, Run, Slice, SubjectId};
 use web::{Manner, Web};
 
 /// A short load with all steps of a long one.
@@ -108,8 +108,11 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
         web.received()[0]
     );
     let plan = run.plan().expect("a plan");
-    assert_eq!(plan.subjects[0].name, format!("http://{}", web.address));
-    assert_eq!(plan.label(0), "connections=4");
+    assert_eq!(
+        plan.subjects[SubjectId(0)].name,
+        format!("http://{}", web.address)
+    );
+    assert_eq!(plan.label(PointId(0)), "connections=4");
     assert!(outcome.stdout.contains("Response time") && !outcome.stdout.contains('\u{1b}'));
     for file in &files {
         assert!(file.exists(), "{}", file.display());

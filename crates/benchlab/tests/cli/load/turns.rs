@@ -3,7 +3,7 @@
 
 use super::{Manner, Place, Web, sums};
 use crate::project::Outcome;
-use lab_model::PlannedRequest;
+use lab_model::{PlannedRequest, SubjectId};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn a_sweep_visits_every_point_in_every_block_and_is_fitted() {
     assert_eq!(run.complete_blocks().count(), 10);
     let mut orders = BTreeSet::new();
     for block in run.complete_blocks() {
-        let mut order: Vec<usize> = block.slices.iter().map(|s| s.point).collect();
+        let mut order: Vec<u32> = block.slices.iter().map(|s| s.point.0).collect();
         orders.insert(order.clone());
         order.sort_unstable();
         assert_eq!(order, [0, 1, 2, 3]);
@@ -56,9 +56,13 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     let run = place.0.load();
     let plan = run.plan().unwrap();
     let origins = [&fast, &slow].map(|web| format!("http://{}", web.address));
-    assert_eq!([0, 1].map(|s| plan.subjects[s].name.clone()), origins);
+    assert_eq!(
+        [0, 1].map(|s| plan.subjects[SubjectId(s)].name.clone()),
+        origins
+    );
     for block in run.complete_blocks() {
-        let order: Vec<(u32, usize)> = block.slices.iter().map(|s| (s.pass, s.subject)).collect();
+        let order: Vec<(u32, SubjectId)> =
+            block.slices.iter().map(|s| (s.pass, s.subject)).collect();
         let mut mirrored: Vec<_> = order.iter().rev().map(|(pass, s)| (1 - pass, *s)).collect();
         assert_eq!(order.len(), 4);
         assert_eq!(order, std::mem::take(&mut mirrored));
@@ -74,7 +78,7 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     let outcome = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
     assert!([Some(0), Some(4)].contains(&outcome.code), "{outcome:?}");
     assert_eq!(
-        place.0.load().plan().unwrap().clone().subjects[1].name,
+        place.0.load().plan().unwrap().clone().subjects[SubjectId(1)].name,
         "new"
     );
 }
@@ -130,7 +134,7 @@ fn address_families_take_turns() {
         place
             .slices()
             .iter()
-            .filter(|s| s.subject == subject)
+            .filter(|s| s.subject == SubjectId(subject))
             .map(|s| s.served)
             .sum::<u64>()
     };

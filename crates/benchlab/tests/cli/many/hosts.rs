@@ -6,7 +6,7 @@ use super::{children, is_alive};
 use crate::project::{
     NOOP, Outcome, Project, blocks_of, outcome, rows, send_signal, subject, wait_until,
 };
-use lab_model::{AgentId, BlockState, Ending, Run};
+use lab_model::{AgentId, BlockState, Ending, Run, SubjectId};
 use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::fs;
@@ -206,10 +206,10 @@ fn a_subject_that_fails_on_a_host_takes_no_further_part() {
     assert!(
         run.failures
             .iter()
-            .all(|f| f.kind == "crash" && f.subject == 2)
+            .all(|f| f.kind == "crash" && f.subject == SubjectId(2))
     );
     for block in run.complete_blocks() {
-        for subject in [0, 1] {
+        for subject in [0, 1].map(SubjectId) {
             assert!(block.samples.iter().any(|s| s.subject == subject));
         }
     }

@@ -192,7 +192,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
     let run = place.0.load();
     assert_added_up(&run);
     for block in run.complete_blocks() {
-        let order: Vec<_> = block.slices.iter().map(|s| s.subject).collect();
+        let order: Vec<_> = block.slices.iter().map(|s| s.subject.0).collect();
         assert!(order == [0, 1, 1, 0] || order == [1, 0, 0, 1], "{order:?}");
         assert!(block.slices.iter().all(|s| s.agents.len() == 2));
     }

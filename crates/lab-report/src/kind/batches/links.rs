@@ -5,7 +5,7 @@ use crate::parts::charts;
 use crate::parts::scope::{PointGroup, Scope};
 use lab_document::say;
 use lab_document::{Chart, Finding};
-use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
+use lab_model::{Cores, LINK, Metric, PointId, TargetKind, Unit};
 use lab_stats::analysis::Fit;
 
 /// The maximum residual of a fitted line, as a fraction of the point's time. A larger residual rejects the fit even if
@@ -87,7 +87,7 @@ fn steps(scope: &Scope) -> Option<String> {
             && compared.contains(&effect.subject)
     })?;
     let (from, to) = *first.pairs.first()?;
-    let value = |point: usize| scope.plan.points[point].param(&first.factor).unwrap_or("?");
+    let value = |point: PointId| scope.plan.points[point].param(&first.factor).unwrap_or("?");
     Some(format!(
         "{}: with {}={} instead of {}, {} takes {}.",
         scope.plan.case(to).name,

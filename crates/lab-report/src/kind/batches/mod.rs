@@ -415,7 +415,11 @@ fn method(scope: &Scope) -> Vec<String> {
 
 /// Formats the durations of turns at single-core points as a range, from the shortest to the longest.
 fn lengths(scope: &Scope) -> String {
-    let points = (0..scope.plan.points.len()).filter(|&p| scope.plan.case(p).cores == Cores::One);
+    let points = scope
+        .plan
+        .points
+        .ids()
+        .filter(|&p| scope.plan.case(p).cores == Cores::One);
     let lengths = points.map(|point| scope.plan.turn_ns(point));
     say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
 }

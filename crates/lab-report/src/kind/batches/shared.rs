@@ -7,7 +7,7 @@ use crate::parts::scope::{PointGroup, Scope};
 use crate::wording;
 use lab_document::format::quantity;
 use lab_document::{Cell, Column, Finding, Table, say};
-use lab_model::{Cores, Direction, Metric, PointId, SubjectId, distinct};
+use lab_model::{CaseId, Cores, Direction, Metric, PointId, SubjectId, distinct};
 
 /// The maximum number of columns of the table. A run with more shows those of its first case with losses.
 const MAX_COLUMNS: usize = 5;
@@ -24,14 +24,14 @@ struct Entry {
     row: String,
     /// The case, the value of the sweep, and the values of the other factors.
     column: String,
-    case: usize,
+    case: CaseId,
     point: PointId,
 }
 
 /// A column of the table.
 struct Place<'s> {
     name: String,
-    case: usize,
+    case: CaseId,
     /// The metrics of a cell.
     metrics: Vec<&'s Metric>,
 }
@@ -51,7 +51,7 @@ fn groups(scope: &Scope) -> Vec<PointGroup> {
 }
 
 /// Returns the metrics of a case that count what goes wrong, or how evenly it goes.
-fn losses<'s>(scope: &Scope<'s>, case: usize) -> Vec<&'s Metric> {
+fn losses<'s>(scope: &Scope<'s>, case: CaseId) -> Vec<&'s Metric> {
     let metrics = scope.plan.cases[case].metrics.iter();
     metrics.filter(|m| m.better != Direction::Neither).collect()
 }
@@ -236,7 +236,7 @@ fn rows(entries: &[Entry]) -> Vec<String> {
 /// Returns the columns in the order of the plan. A count that is 0 everywhere is left out, except for the first one.
 fn places<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<Place<'s>> {
     let columns = distinct(entries.iter().map(|e| (e.case, e.column.clone())));
-    let place = |(case, name): (usize, String)| {
+    let place = |(case, name): (CaseId, String)| {
         let planned = &scope.plan.cases[case];
         let waits = planned.latencies && planned.cores == Cores::All;
         let waits = WAITS.iter().filter(|_| waits);

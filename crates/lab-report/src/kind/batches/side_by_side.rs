@@ -7,7 +7,7 @@ use crate::parts::{charts, table};
 use lab_document::format::quantity;
 use lab_document::say;
 use lab_document::{Chart, Finding, ForestRow, Quantity, Section, Table};
-use lab_model::{Cores, Interval, Metric, PointId, SubjectId, Unit};
+use lab_model::{CaseId, Cores, Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::results::Spread;
 
 /// Builds a section for each of [`cases`].
@@ -156,8 +156,8 @@ fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Optio
         format!("; none with {}", say::list(&none))
     };
     let sweep = scope.case(group).sweep.as_deref()?;
-    let cases = scope.plan.cases.iter().enumerate();
-    let is_measured = |id: usize| {
+    let cases = scope.plan.cases.enumerated();
+    let is_measured = |id: CaseId| {
         scope
             .points()
             .iter()

@@ -62,6 +62,6 @@ pub fn findings(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> Vec<Finding> {
 
 fn message<'a>(scope: &Scope<'a>, subject: SubjectId) -> &'a str {
     let messages = scope.plan.commands().map(|c| &c.commit_messages);
-    let message = messages.and_then(|messages| messages.get(subject));
+    let message = messages.and_then(|messages| messages.get(subject.index()));
     message.map_or("", String::as_str)
 }

@@ -10,7 +10,7 @@ use lab_document::{
     Axis, Band, Cell, Chart, Column, Drawing, Line, Lines, Quantity, Scale, Section, Stroke, Table,
     Tone,
 };
-use lab_model::{Pilot, Unit};
+use lab_model::{CaseId, Pilot, Unit};
 use lab_stats::results::{AgeState, ServerAge};
 
 /// Builds a table and a chart for each case. The section is empty if the pilots did not record server ages.
@@ -41,7 +41,7 @@ pub fn section(scope: &Scope) -> Section {
             count(blocks, "block"),
         ));
     }
-    for case in 0..plan.cases.len() {
+    for case in plan.cases.ids() {
         let of_case = ages
             .iter()
             .filter(|age| plan.points[age.point].case == case);
@@ -55,7 +55,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
+fn table(scope: &Scope, case: CaseId, ages: &[&ServerAge]) -> Table {
     let ns = || Unit::Nanoseconds;
     let mut table = Table::new(
         format!(
@@ -114,11 +114,11 @@ fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
 }
 
 /// Builds the chart of the cost per request by server age, for each round of the pilots.
-fn chart(scope: &Scope, case: usize) -> Option<Chart> {
+fn chart(scope: &Scope, case: CaseId) -> Option<Chart> {
     let plan = scope.plan;
     let pilots = scope.run.pilots.iter();
     let pilots = pilots.filter(|pilot| {
-        pilot.point < plan.points.len()
+        plan.points.has_id(pilot.point)
             && plan.points[pilot.point].case == case
             && scope.compared().contains(&pilot.subject)
     });

@@ -17,7 +17,7 @@ use crate::parts::{
 use lab_document::chart::file_name;
 use lab_document::say::{self, count};
 use lab_document::{Chart, Finding, Quantity, Section, Table, Tone};
-use lab_model::{Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
+use lab_model::{CaseId, Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;
 use std::cmp::Ordering;
@@ -129,19 +129,19 @@ impl<'a> View<'a> {
     }
 
     /// Returns the cases that have points.
-    fn cases(&self) -> Vec<usize> {
-        let mut cases: Vec<usize> = self.scope.plan.points.iter().map(|p| p.case).collect();
+    fn cases(&self) -> Vec<CaseId> {
+        let mut cases: Vec<CaseId> = self.scope.plan.points.iter().map(|p| p.case).collect();
         cases.sort_unstable();
         cases.dedup();
         cases
     }
 
-    fn case_name(&self, case: usize) -> &'a str {
+    fn case_name(&self, case: CaseId) -> &'a str {
         &self.scope.plan.cases[case].name
     }
 
     /// Returns the points over which a case is compared. `None` selects all cases, or the only one.
-    fn over(&self, case: Option<usize>) -> Over {
+    fn over(&self, case: Option<CaseId>) -> Over {
         let only = match self.cases().as_slice() {
             &[only] => Some(only),
             _ => None,
@@ -153,7 +153,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the points of a case for which `is` returns true, ordered by the number of connections.
-    fn points(&self, case: usize, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
+    fn points(&self, case: CaseId, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
         let plan = self.scope.plan;
         let is_chosen = |&p: &PointId| {
             plan.points[p].case == case && plan.keeps_alive(p) == self.keep_alive && is(p)
@@ -164,7 +164,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the closed-loop points of a case, at which requests are sent as fast as the server responds.
-    fn closed(&self, case: usize) -> Vec<PointId> {
+    fn closed(&self, case: CaseId) -> Vec<PointId> {
         self.points(case, |p| !self.scope.plan.is_open(p))
     }
 
@@ -177,7 +177,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the point with the lowest fixed rate, which is the same for all servers.
-    fn at_rate(&self, case: usize) -> Option<PointId> {
+    fn at_rate(&self, case: CaseId) -> Option<PointId> {
         let rate = |p: &PointId| self.scope.plan.rate(*p);
         let points = self.points(case, |p| rate(&p).is_some()).into_iter();
         points.min_by(|a, b| rate(a).partial_cmp(&rate(b)).unwrap_or(Ordering::Equal))
@@ -186,14 +186,14 @@ impl<'a> View<'a> {
     /// Returns the point that measures the peak rate of each server.
     ///
     /// Other points offer fractions of this peak.
-    fn at_peak(&self, case: usize) -> Option<PointId> {
+    fn at_peak(&self, case: CaseId) -> Option<PointId> {
         let plan = self.scope.plan;
         self.at_middle(case)
             .and_then(|p| plan.peak_points(p).next())
     }
 
     /// Returns the point that offers the middle fraction of the peak.
-    fn at_middle(&self, case: usize) -> Option<PointId> {
+    fn at_middle(&self, case: CaseId) -> Option<PointId> {
         let middle = self.middle();
         let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
         points.first().copied().filter(|_| middle.is_some())
@@ -201,7 +201,7 @@ impl<'a> View<'a> {
 
     /// Returns the point that represents the costs of a case: the one with as many connections as the open-loop points,
     /// or the nearest to it.
-    fn usual(&self, case: usize) -> Option<PointId> {
+    fn usual(&self, case: CaseId) -> Option<PointId> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
         let open = points.find(|&p| plan.is_open(p));
@@ -218,7 +218,7 @@ impl<'a> View<'a> {
     fn by_case(
         &self,
         (title, metric): (&str, &Metric),
-        point: impl Fn(SubjectId, usize) -> Option<PointId>,
+        point: impl Fn(SubjectId, CaseId) -> Option<PointId>,
         note: impl Fn(SubjectId, &Quantity, PointId) -> String,
     ) -> Table {
         let scope = &self.scope;

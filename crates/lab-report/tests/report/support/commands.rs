@@ -95,8 +95,8 @@ fn swept() -> [Model; 2] {
 pub fn failing(blocks: u32) -> Run {
     let mut run = two(1.1, blocks);
     run.failures.push(Failure {
-        subject: 1,
-        point: Some(0),
+        subject: SubjectId(1),
+        point: Some(PointId(0)),
         block: Some(2),
         kind: "exit".into(),
         message: "it ended with status 2; --ignore-failure counts such runs too".into(),
@@ -144,13 +144,13 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
         ..Subject::default()
     };
     let point = |x: Option<f64>| Point {
-        case: 0,
+        case: CaseId(0),
         params: x.map(|x| ("n".into(), x.to_string())).into_iter().collect(),
         x,
         ..Point::default()
     };
     let points = match sweep {
-        [] => vec![point(None)],
+        [] => [point(None)].into(),
         values => values.iter().map(|&x| point(Some(x))).collect(),
     };
     let lines = models.iter().map(|m| m.line).filter(|l| !l.is_empty());
@@ -159,13 +159,14 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
         experiment: "sort".into(),
         title: lines.join(" against "),
         subjects: models.iter().map(subject).collect(),
-        cases: vec![Case {
+        cases: [Case {
             name: "run".into(),
             work: "one process, from its start to its end".into(),
             unit: "process".into(),
             sweep: (!sweep.is_empty()).then(|| "n".into()),
             ..Case::default()
-        }],
+        }]
+        .into(),
         points,
         measure: Measure {
             pairs: 5,
@@ -189,8 +190,8 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
 fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block {
     let (mut samples, mut exits) = (Vec::new(), Vec::new());
     let mut total = 0;
-    for (point, at) in plan.points.iter().enumerate() {
-        for (subject, model) in models.iter().enumerate() {
+    for (point, at) in plan.points.enumerated() {
+        for (subject, model) in (0..).map(SubjectId).zip(models) {
             let luck = noise.about(0.012);
             for pass in 0..10 {
                 let ms = model.fixed_ms + model.marginal_ms * at.x.unwrap_or(0.0);
@@ -213,8 +214,9 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
                     pass,
                     user_ns: (cpu * 0.94) as u64,
                     sys_ns: (cpu * 0.06) as u64,
-                    peak_rss_bytes: ((3.2 + 0.4 * subject as f64) * 1048576.0 * noise.about(0.01))
-                        as u64,
+                    peak_rss_bytes: ((3.2 + 0.4 * f64::from(subject.0))
+                        * 1048576.0
+                        * noise.about(0.01)) as u64,
                     minor_faults: (231.0 * noise.about(0.01)) as u64,
                     major_faults: 0,
                     voluntary_switches: 1 + u64::from(pass % 2),

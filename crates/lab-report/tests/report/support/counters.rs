@@ -18,7 +18,7 @@ const SCHEMES: [(&str, f64, f64); 3] = [
 /// Creates a run with this many complete blocks.
 pub fn run(blocks: u32) -> Run {
     let plan = plan();
-    let metrics = plan.cases[0].metrics.clone();
+    let metrics = plan.cases[CaseId(0)].metrics.clone();
     let listing = "atomic:\n    lock addq $0x1,0x5157(%rip)        # 7b00 <atomic_total>\n";
     Run {
         name: "20261122-120500-counter".into(),
@@ -26,7 +26,7 @@ pub fn run(blocks: u32) -> Run {
         lab_version: "0.1.0".into(),
         host: host(),
         settings: vec![Setting {
-            subject: 0,
+            subject: SubjectId(0),
             point: None,
             key: Setting::LISTING.into(),
             value: listing.into(),
@@ -57,13 +57,14 @@ fn plan() -> Plan {
         turn_ns: Some(20_000_000),
         ..Case::default()
     };
-    let cases = vec![
+    let cases: IdVec<CaseId, Case> = [
         case(
             "increment",
             "one increment of a counter that n threads share",
         ),
         case("plain", "one increment of a variable in a register"),
-    ];
+    ]
+    .into();
     let subject = |name: &str, language: &str| Subject {
         name: name.into(),
         language: language.into(),
@@ -75,22 +76,23 @@ fn plan() -> Plan {
         experiment: "counter".into(),
         title: "Shared counters".into(),
         question: "What does each way to share a counter cost, and what does it lose?".into(),
-        subjects: vec![
+        subjects: [
             subject("c", "C"),
             subject("ada", "Ada"),
             subject("java", "Java"),
-        ],
+        ]
+        .into(),
         points: points(&cases),
         cases,
         proof: Proof::default(),
-        targets: Vec::new(),
+        targets: IdVec::new(),
         ..super::plan()
     }
 }
 
-fn points(cases: &[Case]) -> Vec<Point> {
-    let mut points = Vec::new();
-    for (case, found) in cases.iter().enumerate() {
+fn points(cases: &IdVec<CaseId, Case>) -> IdVec<PointId, Point> {
+    let mut points = IdVec::new();
+    for (case, found) in cases.enumerated() {
         let schemes = if found.uncompared {
             &SCHEMES[..2]
         } else {
@@ -114,12 +116,12 @@ fn points(cases: &[Case]) -> Vec<Point> {
 fn block(plan: &Plan, number: u32) -> Block {
     let mut noise = Noise(u64::from(number) * 104_729 + 5);
     let (mut samples, mut readings) = (Vec::new(), Vec::new());
-    for (point, at) in plan.points.iter().enumerate() {
+    for (point, at) in plan.points.enumerated() {
         let x = at.x.unwrap_or(1.0);
         let scheme = SCHEMES.iter().find(|(name, ..)| at.params[1].1 == *name);
         let &(_, ns, lost) = scheme.expect("a scheme");
-        for subject in 0..plan.subjects.len() {
-            let slower = 1.0 + 0.3 * subject as f64 * ns.min(5.0);
+        for subject in plan.subjects.ids() {
+            let slower = 1.0 + 0.3 * f64::from(subject.0) * ns.min(5.0);
             for pass in 0..8 {
                 let operations = 4_000_000;
                 let time = ns * slower * (1.0 + 0.2 * x.ln()) * noise.about(0.02);

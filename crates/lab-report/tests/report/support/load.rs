@@ -134,8 +134,8 @@ pub fn hostile() -> Run {
     let mut run = two(12);
     let plan = run.plan_mut().expect("a plan");
     plan.title = "</title><script>t</script>".into();
-    plan.subjects[0].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
-    plan.subjects[1].name = format!("a name that goes on {}", "x".repeat(90));
+    plan.subjects[SubjectId(0)].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
+    plan.subjects[SubjectId(1)].name = format!("a name that goes on {}", "x".repeat(90));
     let load = plan.load_mut().expect("a load");
     load.requests[1][0].url = "http://h/\"><img src=x onerror=alert(2)>|`*_".into();
     load.requests[1].push(PlannedRequest {
@@ -146,7 +146,7 @@ pub fn hostile() -> Run {
     });
     load.expected = vec!["body equal to </dd><script>\x07".into()];
     run.failures.push(Failure {
-        subject: 1,
+        subject: SubjectId(1),
         point: None,
         block: Some(3),
         kind: "connect".into(),
@@ -185,14 +185,15 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
         title: servers.join(" against "),
         question: "What can it take, and what do its users feel?".into(),
         subjects: servers.iter().map(subject).collect(),
-        cases: vec![Case {
+        cases: [Case {
             name: "load".into(),
             work: "a request".into(),
             unit: "request".into(),
             sweep: swept.then(|| "connections".into()),
             cores: Cores::All,
             ..Case::default()
-        }],
+        }]
+        .into(),
         points: points.iter().map(point).collect(),
         measure: Measure {
             pairs: 1,
@@ -223,7 +224,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
     plan
 }
 
-fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> Model) -> Run {
+fn run(plan: Plan, blocks: u32, model: impl Fn(u32, u32, u32, &mut Noise) -> Model) -> Run {
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     // The machine ID is not shown.
     let id = (Host::MACHINE_ID.into(), "5c1e0d".into());
@@ -247,17 +248,17 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
 fn block(
     plan: &Plan,
     number: u32,
-    model: &impl Fn(usize, u32, u32, &mut Noise) -> Model,
+    model: &impl Fn(u32, u32, u32, &mut Noise) -> Model,
     noise: &mut Noise,
 ) -> Block {
     let mut slices = Vec::new();
     let passes = if plan.subjects.len() > 1 { 2 } else { 1 };
-    for point in 0..plan.points.len() {
+    for point in plan.points.ids() {
         for pass in 0..passes {
-            for subject in 0..plan.subjects.len() {
+            for subject in plan.subjects.ids() {
                 let params = &plan.points[point].params;
                 let connections = params[0].1.parse().expect("a number");
-                let model = model(subject, connections, number, noise);
+                let model = model(subject.0, connections, number, noise);
                 let mut slice = slice(&model, plan, noise);
                 (slice.point, slice.subject, slice.pass) = (point, subject, pass);
                 slice.connects = if number == 0 {

@@ -51,7 +51,7 @@ pub fn plan() -> Plan {
         title: "SQL on SQLite".into(),
         question: "What does a query cost in each language?".into(),
         subjects: subjects(),
-        baseline: 0,
+        baseline: SubjectId(0),
         cases,
         points,
         measure: Measure {
@@ -80,26 +80,26 @@ pub fn plan() -> Plan {
             .into(),
             conditions: vec!["version".into(), "source_id".into()],
         },
-        targets: vec![target(TargetKind::Sqlite)],
+        targets: [target(TargetKind::Sqlite)].into(),
         fixtures: Vec::new(),
         seed: 7,
         work: Work::Batches,
     }
 }
 
-fn subjects() -> Vec<Subject> {
+fn subjects() -> IdVec<SubjectId, Subject> {
     let subject = |name: &str, language: &str, driver: &str, statements: &str| Subject {
         name: name.into(),
         language: language.into(),
         driver: driver.into(),
         statements: statements.into(),
         reference: name == "c",
-        control_of: (name == "c (control)").then_some(0),
+        control_of: (name == "c (control)").then_some(SubjectId(0)),
         program: vec![format!("build/sql/{name}/subject")],
         ..Subject::default()
     };
     let c = "prepared: sqlite3_prepare_v2 at open; text: prepare, step, finalize per call";
-    vec![
+    [
         subject("c", "C", "sqlite3 C API", c),
         subject("c (control)", "C", "sqlite3 C API", c),
         subject(
@@ -127,9 +127,10 @@ fn subjects() -> Vec<Subject> {
             "prepared: the connection's statement cache; text: statementcachesize=0",
         ),
     ]
+    .into()
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> IdVec<CaseId, Case> {
     let case = |name: &str, work: &str, sweep: Option<&str>, check: Check| Case {
         name: name.into(),
         work: work.into(),
@@ -143,7 +144,7 @@ fn cases() -> Vec<Case> {
         check,
         ..Case::default()
     };
-    vec![
+    [
         case(
             "connect",
             "open a connection, SELECT 1, fetch the row, close",
@@ -182,11 +183,12 @@ fn cases() -> Vec<Case> {
             Check::Writes,
         ),
     ]
+    .into()
 }
 
-fn points(cases: &[Case]) -> Vec<Point> {
-    let mut points = Vec::new();
-    for (id, case) in cases.iter().enumerate() {
+fn points(cases: &IdVec<CaseId, Case>) -> IdVec<PointId, Point> {
+    let mut points = IdVec::new();
+    for (id, case) in cases.enumerated() {
         let values: &[u64] = match case.name.as_str() {
             "select" => &[1, 10, 100, 500, 1000],
             "insert_tx" => &[1, 10, 100, 1000],
@@ -219,13 +221,20 @@ fn points(cases: &[Case]) -> Vec<Point> {
 
 /// Returns the time of one operation in the model, in ns.
 pub fn model(plan: &Plan, subject: SubjectId, point: PointId) -> f64 {
-    let (_, fixed, row) = MODEL[subject];
+    let (_, fixed, row) = MODEL[subject.index()];
     let relative = fixed / MODEL[0].1;
     let x = plan.points[point].x.unwrap_or(1.0);
     let text = plan.points[point].params.iter().any(|(_, v)| v == "text");
     let prepare = if text { 2_400.0 * relative.sqrt() } else { 0.0 };
     match plan.case(point).name.as_str() {
-        "connect" => 38_000.0 * relative.sqrt() + if subject == 3 { 60_000.0 } else { 0.0 },
+        "connect" => {
+            38_000.0 * relative.sqrt()
+                + if subject == SubjectId(3) {
+                    60_000.0
+                } else {
+                    0.0
+                }
+        }
         "select_1" => 420.0 * relative.powi(2) + prepare * 0.6,
         "select" => fixed + row * x + prepare,
         "point" => 1_200.0 * relative,
@@ -284,8 +293,8 @@ fn host() -> Host {
 
 fn failures() -> Vec<Failure> {
     vec![Failure {
-        subject: 3,
-        point: Some(18),
+        subject: SubjectId(3),
+        point: Some(PointId(18)),
         block: Some(4),
         kind: "timeout".into(),
         message: "no reply to \"run operations=12\" within 10 s; the process was ended".into(),
@@ -308,7 +317,7 @@ fn settings(plan: &Plan) -> Vec<Setting> {
         "CPython 3.11.2",
         "CPython 3.11.2",
     ];
-    for subject in 0..plan.subjects.len() {
+    for subject in plan.subjects.ids() {
         let mut add = |point, key: &str, value: &str| {
             settings.push(Setting {
                 subject,
@@ -317,9 +326,9 @@ fn settings(plan: &Plan) -> Vec<Setting> {
                 value: value.into(),
             })
         };
-        add(None, "runtime", runtimes[subject]);
-        for point in 0..plan.points.len() {
-            add(Some(point), "version", versions[subject]);
+        add(None, "runtime", runtimes[subject.index()]);
+        for point in plan.points.ids() {
+            add(Some(point), "version", versions[subject.index()]);
             add(Some(point), "journal_mode", "delete");
             add(Some(point), "synchronous", "2");
             add(Some(point), "autocommit", "1");
@@ -328,7 +337,7 @@ fn settings(plan: &Plan) -> Vec<Setting> {
             add(
                 Some(point),
                 "cache_size",
-                if subject == 5 && point == 0 {
+                if (subject, point) == (SubjectId(5), PointId(0)) {
                     "-4000"
                 } else {
                     "-2000"
@@ -343,8 +352,8 @@ fn block(plan: &Plan, number: u32) -> Block {
     let mut noise = Noise(u64::from(number) * 7919 + 17);
     let mut samples = Vec::new();
     let mut resources = Vec::new();
-    for point in 0..plan.points.len() {
-        for subject in 0..plan.subjects.len() {
+    for point in plan.points.ids() {
+        for subject in plan.subjects.ids() {
             if failed(subject, point) {
                 continue;
             }
@@ -370,6 +379,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         started_unix_s: 1_795_252_500.0 + f64::from(number) * 5.0,
         duration_ns: 5_000_000_000,
         processes: (0..6)
+            .map(SubjectId)
             .map(|s| ProcessStart {
                 subject: s,
                 startup_ns: (startup(s) * noise.about(0.05)) as u64,
@@ -388,7 +398,7 @@ pub fn in_turn(point: PointId, subject: SubjectId, pass: u32, batch: Batch) -> S
         point,
         subject,
         pass,
-        turn: subject as u32,
+        turn: subject.0,
         batch,
     }
 }
@@ -409,19 +419,19 @@ fn resource(subject: SubjectId, point: PointId, noise: f64) -> Resources {
 }
 
 fn failed(subject: SubjectId, point: PointId) -> bool {
-    subject == 3 && point == 18
+    (subject, point) == (SubjectId(3), PointId(18))
 }
 
 fn startup(subject: SubjectId) -> f64 {
-    [1.4e6, 1.4e6, 2.1e6, 212e6, 38e6, 61e6][subject]
+    [1.4e6, 1.4e6, 2.1e6, 212e6, 38e6, 61e6][subject.index()]
 }
 
 fn memory(subject: SubjectId) -> f64 {
-    [3.9, 3.9, 5.2, 61.0, 17.4, 21.8][subject] * 1048576.0
+    [3.9, 3.9, 5.2, 61.0, 17.4, 21.8][subject.index()] * 1048576.0
 }
 
 fn threads(subject: SubjectId) -> u32 {
-    [1, 1, 2, 21, 1, 1][subject]
+    [1, 1, 2, 21, 1, 1][subject.index()]
 }
 
 /// Creates a run that was imported from another tool's file.

@@ -302,7 +302,7 @@ pub fn run(size: &RunSize) -> Run {
 /// Removes a server's slices from a run, since the server failed the verification.
 pub fn failing(mut run: Run, name: &str) -> Run {
     let plan = run.plan().expect("a plan");
-    let position = plan.subjects.iter().position(|s| s.name == name);
+    let position = plan.subjects.find_id(|s| s.name == name);
     let subject = position.expect("a server of that name");
     for block in &mut run.blocks {
         block.slices.retain(|slice| slice.subject != subject);
@@ -335,11 +335,11 @@ pub fn hostile() -> Run {
     let mut run = failing(self::run(&small(12)), "go");
     let plan = run.plan_mut().expect("a plan");
     plan.title = "</title><script>t</script>".into();
-    plan.subjects[2].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
-    plan.subjects[3].name = format!("a name that goes on {}", "x".repeat(90));
-    plan.subjects[4].driver = "\"><img src=x onerror=alert(2)>|`*_".into();
-    plan.subjects[4].language = "<b>".into();
-    plan.cases[1].name = "</h3><script>case</script>".into();
+    plan.subjects[SubjectId(2)].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
+    plan.subjects[SubjectId(3)].name = format!("a name that goes on {}", "x".repeat(90));
+    plan.subjects[SubjectId(4)].driver = "\"><img src=x onerror=alert(2)>|`*_".into();
+    plan.subjects[SubjectId(4)].language = "<b>".into();
+    plan.cases[CaseId(1)].name = "</h3><script>case</script>".into();
     let failure = &mut run.failures[0];
     failure.message = "</p><script>f</script>".into();
     failure.log.push("< </pre><script>log</script>\x07".into());
@@ -358,7 +358,7 @@ fn plan(size: &RunSize, servers: &[Server]) -> Plan {
         language: server.language.into(),
         driver: server.driver.into(),
         reference: server.name == "c",
-        control_of: (id == 1).then_some(0),
+        control_of: (id == 1).then_some(SubjectId(0)),
         program: vec![format!("build/rest/{}/subject", server.name)],
         ..Subject::default()
     };
@@ -428,9 +428,9 @@ fn plan(size: &RunSize, servers: &[Server]) -> Plan {
     plan
 }
 
-fn points(size: &RunSize) -> Vec<Point> {
-    let mut points = Vec::new();
-    for case in 0..size.cases {
+fn points(size: &RunSize) -> IdVec<PointId, Point> {
+    let mut points = IdVec::new();
+    for case in (0..size.cases).map(CaseId::from_index) {
         for keep_alive in ["yes", "no"] {
             for load in ["closed", "50%", "75%", "5000/s"] {
                 for (i, n) in size.connections.iter().enumerate() {
@@ -459,12 +459,12 @@ fn points(size: &RunSize) -> Vec<Point> {
 
 fn pilots(plan: &Plan, servers: &[Server]) -> Vec<Pilot> {
     let mut pilots = Vec::new();
-    for (subject, server) in servers.iter().enumerate() {
-        for case in 0..plan.cases.len() {
+    for (subject, server) in (0..).map(SubjectId).zip(servers) {
+        for case in plan.cases.ids() {
             let is_of_case = |&point: &PointId| {
                 plan.points[point].case == case && !plan.is_open(point) && plan.keeps_alive(point)
             };
-            let point = (0..plan.points.len()).filter(is_of_case);
+            let point = plan.points.ids().filter(is_of_case);
             let point = point.min_by_key(|&point| plan.connections(point).abs_diff(64));
             pilots.push(Pilot {
                 subject,
@@ -472,7 +472,7 @@ fn pilots(plan: &Plan, servers: &[Server]) -> Vec<Pilot> {
                 operations: 1_000,
                 warmup_batches: 20,
                 class: match (server.language, case) {
-                    ("Java", 3) => WarmUp::NoSteadyState,
+                    ("Java", CaseId(3)) => WarmUp::NoSteadyState,
                     ("Java" | "JavaScript", _) => WarmUp::Warming,
                     _ => WarmUp::Flat,
                 },
@@ -487,7 +487,7 @@ fn pilots(plan: &Plan, servers: &[Server]) -> Vec<Pilot> {
 
 fn settings(plan: &Plan, servers: &[Server]) -> Vec<Setting> {
     let mut settings = Vec::new();
-    for (subject, server) in servers.iter().enumerate().take(plan.subjects.len()) {
+    for (subject, server) in plan.subjects.ids().zip(servers) {
         let [_, workers, loops] = server.threads.map(|n| n.to_string());
         let values = [
             ("runtime", server.language.to_string()),
@@ -511,11 +511,11 @@ fn settings(plan: &Plan, servers: &[Server]) -> Vec<Setting> {
 fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut Noise) -> Block {
     let speed = noise.about(0.05);
     let mut slices = Vec::new();
-    for point in 0..plan.points.len() {
+    for point in plan.points.ids() {
         // The random speed of a fresh process.
-        let luck: Vec<f64> = servers.iter().map(|_| noise.about(0.03)).collect();
+        let luck: IdVec<SubjectId, f64> = servers.iter().map(|_| noise.about(0.03)).collect();
         for pass in 0..passes {
-            for (subject, server) in servers.iter().enumerate() {
+            for (subject, server) in (0..).map(SubjectId).zip(servers) {
                 let speed = speed * luck[subject] * noise.about(0.02);
                 let mut slice = slice(plan, server, point, speed, noise);
                 (slice.point, slice.subject, slice.pass) = (point, subject, pass);
@@ -523,7 +523,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
             }
         }
     }
-    let process = |(subject, server): (usize, &Server)| ProcessStart {
+    let process = |(subject, server): (SubjectId, &Server)| ProcessStart {
         subject,
         startup_ns: (server.start_ms.0 * 1e6 * noise.about(0.06)) as u64,
         startup_cpu_ns: 900_000,
@@ -534,7 +534,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
         state: BlockState::Complete,
         started_unix_s: 1_795_256_100.0 + 160.0 * f64::from(number),
         duration_ns: 160_000_000_000,
-        processes: servers.iter().enumerate().map(process).collect(),
+        processes: (0..).map(SubjectId).zip(servers).map(process).collect(),
         slices,
         redone_readings: number % 3,
         ..Block::default()
@@ -543,7 +543,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
 
 /// Returns a server's CPU time of a request and the generator's CPU time, in ns, and the rate at full speed.
 fn closed(plan: &Plan, server: &Server, point: PointId, connections: f64) -> (f64, f64, f64) {
-    let (_, _, _, work_us, bytes) = CASES[plan.points[point].case];
+    let (_, _, _, work_us, bytes) = CASES[plan.points[point].case.index()];
     let alone = 1.0 + 0.45 / connections;
     let mut cpu = (server.cpu_us * alone + work_us * server.weight) * 1e3;
     let mut generator = GENERATOR_NS * alone + bytes as f64 * 0.11;
@@ -582,7 +582,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
     };
     let service = times(median, server.tail, served);
     let failed = u64::from(server.name == "node" && connections > 500.0 && noise.about(1.0) > 1.8);
-    let (_, _, _, _, bytes) = CASES[plan.points[point].case];
+    let (_, _, _, _, bytes) = CASES[plan.points[point].case.index()];
     let generator_ns = generator * served as f64;
     Slice {
         wall_ns: length as u64,

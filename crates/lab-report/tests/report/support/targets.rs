@@ -99,8 +99,14 @@ fn runtime(language: &str) -> &'static str {
 pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
     let plan = plan(targets);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
-    let failed = plan.subjects.iter().rposition(|s| s.name == "node");
-    let insert = (0..plan.points.len()).rfind(|&p| plan.case(p).name == "insert_tx");
+    let failed = plan
+        .subjects
+        .ids()
+        .rfind(|&s| plan.subjects[s].name == "node");
+    let insert = plan
+        .points
+        .ids()
+        .rfind(|&p| plan.case(p).name == "insert_tx");
     Run {
         name: "20261121-091500-sql.lab".into(),
         lab_version: "0.2.0".into(),
@@ -126,11 +132,11 @@ pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
 }
 
 fn plan(targets: &[TargetKind]) -> Plan {
-    let mut subjects: Vec<Subject> = Vec::new();
-    let mut points = Vec::new();
+    let mut subjects: IdVec<SubjectId, Subject> = IdVec::new();
+    let mut points = IdVec::new();
     let cases = cases();
-    for (id, &kind) in targets.iter().enumerate() {
-        let first = subjects.len();
+    for (id, &kind) in (0..).map(TargetId).zip(targets) {
+        let first = SubjectId::from_index(subjects.len());
         let mut models = models(kind);
         models.insert(1, ("c (control)", "C", 1.0, 4.1, 1.5, 1));
         for (name, language, ..) in models {
@@ -155,14 +161,18 @@ fn plan(targets: &[TargetKind]) -> Plan {
                 ..Subject::default()
             });
         }
-        points.extend((0..cases.len()).flat_map(|case| points_of(&cases, case, id, kind)));
+        points.extend(
+            cases
+                .ids()
+                .flat_map(|case| points_of(&cases, case, id, kind)),
+        );
     }
     Plan {
         experiment: "sql".into(),
         title: "SQL".into(),
         question: "What does a query cost in each language, on each database?".into(),
         subjects,
-        baseline: 0,
+        baseline: SubjectId(0),
         cases,
         points,
         measure: Measure {
@@ -183,7 +193,7 @@ fn plan(targets: &[TargetKind]) -> Plan {
     }
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> IdVec<CaseId, Case> {
     let case = |name: &str, work: &str, sweep: Option<&str>| Case {
         name: name.into(),
         work: work.into(),
@@ -191,7 +201,7 @@ fn cases() -> Vec<Case> {
         sweep: sweep.map(String::from),
         ..Case::default()
     };
-    let mut cases = vec![
+    let mut cases: IdVec<CaseId, Case> = [
         case(
             "connect",
             "open a connection, SELECT 1, fetch the row, close",
@@ -219,15 +229,21 @@ fn cases() -> Vec<Case> {
             "the operations of point, shared among n connections of one process",
             Some("connections"),
         ),
-    ];
-    cases[0].check = Check::Opens;
-    let last = cases.len() - 1;
-    cases[last].cores = Cores::All;
-    cases[last].turn_ns = Some(20_000_000);
+    ]
+    .into();
+    cases[CaseId(0)].check = Check::Opens;
+    let last = cases.last_mut().expect("cases");
+    last.cores = Cores::All;
+    last.turn_ns = Some(20_000_000);
     cases
 }
 
-fn points_of(cases: &[Case], case: usize, target: TargetId, kind: TargetKind) -> Vec<Point> {
+fn points_of(
+    cases: &IdVec<CaseId, Case>,
+    case: CaseId,
+    target: TargetId,
+    kind: TargetKind,
+) -> Vec<Point> {
     let name = cases[case].name.as_str();
     let xs: &[f64] = match name {
         "select" => &[1.0, 100.0, 1000.0],
@@ -316,8 +332,8 @@ fn model(plan: &Plan, subject: SubjectId) -> Model {
 fn block(plan: &Plan, number: u32) -> Block {
     let mut noise = Noise(u64::from(number) * 104_729 + 3);
     let (mut samples, mut resources, mut latencies) = (Vec::new(), Vec::new(), Vec::new());
-    for point in 0..plan.points.len() {
-        for subject in (0..plan.subjects.len()).filter(|&s| plan.takes_part(s, point)) {
+    for point in plan.points.ids() {
+        for subject in plan.subjects.ids().filter(|&s| plan.takes_part(s, point)) {
             let at = &plan.points[point];
             let kind = plan.targets[at.target].kind;
             let (_, _, ratio, memory, _, threads) = model(plan, subject);
@@ -394,7 +410,7 @@ fn block(plan: &Plan, number: u32) -> Block {
             });
         }
     }
-    let processes = (0..plan.subjects.len()).map(|subject| ProcessStart {
+    let processes = plan.subjects.ids().map(|subject| ProcessStart {
         subject,
         startup_ns: (model(plan, subject).4 * 1e6 * noise.about(0.05)) as u64,
         startup_cpu_ns: 900_000,
@@ -415,7 +431,7 @@ fn block(plan: &Plan, number: u32) -> Block {
 
 fn settings(plan: &Plan) -> Vec<Setting> {
     let mut settings = Vec::new();
-    for (subject, s) in plan.subjects.iter().enumerate() {
+    for (subject, s) in plan.subjects.enumerated() {
         let kind = plan.targets[s.target].kind;
         let name = s.name.trim_end_matches(" (control)");
         let mut add = |point, key: &str, value: &str| {
@@ -428,7 +444,7 @@ fn settings(plan: &Plan) -> Vec<Setting> {
         };
         add(None, "runtime", runtime(&s.language));
         add(None, "library", driver(name, kind).1);
-        for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
+        for point in plan.points.ids().filter(|&p| plan.takes_part(subject, p)) {
             for (key, value) in match kind {
                 TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => [
                     ("version", "3.40.1"),
@@ -461,7 +477,7 @@ fn services(targets: &[TargetKind]) -> Vec<Service> {
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .collect()
     };
-    let service = |(target, kind): (usize, &TargetKind)| {
+    let service = |(target, kind): (TargetId, &TargetKind)| {
         let facts = match kind {
             TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => return None,
             TargetKind::Postgresql => facts(&[
@@ -482,5 +498,9 @@ fn services(targets: &[TargetKind]) -> Vec<Service> {
         };
         Some(Service { target, facts })
     };
-    targets.iter().enumerate().filter_map(service).collect()
+    (0..)
+        .map(TargetId)
+        .zip(targets)
+        .filter_map(service)
+        .collect()
 }

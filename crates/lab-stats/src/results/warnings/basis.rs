@@ -203,7 +203,7 @@ pub(super) fn label_unless_obvious(plan: &Plan, point: PointId) -> Option<String
 }
 
 pub(super) fn label(plan: &Plan, point: PointId) -> String {
-    if point < plan.points.len() {
+    if plan.points.has_id(point) {
         plan.label(point)
     } else {
         format!("point {point}")

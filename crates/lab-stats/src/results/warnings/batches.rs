@@ -185,7 +185,7 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
         .iter()
         .filter(|pilot| matches!(pilot.class, WarmUp::NoSteadyState | WarmUp::CutShort))
     {
-        if pilot.subject < plan.subjects.len() && pilot.point < plan.points.len() {
+        if plan.subjects.has_id(pilot.subject) && plan.points.has_id(pilot.point) {
             by_subject
                 .entry((pilot.subject, pilot.class == WarmUp::CutShort))
                 .or_default()

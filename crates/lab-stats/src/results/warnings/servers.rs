@@ -50,7 +50,7 @@ impl Loaded<'_> {
     ///
     /// A load at a fraction of the peak is run only after enough blocks have measured the peak.
     fn unknown_peaks(&self) -> Option<Warning> {
-        let mut points = 0..self.plan.points.len();
+        let mut points = self.plan.points.ids();
         let has_parts = points.any(|point| self.plan.part_of_peak(point).is_some());
         let (blocks, needed) = (
             self.run.complete_blocks().count(),

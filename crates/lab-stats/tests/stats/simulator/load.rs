@@ -16,8 +16,8 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     };
     let mut run = empty_run(subjects, connections.iter().map(point).collect(), seed, 1);
     let plan = run.plan_mut().unwrap();
-    plan.cases[0].name = "load".to_string();
-    plan.cases[0].sweep = (connections.len() > 1).then(|| "connections".to_string());
+    plan.cases[CaseId(0)].name = "load".to_string();
+    plan.cases[CaseId(0)].sweep = (connections.len() > 1).then(|| "connections".to_string());
     plan.measure.looks = Vec::new();
     plan.work = Work::Load(LoadSpec::default());
     plan.read_loads().expect("points of load");
@@ -44,12 +44,12 @@ pub fn add(run: &mut Run, slices: Vec<Slice>) {
 }
 
 /// Returns a slice of one second in which only requests with these response times were served.
-pub fn second(subject: SubjectId, point: PointId, response: Counts) -> Slice {
+pub fn second(subject: u32, point: u32, response: Counts) -> Slice {
     let served = response.total();
     let response = SliceTimes::from(response);
     Slice {
-        subject,
-        point,
+        subject: SubjectId(subject),
+        point: PointId(point),
         wall_ns: 1_000_000_000,
         offered: served,
         served,

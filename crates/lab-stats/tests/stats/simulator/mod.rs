@@ -85,11 +85,11 @@ pub const CALM: World = World {
 ///
 /// The baseline is subject 0, and the control is the last subject.
 pub fn run(world: &World, seed: u64, pairs: u32) -> Run {
-    let mut subjects = vec![subject("base", None)];
+    let mut subjects = IdVec::from([subject("base", None)]);
     subjects.extend((1..=world.ratios.len()).map(|i| subject(&format!("s{i}"), None)));
-    subjects.push(subject("control", Some(0)));
+    subjects.push(subject("control", Some(SubjectId(0))));
     let point = |x: Option<f64>| Point {
-        case: 0,
+        case: CaseId(0),
         params: x
             .map(|x| ("limit".to_string(), x.to_string()))
             .into_iter()
@@ -98,7 +98,7 @@ pub fn run(world: &World, seed: u64, pairs: u32) -> Run {
         ..Point::default()
     };
     let points = match world.sweep.len() {
-        0 => vec![point(None)],
+        0 => [point(None)].into(),
         _ => world.sweep.iter().map(|&x| point(Some(x))).collect(),
     };
     empty_run(subjects, points, seed, pairs)
@@ -130,7 +130,7 @@ impl Simulator {
         let plan = run.plan().unwrap();
         let mut samples = Vec::new();
         let mut drift = 0.0;
-        for point in 0..plan.points.len() {
+        for point in plan.points.ids() {
             self.visit(plan, point, &mut drift, &mut samples);
         }
         let number = run.blocks.len() as u32;
@@ -141,10 +141,10 @@ impl Simulator {
     fn visit(&mut self, plan: &Plan, point: PointId, drift: &mut f64, samples: &mut Vec<Sample>) {
         let subjects = plan.subjects.len();
         let effects = match self.world.luck_at_each_point {
-            true => point * subjects,
+            true => point.index() * subjects,
             false => 0,
         };
-        let mut order: Vec<SubjectId> = (0..subjects).collect();
+        let mut order: Vec<SubjectId> = plan.subjects.ids().collect();
         for pass in 0..2 * plan.measure.pairs {
             if pass % 2 == 0 {
                 self.random.shuffle(&mut order);
@@ -155,8 +155,11 @@ impl Simulator {
                 *drift += self.world.drift * self.random.normal();
                 let slot = self.world.slot * (1.0 - turn as f64 / (subjects - 1) as f64);
                 let noise = self.world.batch * self.random.normal();
-                let mut log =
-                    self.speed + self.process_effects[effects + subject] + *drift + slot + noise;
+                let mut log = self.speed
+                    + self.process_effects[effects + subject.index()]
+                    + *drift
+                    + slot
+                    + noise;
                 if self.random.uniform() < self.world.spikes.0 {
                     log += (1.0 + self.world.spikes.1 * self.random.uniform()).ln();
                 }
@@ -169,6 +172,7 @@ impl Simulator {
     fn time(&self, plan: &Plan, subject: SubjectId, point: PointId) -> f64 {
         let level = FIXED + plan.points[point].x.map_or(0.0, |x| MARGINAL * x);
         let others = subject
+            .index()
             .checked_sub(1)
             .and_then(|i| self.world.ratios.get(i));
         level * others.unwrap_or(&1.0)
@@ -199,7 +203,7 @@ impl World {
             .collect()
     }
 
-    fn process_effect(&self, subject: SubjectId, random: &mut Random) -> f64 {
+    fn process_effect(&self, subject: usize, random: &mut Random) -> f64 {
         let is_compared = (1..=self.ratios.len()).contains(&subject);
         let scale = match is_compared && subject.is_multiple_of(3) {
             true => self.process * self.wild,
@@ -236,7 +240,12 @@ pub fn target(kind: TargetKind) -> Target {
     }
 }
 
-pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u32) -> Run {
+pub fn empty_run(
+    subjects: IdVec<SubjectId, Subject>,
+    points: IdVec<PointId, Point>,
+    seed: u64,
+    pairs: u32,
+) -> Run {
     let case = Case {
         name: "select".to_string(),
         work: String::new(),
@@ -263,7 +272,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
     let plan = Plan {
         experiment: "simulated".to_string(),
         subjects,
-        cases: vec![case],
+        cases: [case].into(),
         points,
         measure,
         seed,
@@ -325,7 +334,7 @@ impl Random {
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    pub fn shuffle(&mut self, items: &mut [usize]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, ((self.uniform() * (i + 1) as f64) as usize).min(i));
         }

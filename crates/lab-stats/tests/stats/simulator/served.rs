@@ -45,7 +45,7 @@ impl World {
     pub fn run(&self, seed: u64, blocks: u32) -> Run {
         let servers = (0..self.costs.len()).map(|i| match i {
             0 => subject("base", None),
-            1 => subject("base-control", Some(0)),
+            1 => subject("base-control", Some(SubjectId(0))),
             i => subject(&format!("s{i}"), None),
         });
         let mut run = empty_run(servers.collect(), points(), seed, 1);
@@ -70,16 +70,16 @@ impl World {
         let plan = run.plan().unwrap().clone();
         let speed = (0.1 * random.normal()).exp();
         let mut slices = Vec::new();
-        for point in 0..plan.points.len() {
-            let mut order: Vec<SubjectId> = (0..self.costs.len()).collect();
+        for point in plan.points.ids() {
+            let mut order: Vec<SubjectId> = plan.subjects.ids().collect();
             random.shuffle(&mut order);
-            let process_effects: Vec<f64> = order
+            let process_effects: IdVec<SubjectId, f64> = order
                 .iter()
                 .map(|_| (self.scatter * random.normal()).exp())
                 .collect();
             for pass in 0..2 {
                 for &subject in &order {
-                    let cost = speed * process_effects[subject] * self.costs[subject];
+                    let cost = speed * process_effects[subject] * self.costs[subject.index()];
                     slices.push(Slice {
                         pass,
                         ..self.slice(&plan, (subject, point), cost, random)
@@ -89,9 +89,9 @@ impl World {
             }
         }
         add(run, slices);
-        let processes = (0..self.costs.len()).map(|subject| ProcessStart {
+        let processes = plan.subjects.ids().map(|subject| ProcessStart {
             subject,
-            startup_ns: 2_000_000 + subject as u64,
+            startup_ns: 2_000_000 + u64::from(subject.0),
             startup_cpu_ns: 1_000_000,
         });
         run.blocks.last_mut().unwrap().processes = processes.collect();
@@ -116,7 +116,7 @@ impl World {
         let served = (50e6 / ns * part.unwrap_or(1.0)) as usize;
         let timed = if self.timed { served } else { 0 };
         let response: SliceTimes = counts(times(random, timed, 3.0 * ns, 0.3)).into();
-        let memory = 4e6 * self.memory[subject] * (self.scatter * random.normal()).exp();
+        let memory = 4e6 * self.memory[subject.index()] * (self.scatter * random.normal()).exp();
         Slice {
             subject,
             point,
@@ -147,9 +147,9 @@ fn case(name: &str) -> Case {
     }
 }
 
-fn points() -> Vec<Point> {
-    let mut points = Vec::new();
-    for case in 0..2 {
+fn points() -> IdVec<PointId, Point> {
+    let mut points = IdVec::new();
+    for case in [0, 1].map(CaseId) {
         for (keep_alive, load) in [("yes", "closed"), ("no", "closed"), ("yes", "50%")] {
             for n in CONNECTIONS
                 .into_iter()
