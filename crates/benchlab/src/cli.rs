@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of the command line.
 
+use crate::gate::InconclusiveArg;
 use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stage, time};
 use crate::options::formats;
 pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs, NamedLauncher};
-use crate::verbs::audit::args::AuditArgs;
+pub use crate::verbs::audit::args::{AuditArgs, AuditVerb};
 pub use crate::verbs::logs::args::LogsArgs;
 use crate::verbs::new::args::NewArgs;
 use crate::verbs::serve::args::ServeArgs;
@@ -16,7 +17,7 @@ use lab_load::IpFamily;
 use lab_many::launcher::{self, Launcher};
 use lab_model::{Stage, TargetKind};
 use lab_stats::bisection::BisectedMetric;
-use lab_stats::load::threshold::Threshold;
+use lab_report::history::HistoryCondition;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +75,10 @@ pub enum Verb {
     Serve(ServeArgs),
     /// Import the results of other tools: hyperfine, JMH, Go, Criterion, k6 and more
     Import(ImportArgs),
+    /// Measure everything that benchlab.toml marks for CI, a change against its base, and judge the gates
+    Ci(CiArgs),
+    /// Write a commented benchlab.toml for this project
+    Init(InitArgs),
     /// List experiments, their cases and subjects, and missing requirements
     List(ListArgs),
     /// Check what on this host would disturb a measurement, and what to install
@@ -218,6 +223,16 @@ pub struct RunArgs {
     /// Stop when every ratio is known to within ± this percentage
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
+    /// Exit with code 3 if a subject is slower than the baseline by more than the margin, and with code 4 if that
+    /// is inconclusive: short for --fail-if 'any>+MARGIN'
+    #[arg(long)]
+    pub gate: bool,
+    /// Exit with code 3 if this condition holds: for a change from the baseline such as 'time>+5%', or for a value
+    /// such as 'time>2ms'
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
+    #[command(flatten)]
+    pub inconclusive: InconclusiveArg,
     /// Only measure this many blocks as a pilot, and print how long a run would take to find differences of 1,
     /// 2, 5 and 10 %; saves no run
     #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
@@ -273,15 +288,16 @@ pub struct Measuring {
 /// `benchlab compare`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  benchlab compare 'sort a.txt' './mysort a.txt'\n  \
+    after_help = "Examples:\n  benchlab compare 'sort a.txt' './mysort a.txt'\n  benchlab compare parse   # an entry of benchlab.toml\n  \
                         benchlab compare --sweep size=1,10,100 --prepare 'rm -f out' 'prog {size} out'\n  \
                         benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
                         benchlab compare --rev v1.4..HEAD --setup make -- ./prog x\n  \
-                        benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
-\nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
+                        benchlab compare --fail-if 'time>+5%' --export page.html 'old/prog' 'new/prog'\n  \
+\nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
-    /// The commands, as you would type them into a shell; the first one is the baseline
+    /// The commands, as you would type them into a shell; the first one is the baseline. Or the name of a comparison in
+    /// benchlab.toml
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<String>,
     /// The words of a single command, which is run without a shell
@@ -363,9 +379,20 @@ pub struct CompareArgs {
     /// strace, a counting allocator, and Callgrind if there are no hardware counters
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
-    /// Exit with code 3 if a command is slower than the baseline, and with code 4 if that is inconclusive
+    /// Exit with code 3 if a command is slower than the baseline by more than the margin, and with code 4 if that
+    /// is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
+    /// The metric that --gate judges: the time, or the CPU time, which other processes of a shared machine disturb
+    /// less
+    #[arg(long, value_name = "METRIC", default_value = "wall", requires = "gate")]
+    pub gate_on: GateOn,
+    /// Exit with code 3 if this condition holds: for a change from the baseline such as 'time>+5%', 'cpu>+3%' or
+    /// 'memory>+10%', or for a value such as 'time>50ms'
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
+    #[command(flatten)]
+    pub inconclusive: InconclusiveArg,
     /// Also write a report; the file extension selects the format (.txt .md .csv .json .xml .xlsx .html; a
     /// directory gets .svg plots)
     #[arg(long, value_name = "FILE")]
@@ -375,6 +402,9 @@ pub struct CompareArgs {
     pub title: Option<String>,
     #[command(flatten)]
     pub measuring: Measuring,
+    /// True to print no report.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 /// `benchlab bisect`
@@ -477,10 +507,16 @@ pub struct DiffArgs {
     /// The run file to compare
     #[arg(value_name = "RUN")]
     pub second: PathBuf,
-    /// For two runs of logs: exit with code 3 if a page is more than 2 % slower in the second run, and with
-    /// code 4 if that is inconclusive
+    /// Exit with code 3 if the second run is worse: by more than the margin for measured runs, by more than 2 % for a
+    /// page of logs, or with a worse finding for audits; and with code 4 if that is inconclusive
     #[arg(long)]
     pub gate: bool,
+    /// Exit with code 3 if this condition on the change holds: 'time>+5%' or 'p99>+10%' for measured runs,
+    /// 'mean(/search)>+5%' for logs, 'worse>0' for audits
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
+    #[command(flatten)]
+    pub inconclusive: InconclusiveArg,
     /// Also write a report; the file extension selects the format (.txt .md .csv .json .xml .xlsx .html; a
     /// directory gets .svg plots)
     #[arg(long, value_name = "FILE")]
@@ -502,7 +538,8 @@ pub struct DiffArgs {
                   runs/<time>-<name>.lab, with an HTML report next to it.\nExit codes: 1 no request was served, 3 a --fail-if condition holds or, with --gate, a server is slower than \
                   the baseline, 4 the condition or comparison is inconclusive.")]
 pub struct LoadArgs {
-    /// The URLs to request: of one server, or of servers to compare in turns, with the baseline first
+    /// The URLs to request: of one server, or of servers to compare in turns, with the baseline first. Or the name of
+    /// a load in benchlab.toml
     #[arg(value_name = "URL", required_unless_present = "requests")]
     pub urls: Vec<String>,
     /// Compare the URLs in turns even if they belong to the same server
@@ -529,10 +566,14 @@ pub struct LoadArgs {
     /// --server-pid, or of the process that listens on the URL's port
     #[arg(long, value_name = "WHERE", value_parser = NamedLauncher::parse)]
     pub server_host: Option<NamedLauncher>,
-    /// Exit with code 3 if this condition holds, such as 'p99>20ms' or 'errors>0.1%'
+    /// Exit with code 3 if this condition holds, such as 'p99>20ms' or 'errors>0.1%', or for a change from the
+    /// first server such as 'p99>+5%'
     #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Vec<Threshold>,
-    /// Exit with code 3 if a server is slower than the baseline, and with code 4 if that is inconclusive
+    pub fail_if: Vec<String>,
+    #[command(flatten)]
+    pub inconclusive: InconclusiveArg,
+    /// Exit with code 3 if a server is slower than the baseline by more than the margin, and with code 4 if that is
+    /// inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
     /// Treat ratios of servers within ± this percentage as equivalent
@@ -616,11 +657,24 @@ pub struct LoadArgs {
     pub agents: AgentPlacement,
     #[command(flatten)]
     pub measuring: Measuring,
+    /// True to print no report.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 /// Address families, in the order of the command line.
 #[derive(Clone)]
 pub struct Families(pub Vec<IpFamily>);
+
+/// The metric that a gate judges.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum GateOn {
+    /// The time
+    #[default]
+    Wall,
+    /// The CPU time
+    Cpu,
+}
 
 /// The cores for commands.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -693,6 +747,8 @@ pub struct ProfileArgs {
     /// such as 'D1mw>+5%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<lab_profile::GateCondition>,
+    #[command(flatten)]
+    pub inconclusive: InconclusiveArg,
     /// Install Valgrind's Debian packages with apt-get
     #[arg(long)]
     pub install: bool,
@@ -867,7 +923,7 @@ const HISTORY_FORMATS: [Format; 6] = [
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab history\n  benchlab history sql --subjects java --last 50\n  \
-                        benchlab history sql --format csv > history.csv"
+                        benchlab history sql --format csv > history.csv\n  benchlab history nightly --fail-if 'change>3%'"
 )]
 pub struct HistoryArgs {
     /// The experiment or the comparison [default: list what is available]
@@ -878,6 +934,12 @@ pub struct HistoryArgs {
     /// In a terminal, show all tables rather than only the result
     #[arg(long)]
     pub full: bool,
+    /// Exit with code 3 if the latest change of a ratio holds this condition, such as 'change>3%', and name the run
+    /// and its commit
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<HistoryCondition>,
+    #[command(flatten)]
+    pub inconclusive: InconclusiveArg,
     /// Only the latest runs, at most this many
     #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub last: u32,
@@ -941,6 +1003,48 @@ fn import_formats() -> impl TypedValueParser<Value = ImportFormat> {
             .find(|format| format.name == name)
             .ok_or("unknown format")
     })
+}
+
+/// `benchlab ci`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab ci\n  benchlab ci parse --base main\n  benchlab ci --format markdown --output summary.md\n\nThe base of a change is the merge base of HEAD with the branch that the CI service names (GITHUB_BASE_REF, \
+                  CI_MERGE_REQUEST_TARGET_BRANCH_NAME and others), with --base, or with `base` in benchlab.toml. The base and the working tree \
+                  are built and measured in turns, with a second copy of the base.\nExit codes: 1 something could not be measured, 3 a gate failed, 4 a gate is inconclusive."
+)]
+pub struct CiArgs {
+    /// Only these entries of benchlab.toml [default: all with ci = true]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// The branch or the commit that the change is compared with
+    #[arg(long, value_name = "REVISION")]
+    pub base: Option<String>,
+    /// Print the commands without running them
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also write a report; the file extension selects the format
+    #[arg(long, value_name = "FILE")]
+    pub export: Vec<PathBuf>,
+    #[command(flatten)]
+    pub display: DisplayArgs,
+    /// Directory for the run files [default: runs/ in the project, or ~/.local/share/benchlab/runs outside of a
+    /// project]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
+}
+
+/// `benchlab init`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab init\n  benchlab init --schema > benchlab.schema.json\n\nLooks for the files of Cargo, Go, npm, Maven, pytest-benchmark and Make."
+)]
+pub struct InitArgs {
+    /// The project's directory [default: the current directory]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Print the JSON Schema of benchlab.toml instead, for editors
+    #[arg(long)]
+    pub schema: bool,
 }
 
 /// `benchlab list`

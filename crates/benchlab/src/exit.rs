@@ -5,7 +5,6 @@ use lab_bench::{BenchError, WorktreeError};
 use lab_bisect::FileError;
 use lab_load::JobError;
 use lab_logs::LogsError;
-use lab_logs::gates::GateOutcome;
 use lab_many::StartError;
 use lab_plan::PlanError;
 use lab_store::StoreError;
@@ -48,18 +47,6 @@ impl Exit {
     /// Creates an exit for a failed run.
     pub fn failed(message: impl ToString) -> Exit {
         Exit::new(FAILED, message)
-    }
-
-    /// Converts the outcome of gates on logs to an exit.
-    ///
-    /// # Errors
-    /// Returns the exit for a gate that failed or is inconclusive.
-    pub fn of_gates(outcome: GateOutcome) -> Result<(), Exit> {
-        match outcome {
-            GateOutcome::Passed => Ok(()),
-            GateOutcome::Crossed(text) => Err(Exit::new(REGRESSION, text)),
-            GateOutcome::Inconclusive(text) => Err(Exit::new(UNDECIDED, text)),
-        }
     }
 
     /// Creates an exit for a run stopped with Ctrl-C.

@@ -1,88 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The result of a gate, and its exit code.
+//! The exit code for the gates of a report, and their options.
 
 use crate::exit;
-use lab_model::Metric;
-use lab_stats::analysis::Verdict;
-use lab_stats::results::Results;
+use crate::options::DisplayArgs;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use lab_document::{Document, clean, format};
+use lab_model::{GateEffect, OnInconclusive};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// The result of a gate, ordered from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GateResult {
-    /// Nothing is worse than the gate allows.
-    Passed,
-    /// The data is inconclusive.
-    Inconclusive,
-    /// Something is worse than the gate allows.
-    Failed,
+/// The option for inconclusive gates.
+#[derive(Args, Default)]
+pub struct InconclusiveArg {
+    /// What an inconclusive gate does: `pass` ignores it, `warn` reports it, `fail` exits with code 4
+    #[arg(
+        long = "inconclusive",
+        default_value = "fail",
+        value_name = "WHAT",
+        value_parser = on_inconclusive()
+    )]
+    pub on: OnInconclusive,
 }
 
-impl From<GateResult> for ExitCode {
-    fn from(result: GateResult) -> ExitCode {
-        match result {
-            GateResult::Passed => ExitCode::SUCCESS,
-            GateResult::Inconclusive => ExitCode::from(exit::UNDECIDED),
-            GateResult::Failed => ExitCode::from(exit::REGRESSION),
-        }
+fn on_inconclusive() -> impl TypedValueParser<Value = OnInconclusive> {
+    PossibleValuesParser::new(["pass", "warn", "fail"]).try_map(|word| word.parse())
+}
+
+/// Reports the gates that did not pass on standard error, unless the screen shows them, and returns the exit code.
+pub fn exit_code(document: &Document) -> ExitCode {
+    exit_code_of(document, std::io::stdout().is_terminal())
+}
+
+/// Like [`exit_code`], for a document that was delivered according to options.
+pub fn exit_code_displayed(document: &Document, display: &DisplayArgs) -> ExitCode {
+    let on_screen = display.output.is_none() && display.format == format::terminal::FORMAT;
+    exit_code_of(document, on_screen && std::io::stdout().is_terminal())
+}
+
+fn exit_code_of(document: &Document, is_shown: bool) -> ExitCode {
+    let open = document.gates.iter();
+    let open = open.filter(|gate| gate.effect != GateEffect::Pass && !is_shown);
+    for gate in open {
+        eprintln!("benchlab: {}", clean(&gate.sentence));
     }
-}
-
-/// Judges the comparisons with the baseline.
-///
-/// Fails if a subject is slower than the baseline by more than the margin. Otherwise the gate is inconclusive
-/// if a comparison with the baseline is, or if a subject was excluded.
-pub fn gate(results: &Results) -> GateResult {
-    let verdicts = verdicts(results);
-    if !verdicts.contains(&Verdict::Slower) && !results.refusals.is_empty() {
-        GateResult::Inconclusive
-    } else {
-        of_verdicts(&verdicts)
-    }
-}
-
-/// Judges compared servers over all metrics in which they are compared.
-///
-/// The gate is also inconclusive if a metric could not be compared because of errors.
-pub fn load_gate(results: &Results) -> GateResult {
-    if !verdicts(results).contains(&Verdict::Slower) && hides_percentiles(results) {
-        GateResult::Inconclusive
-    } else {
-        gate(results)
-    }
-}
-
-fn verdicts(results: &Results) -> Vec<Verdict> {
-    results
-        .comparisons
-        .iter()
-        .filter_map(|c| c.verdict)
-        .collect()
-}
-
-/// Returns true if a point with errors lacks a comparison of its p50 or p99.
-fn hides_percentiles(results: &Results) -> bool {
-    let compared = |point, metric: Metric| {
-        let mut comparisons = results.comparisons.iter();
-        comparisons.any(|c| c.key.point == Some(point) && c.key.metric == metric)
-    };
-    let mut failing = results.errors.iter().map(|&(_, point, ..)| point);
-    failing.any(|point| !compared(point, Metric::P50) || !compared(point, Metric::P99))
-}
-
-fn of_verdicts(verdicts: &[Verdict]) -> GateResult {
-    // Small but real: the difference may be larger or smaller than the margin.
-    let is_open = |v: &Verdict| {
-        matches!(
-            v,
-            Verdict::Inconclusive { .. } | Verdict::SmallButReal { faster: false }
-        )
-    };
-    if verdicts.contains(&Verdict::Slower) {
-        GateResult::Failed
-    } else if verdicts.iter().any(is_open) || verdicts.is_empty() {
-        GateResult::Inconclusive
-    } else {
-        GateResult::Passed
+    match document.gate_effect() {
+        GateEffect::Pass | GateEffect::Warn => ExitCode::SUCCESS,
+        GateEffect::Inconclusive => ExitCode::from(exit::UNDECIDED),
+        GateEffect::Fail => ExitCode::from(exit::REGRESSION),
     }
 }

@@ -3,6 +3,7 @@
 
 mod any_run;
 mod cli;
+mod directories;
 mod exit;
 mod exports;
 mod fixtures;
@@ -11,6 +12,7 @@ mod github;
 mod hosts;
 mod links;
 mod measuring;
+mod named;
 mod option_values;
 mod options;
 mod other_tools;
@@ -41,6 +43,7 @@ const VARIABLES: [&str; 12] = [
     "NO_COLOR",
     "SLURM_JOB_ID",
     "TMPDIR",
+    "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 ];
 
@@ -50,32 +53,7 @@ fn main() -> ExitCode {
     for message in lab_bench::undo_abandoned() {
         eprintln!("benchlab: {}", clean(&message));
     }
-    let outcome = match &cli.verb {
-        Verb::Run(args) => verbs::run::run(&cli, args),
-        Verb::Compare(args) => verbs::compare::compare(&cli, args),
-        Verb::Bisect(args) => verbs::bisect::bisect(&cli, args),
-        Verb::Diff(args) => verbs::diff::diff(args),
-        Verb::Load(args) => verbs::load::load(&cli, args),
-        Verb::Profile(args) => verbs::profile::profile(&cli, args),
-        Verb::Explain(args) => verbs::explain::explain(&cli, args),
-        Verb::Logs(args) => verbs::logs::logs(&cli, args),
-        Verb::Audit(args) => verbs::audit::audit(&cli, args),
-        Verb::New(args) => verbs::new::new(&cli, args),
-        Verb::Build(args) => verbs::build::build(&cli, args),
-        Verb::Resume(args) => verbs::resume::resume(&cli, args),
-        Verb::Report(args) => verbs::report::report(args),
-        Verb::History(args) => verbs::history::history(&cli, args),
-        Verb::Serve(args) => verbs::serve::serve(&cli, args),
-        Verb::Import(args) => verbs::import::import(&cli, args),
-        Verb::List(args) => verbs::list::list(&cli, args),
-        Verb::Doctor => verbs::doctor::doctor(&cli),
-        Verb::Completions(args) => verbs::generate::completions(args),
-        Verb::Man(args) => verbs::generate::man(args),
-        Verb::Manifest => verbs::kubernetes::manifest(),
-        Verb::Agent(args) => verbs::agent::agent(&cli, args),
-        Verb::KubernetesJob(args) => verbs::kubernetes::job(args),
-    };
-    match outcome {
+    match named::resolve(cli).and_then(|cli| carry_out(&cli)) {
         Ok(code) => code,
         Err(Exit { code, message }) => {
             if !message.is_empty() {
@@ -83,6 +61,37 @@ fn main() -> ExitCode {
             }
             ExitCode::from(code)
         }
+    }
+}
+
+/// Runs the command.
+fn carry_out(cli: &Cli) -> Result<ExitCode, Exit> {
+    match &cli.verb {
+        Verb::Run(args) => verbs::run::run(cli, args),
+        Verb::Compare(args) => verbs::compare::compare(cli, args),
+        Verb::Bisect(args) => verbs::bisect::bisect(cli, args),
+        Verb::Diff(args) => verbs::diff::diff(args),
+        Verb::Load(args) => verbs::load::load(cli, args),
+        Verb::Profile(args) => verbs::profile::profile(cli, args),
+        Verb::Explain(args) => verbs::explain::explain(cli, args),
+        Verb::Logs(args) => verbs::logs::logs(cli, args),
+        Verb::Audit(args) => verbs::audit::audit(cli, args),
+        Verb::New(args) => verbs::new::new(cli, args),
+        Verb::Build(args) => verbs::build::build(cli, args),
+        Verb::Resume(args) => verbs::resume::resume(cli, args),
+        Verb::Report(args) => verbs::report::report(args),
+        Verb::History(args) => verbs::history::history(cli, args),
+        Verb::Serve(args) => verbs::serve::serve(cli, args),
+        Verb::Ci(args) => verbs::ci::ci(cli, args),
+        Verb::Init(args) => verbs::init::init(args),
+        Verb::Import(args) => verbs::import::import(cli, args),
+        Verb::List(args) => verbs::list::list(cli, args),
+        Verb::Doctor => verbs::doctor::doctor(cli),
+        Verb::Completions(args) => verbs::generate::completions(args),
+        Verb::Man(args) => verbs::generate::man(args),
+        Verb::Manifest => verbs::kubernetes::manifest(),
+        Verb::Agent(args) => verbs::agent::agent(cli, args),
+        Verb::KubernetesJob(args) => verbs::kubernetes::job(args),
     }
 }
 

@@ -68,7 +68,7 @@ impl AgentLoss {
 }
 
 /// Options for the output of a document.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct DisplayArgs {
     /// The output format
     #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]

@@ -8,6 +8,7 @@ pub mod condition;
 pub mod cookies;
 mod date;
 mod extra;
+pub mod gate;
 pub mod host;
 pub mod hot;
 pub mod judge;
@@ -21,6 +22,7 @@ pub mod storage;
 mod timed;
 pub mod user_rules;
 pub mod value;
+pub mod waivers;
 pub mod wording;
 
 pub use extra::Extra;

@@ -6,7 +6,7 @@
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
 use lab_document::say::{self, count};
-use lab_model::audit::{AuditFinding, AuditKind, State};
+use lab_model::audit::{AuditFinding, AuditKind, State, Waiver};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -87,8 +87,9 @@ pub fn kept_in(file: &str) -> String {
     format!("Stored in {file}. After a change, compare with `benchlab diff BEFORE.lab AFTER.lab`.")
 }
 
-/// Formats the number of findings in each state: `2 problems, 9 suggestions, 27 checks passed, 3 not checked.`
-pub fn summary(count: impl Fn(State) -> usize) -> String {
+/// Formats the number of findings in each state: `2 problems, 9 suggestions, 27 checks passed, 3 not checked, 1
+/// accepted.`
+pub fn summary(count: impl Fn(State) -> usize, accepted: usize) -> String {
     let counted = |state, noun| Some(say::count(count(state), noun)).filter(|_| count(state) > 0);
     let problems = counted(State::Bad, "problem").unwrap_or_else(|| "no problems".into());
     let passed = |checks: String| format!("{checks} passed");
@@ -98,6 +99,7 @@ pub fn summary(count: impl Fn(State) -> usize) -> String {
         counted(State::Advice, "suggestion"),
         counted(State::Good, "check").map(passed),
         (unchecked > 0).then(|| format!("{unchecked} not checked")),
+        (accepted > 0).then(|| format!("{accepted} accepted")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("{}.", parts.join(", "))
@@ -213,10 +215,92 @@ pub fn rules(rules: &[String]) -> String {
     }
 }
 
-/// Describes the finding that makes `--fail-on` return an exit code.
-pub fn fails(finding: &AuditFinding) -> String {
-    let (rule, place, state) = (&finding.rule, &finding.place, finding.state.name());
-    format!("--fail-on: {rule} is {state} ({place}): {}", finding.seen)
+// Gates and waivers
+
+/// The maximum number of findings that a gate names.
+const NAMED_BY_GATE: usize = 5;
+
+/// Counts the findings of a gate, with their rules: `2 findings are bad: clock-synchronized, net-ports (eth0)`.
+pub fn counted(findings: &[&AuditFinding], state: &str) -> String {
+    let verb = if findings.len() == 1 { "is" } else { "are" };
+    let name = |finding: &&AuditFinding| match finding.place.as_str() {
+        "" => finding.rule.clone(),
+        place => format!("{} ({place})", finding.rule),
+    };
+    let mut names: Vec<String> = findings.iter().take(NAMED_BY_GATE).map(name).collect();
+    if findings.len() > NAMED_BY_GATE {
+        names.push(format!("{} more", findings.len() - NAMED_BY_GATE));
+    }
+    let names = match names.as_slice() {
+        [] => String::new(),
+        names => format!(" ({})", names.join(", ")),
+    };
+    format!(
+        "{} {verb} {state}{names}",
+        say::count(findings.len(), "finding")
+    )
+}
+
+pub const ACCEPTED: &str = "Accepted";
+pub const ACCEPTED_CAPTION: &str =
+    "Findings that a waiver accepts until a date. They do not count.";
+pub const REASON: &str = "reason";
+pub const UNTIL: &str = "until";
+pub const WAIVERS: &str = "Waivers";
+
+/// Formats a waiver as the user wrote it: `disk-scheduler:sda`.
+fn waived(waiver: &Waiver) -> String {
+    match &waiver.thing {
+        Some(thing) => format!("{}:{thing}", waiver.rule),
+        None => waiver.rule.clone(),
+    }
+}
+
+/// Says that a waiver is no longer valid.
+pub fn expired(waiver: &Waiver) -> String {
+    format!(
+        "The waiver of {} ended on {}: its findings count again. Reason of the waiver: {}",
+        waived(waiver),
+        waiver.until,
+        waiver.reason
+    )
+}
+
+/// Says that a waiver covers no finding.
+pub fn covers_nothing(waiver: &Waiver) -> String {
+    format!(
+        "The waiver of {} covers nothing that was checked: remove it, or correct the name after the colon.",
+        waived(waiver)
+    )
+}
+
+/// Says that a waiver has no reason.
+pub fn waiver_without_reason(rule: &str) -> String {
+    format!("the waiver of {rule} has no reason")
+}
+
+/// Says that a waiver's date is invalid.
+pub fn waiver_date(rule: &str, date: &str) -> String {
+    format!(
+        "the waiver of {rule}: expected a date such as 2027-03-31, got `{}`",
+        date.escape_default()
+    )
+}
+
+/// Says that a waiver is for an unknown rule.
+pub fn waiver_rule(rule: &str, rules: &[&str]) -> String {
+    format!("the waiver of {}", unknown_rule(rule, rules))
+}
+
+/// Says that an audit has no rule of this ID.
+pub fn unknown_rule(rule: &str, rules: &[&str]) -> String {
+    let mut known: Vec<&str> = rules.to_vec();
+    known.sort_unstable();
+    format!(
+        "`{}`: this audit has no such rule; its rules: {}",
+        rule.escape_default(),
+        known.join(", ")
+    )
 }
 
 // Texts of findings that the rules do not provide

@@ -14,7 +14,7 @@ pub mod say;
 pub use crate::document::{
     Answer, Axis, Band, BarPart, BarRow, Bars, Cell, CellContent, Chart, Column, Detail,
     Distribution, DistributionLine, Document, Drawing, Finding, Flame, Forest, ForestGroup,
-    ForestRow, HeatColumn, HeatMap, HeatMaps, Issue, Item, Line, Lines, Location, NEUTRAL,
+    ForestRow, Gate, HeatColumn, HeatMap, HeatMaps, Issue, Item, Line, Lines, Location, NEUTRAL,
     Precision, Quantity, Row, Scale, Section, Severity, Span, Stroke, Table, Tone, unit_name,
 };
 pub use crate::format::text::clean;

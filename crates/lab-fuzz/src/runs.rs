@@ -11,8 +11,8 @@ use lab_logs::{FieldMap, Rules, Zone, wording};
 use lab_many::load::bytes::{put_back, take};
 use lab_many::message::{ToAgent, ToCoordinator};
 use lab_many::{launcher, wire};
-use lab_model::{Content, Run, Slice};
-use lab_stats::load::threshold::Threshold;
+use lab_model::{Content, Plan, Run, Slice};
+use lab_stats::gate::GateCondition;
 use lab_store::histogram;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -171,7 +171,7 @@ pub fn argument(bytes: &[u8]) {
         };
         assert!(!words.is_empty());
     }
-    let _ = text.parse::<Threshold>().map_err(|error| error.to_string());
+    let _ = GateCondition::parse(text, &Plan::default()).map_err(|error| error.to_string());
     let _ = FieldMap::new(text);
     let _ = Zone::named(text);
     let _ = launcher::parse(text);

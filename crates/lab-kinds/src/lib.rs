@@ -2,17 +2,20 @@
 //! Builds documents from runs of every kind, with the report of the tool that recorded each run. A
 //! new tool is registered here.
 
+pub mod ci;
 mod summary;
 
 pub use summary::{RunSummary, history};
 
 use lab_audit::report::{AuditReport, ChangedReport};
-use lab_document::Document;
+use lab_document::{Document, Gate};
 use lab_import::report::{BetweenImports, ImportReport};
+use lab_logs::gates::judge_changes;
 use lab_logs::report::{ComparisonReport, LogsReport};
-use lab_model::{Audit, Content, Run};
+use lab_model::{Audit, ConditionError, Content, OnInconclusive, Run};
 use lab_report::{BetweenReport, Report};
 use lab_stats::between::{self as stats, Recorded};
+use lab_stats::gate::{ChangeCondition, GateCondition};
 
 /// Builds the report of a run of any kind.
 pub fn document(report: &Report) -> Document {
@@ -39,29 +42,79 @@ pub fn document(report: &Report) -> Document {
     }
 }
 
+/// The gates of a report of two runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChangeGates<'a> {
+    /// True to fail if anything that is compared became worse by more than the margin.
+    pub gate: bool,
+    /// Conditions such as `time>+5%`.
+    pub fail_if: &'a [String],
+    /// The effect of an inconclusive gate.
+    pub on_inconclusive: OnInconclusive,
+}
+
+impl ChangeGates<'_> {
+    /// Parses the conditions, starting with the one of `--gate`.
+    fn parse<T>(
+        &self,
+        gate: &str,
+        parse: impl Fn(&str) -> Result<T, ConditionError>,
+    ) -> Result<Vec<T>, String> {
+        let gate = Some(gate).filter(|_| self.gate);
+        let texts = gate
+            .into_iter()
+            .chain(self.fail_if.iter().map(String::as_str));
+        let conditions: Result<Vec<T>, _> = texts.map(parse).collect();
+        conditions.map_err(|e| format!("--fail-if: {e}"))
+    }
+
+    fn add(&self, document: &mut Document, gates: Vec<Gate>) {
+        let gates = gates.into_iter();
+        let gates = gates.map(|gate| gate.with_inconclusive(self.on_inconclusive));
+        document.add_gates(gates.collect());
+    }
+}
+
+/// The condition of `--gate` on two runs of logs: no page is slower by more than 2 %.
+const SLOWER_PAGE: &str = "mean>+2%";
+
 /// Builds the report of the differences between two runs.
 ///
 /// # Errors
-/// Returns a sentence that says why the two runs cannot be compared.
-pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Document, String> {
+/// Returns a sentence that says why the two runs cannot be compared, or which condition is invalid.
+pub fn between(
+    [before, after]: [Recorded; 2],
+    files: [&str; 2],
+    gates: ChangeGates,
+) -> Result<Document, String> {
     let runs = [before.run, after.run];
     match runs.map(|run| &run.content) {
-        [Content::Audit(before), Content::Audit(after)] => audits(runs, [before, after], files),
+        [Content::Audit(before), Content::Audit(after)] => {
+            audits(runs, [before, after], files, gates)
+        }
         [Content::Audit(_), _] | [_, Content::Audit(_)] => Err(
             "one of them is an audit and the other is not: an audit is compared with an audit"
                 .into(),
         ),
         [Content::Logs(before), Content::Logs(after)] => {
-            Ok(lab_logs::report::comparison(&ComparisonReport {
+            let conditions = gates.parse(SLOWER_PAGE, str::parse)?;
+            let mut document = lab_logs::report::comparison(&ComparisonReport {
                 runs,
                 analyses: [before, after],
                 files,
-            }))
+            });
+            gates.add(&mut document, judge_changes(&conditions, before, after));
+            Ok(document)
         }
         [Content::Logs(_), _] | [_, Content::Logs(_)] => {
             Err("one of the runs is of `benchlab logs`, the other is not".into())
         }
         [Content::Imported(_), Content::Imported(_)] => {
+            if gates.gate || !gates.fail_if.is_empty() {
+                return Err(
+                    "--gate and --fail-if are for runs that benchlab measured, not for imported ones".into(),
+                );
+            }
             lab_import::report::between(&BetweenImports { runs, files })
         }
         [Content::Imported(_), _] | [_, Content::Imported(_)] => Err(
@@ -69,10 +122,14 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
         ),
         [Content::Measured(_), Content::Measured(_)] => {
             let between = stats::between(before, after).map_err(|e| e.to_string())?;
+            let gate = GateCondition::text_of_gate(between.margin);
+            let conditions = gates.parse(&gate, |text| ChangeCondition::parse(text, &between))?;
             Ok(lab_report::between(&BetweenReport {
                 between: &between,
                 runs,
                 files,
+                conditions: &conditions,
+                on_inconclusive: gates.on_inconclusive,
             }))
         }
     }
@@ -83,6 +140,7 @@ fn audits(
     runs: [&Run; 2],
     [before, after]: [&Audit; 2],
     files: [&str; 2],
+    gates: ChangeGates,
 ) -> Result<Document, String> {
     if before.kind != after.kind {
         return Err(format!(
@@ -91,9 +149,16 @@ fn audits(
             after.kind.name()
         ));
     }
-    Ok(lab_audit::report::changed(&ChangedReport {
+    let conditions = gates.parse(lab_audit::gate::WORSE, str::parse)?;
+    let report = ChangedReport {
         runs,
         audits: [before, after],
         files,
-    }))
+    };
+    let mut document = lab_audit::report::changed(&report);
+    gates.add(
+        &mut document,
+        lab_audit::report::changed_gates(&report, &conditions),
+    );
+    Ok(document)
 }

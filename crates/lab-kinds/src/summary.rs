@@ -6,7 +6,7 @@ use lab_document::Document;
 use lab_import::report::ImportSummary;
 use lab_model::Run;
 use lab_profile::report::history::{self, ProfileSummary};
-use lab_report::history::document;
+use lab_report::history::{HistoryCondition, document, gates};
 use std::collections::HashMap;
 
 /// One run, without its samples.
@@ -61,7 +61,13 @@ impl RunSummary {
 /// Builds the history of the runs with one name, oldest first.
 ///
 /// `subjects` selects the subjects to show; if it is empty, all are shown.
-pub fn history(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
+/// `conditions` are gates on the measured runs; audits have none.
+pub fn history(
+    name: &str,
+    runs: &[RunSummary],
+    subjects: &[String],
+    conditions: &[HistoryCondition],
+) -> Document {
     let (mut audits, mut all_measured, mut profiles) = (Vec::new(), Vec::new(), Vec::new());
     let mut imports = Vec::new();
     for run in runs {
@@ -81,6 +87,7 @@ pub fn history(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document
         return lab_import::report::history(name, &imports, subjects);
     }
     let mut document = document(name, &all_measured, subjects);
+    document.add_gates(gates(&all_measured, subjects, conditions));
     history::extend(&mut document, &profiles, subjects);
     document
 }

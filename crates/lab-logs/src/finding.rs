@@ -245,6 +245,8 @@ pub enum GateProblem {
 pub enum UnknownChange {
     /// The change depends on an assumption about a log.
     Assumed(ComparedLog, LogAssumption),
+    /// A page is not in both logs.
+    NotInBoth(String),
     /// No page has enough days in both logs.
     NoDays,
     /// A page has too few days.

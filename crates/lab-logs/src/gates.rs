@@ -1,23 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Judges gates together for `--fail-if`, `--warn-if` and `diff --gate`, and writes the line for
+//! Judges gates together for `--fail-if`, `--warn-if` and `diff --fail-if`, and writes the line for
 //! Nagios.
 
 use crate::analysis::between::{SlowerPages, slower_pages};
-use crate::analysis::gate::{Gate, GateAnswer};
+use crate::analysis::gate::{Gate as LogGate, GateAnswer};
 use crate::wording;
-use lab_document::clean;
-use lab_model::LogAnalysis;
+use lab_document::{Gate, Quantity, clean};
+use lab_model::{
+    Comparison, ConditionError, ConditionProblem, Decision, Dimension, Interval, LogAnalysis,
+    Relation, Unit,
+};
+use std::str::FromStr;
 
-/// The result of gates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GateOutcome {
-    /// No bound is crossed.
-    Passed,
-    /// Bounds are crossed; the text has one line for each.
-    Crossed(String),
-    /// No bound is known to be crossed, but some gates cannot be judged; the text has one line for
-    /// each.
-    Inconclusive(String),
+/// A condition on the change from one log to another: `mean>+5%` of any page, or `mean(/search)>+5%`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageChange {
+    text: String,
+    page: Option<String>,
+    /// The limit as a fraction of the time in the first log.
+    change: f64,
+}
+
+impl FromStr for PageChange {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<PageChange, ConditionError> {
+        let parse = || {
+            let condition = Comparison::parse(text)?;
+            if condition.name != "mean" {
+                return Err(ConditionProblem::Name {
+                    name: condition.name.escape_default().to_string(),
+                    known: "mean".into(),
+                });
+            }
+            if condition.relation != Relation::Above {
+                return Err(ConditionProblem::Form);
+            }
+            Ok(PageChange {
+                text: text.trim().into(),
+                page: condition.argument.map(str::to_owned),
+                change: Dimension::Change.parse(condition.bound)?,
+            })
+        };
+        parse().map_err(|problem| ConditionError::new(text, problem))
+    }
 }
 
 /// The status of a Nagios check.
@@ -32,37 +58,80 @@ pub struct NagiosStatus {
 /// Judges gates.
 ///
 /// `unread` contains the logs that could not be read to their end, with the reasons. Their missing
-/// entries could cross a gate.
-pub fn judge(gates: &[Gate], analysis: &LogAnalysis, unread: &[String]) -> GateOutcome {
+/// entries could cross a gate, so a gate that passed is then inconclusive.
+pub fn judge(gates: &[LogGate], analysis: &LogAnalysis, unread: &[String]) -> Vec<Gate> {
     let judged = judge_all(gates, analysis);
-    let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
-        let listed = judged.iter().filter(|j| is_listed(j));
-        listed
-            .map(|j| format!("{}: {}", clean(&j.gate), words(j)))
-            .collect()
+    let gate = |answer: &GateAnswer| {
+        let (decision, statement) = match (&answer.value, unread) {
+            (Err(problem), _) => {
+                let problem = wording::gate_problem(answer.figure, problem);
+                (
+                    Decision::Inconclusive,
+                    format!("{}: {problem}", answer.name),
+                )
+            }
+            (Ok(_), [reason, ..]) if !answer.is_crossed => {
+                let reason = without(reason);
+                (Decision::Inconclusive, format!("{}: {reason}", answer.name))
+            }
+            (Ok(value), _) => {
+                let decision = match answer.is_crossed {
+                    true => Decision::Failed,
+                    false => Decision::Passed,
+                };
+                let value = wording::gate_value(answer.figure, *value);
+                (decision, format!("{} is {value}", answer.name))
+            }
+        };
+        let gate = Gate::new(&answer.gate, &answer.page, decision, &statement);
+        let unit = answer.figure.unit();
+        match &answer.value {
+            Ok(value) => gate
+                .valued(Quantity::exact(*value, unit.clone()))
+                .limited(answer.bound, unit),
+            Err(_) => gate,
+        }
     };
-    let (crossed, mut unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_err()));
-    if !judged.is_empty() {
-        unknown.extend(unread.iter().map(|reason| without(reason)));
-    }
-    if !crossed.is_empty() {
-        GateOutcome::Crossed(crossed.join("\n"))
-    } else if !unknown.is_empty() {
-        GateOutcome::Inconclusive(unknown.join("\n"))
-    } else {
-        GateOutcome::Passed
-    }
+    judged.iter().map(gate).collect()
 }
 
-/// Judges `diff --gate`, which is crossed if a page is slower in the second log.
-pub fn judge_slower(before: &LogAnalysis, after: &LogAnalysis) -> GateOutcome {
-    match slower_pages(before, after) {
-        SlowerPages::Known(slower) if slower.is_empty() => GateOutcome::Passed,
-        SlowerPages::Known(slower) => GateOutcome::Crossed(wording::slower_pages(&slower)),
-        SlowerPages::Unknown(reasons) => {
-            GateOutcome::Inconclusive(wording::unknown_changes(&reasons))
+/// Judges the conditions of `diff` on two logs.
+pub fn judge_changes(
+    conditions: &[PageChange],
+    before: &LogAnalysis,
+    after: &LogAnalysis,
+) -> Vec<Gate> {
+    let judged = conditions.iter().flat_map(|condition| {
+        let limit = 1.0 + condition.change;
+        let only = condition.page.as_deref();
+        let name = only.unwrap_or("");
+        match slower_pages(before, after, only, condition.change) {
+            SlowerPages::Known(slower) if slower.is_empty() => {
+                let statement = wording::no_page_slower(only);
+                let gate = Gate::new(&condition.text, name, Decision::Passed, &statement);
+                vec![gate.limited(limit, Unit::Ratio)]
+            }
+            SlowerPages::Known(slower) => {
+                let gate = |(page, ratio): &(String, Interval)| {
+                    let statement = wording::slower_page(page, ratio);
+                    Gate::new(&condition.text, page, Decision::Failed, &statement)
+                        .valued(Quantity::ratio(ratio))
+                        .limited(limit, Unit::Ratio)
+                };
+                slower.iter().map(gate).collect()
+            }
+            SlowerPages::Unknown(reasons) => {
+                let statement = wording::unknown_changes(&reasons);
+                vec![Gate::new(
+                    &condition.text,
+                    name,
+                    Decision::Inconclusive,
+                    &statement,
+                )]
+            }
         }
-    }
+    });
+    judged.collect()
 }
 
 /// Judges the gates of `--fail-if` and `--warn-if` for Nagios; `unread` is the same as in
@@ -70,8 +139,8 @@ pub fn judge_slower(before: &LogAnalysis, after: &LogAnalysis) -> GateOutcome {
 ///
 /// Source: Monitoring Plugins Development Guidelines, *plugin output*, *return codes*.
 pub fn nagios(
-    fail: &[Gate],
-    warn: &[Gate],
+    fail: &[LogGate],
+    warn: &[LogGate],
     analysis: &LogAnalysis,
     unread: &[String],
 ) -> NagiosStatus {
@@ -121,7 +190,7 @@ fn nagios_text(text: &str) -> String {
     clean(text.trim_end()).replace(['|', '\n'], "/")
 }
 
-fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
+fn judge_all(gates: &[LogGate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 

@@ -12,7 +12,7 @@ use crate::finding::{
 use crate::format::unit_name;
 use lab_document::format::quantity;
 use lab_document::say;
-use lab_model::{FieldRole, LogAdvice, LogAssumption, PageKind, Unit};
+use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind, Unit};
 
 /// Weekdays, from Monday.
 pub const WEEKDAYS: [&str; 7] = [
@@ -535,15 +535,24 @@ pub fn unread_log(reason: &str) -> String {
     format!("inconclusive, because a log was not read to its end: {reason}")
 }
 
-/// Returns the message about slower pages that `diff --gate` found.
-pub fn slower_pages(pages: &[String]) -> String {
-    format!("--gate: slower in the second log: {}", pages.join(", "))
+/// Describes a page that takes longer in the second log.
+pub fn slower_page(page: &str, ratio: &Interval) -> String {
+    let times = say::times(ratio, "its time in the first log", 0.0);
+    format!("{page} takes {times}")
 }
 
-/// Returns the reasons why `diff --gate` is inconclusive.
+/// Says that no page, or not the page that a condition names, is slower in the second log.
+pub fn no_page_slower(page: Option<&str>) -> String {
+    match page {
+        Some(page) => format!("{page} is not slower in the second log"),
+        None => "no page is slower in the second log".into(),
+    }
+}
+
+/// Returns the reasons why a condition on two logs is inconclusive.
 pub fn unknown_changes(reasons: &[UnknownChange]) -> String {
     let reasons: Vec<String> = reasons.iter().map(unknown_change).collect();
-    format!("--gate: {}", reasons.join("; "))
+    reasons.join("; ")
 }
 
 fn unknown_change(reason: &UnknownChange) -> String {
@@ -553,6 +562,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
             compared(*log).replacen('T', "t", 1),
             assumption(assumed)
         ),
+        UnknownChange::NotInBoth(page) => format!("{page} is not in both logs"),
         UnknownChange::NoDays => {
             format!("no page has {DAYS_OF_EACH} days with 20 requests in both logs")
         }

@@ -19,6 +19,12 @@ pub struct Audit {
     pub tables: Vec<EvidenceTable>,
     /// A chart of the main values, if they have one unit.
     pub chart: Option<EvidenceBars>,
+    /// The waivers that were valid on the day of the audit. Their findings are accepted and do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+    /// The waivers that were no longer valid on that day. Their findings count again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expired_waivers: Vec<Waiver>,
 }
 
 /// The kind of audit.
@@ -80,6 +86,21 @@ pub struct AuditFinding {
     pub source: String,
     /// The values that the rule examined.
     pub evidence: Vec<Evidence>,
+}
+
+/// The decision to accept the findings of a rule until a date.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waiver {
+    /// The rule's ID.
+    pub rule: String,
+    /// The item, such as `sda`. `None` means all items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thing: Option<String>,
+    /// The reason.
+    pub reason: String,
+    /// The last day on which the finding is accepted, such as `2027-03-31`.
+    pub until: String,
 }
 
 /// A remedy, for one kind of server or for all.
@@ -180,14 +201,43 @@ impl State {
     }
 }
 
+impl Waiver {
+    /// Returns true if the waiver is about a finding, whether it is still valid or not.
+    pub fn covers(&self, finding: &AuditFinding) -> bool {
+        let is_thing = |thing: &String| *thing == finding.place;
+        self.rule == finding.rule && self.thing.as_ref().is_none_or(is_thing)
+    }
+}
+
 impl Audit {
     /// Returns the name of runs of this audit, such as `audit-host`.
     pub fn name(&self) -> String {
         format!("audit-{}", self.kind.name())
     }
 
-    /// Returns the number of findings in a state.
+    /// Returns the number of findings in a state, without accepted ones.
     pub fn count(&self, state: State) -> usize {
-        self.findings.iter().filter(|f| f.state == state).count()
+        self.findings
+            .iter()
+            .filter(|f| self.is_open(f, state))
+            .count()
+    }
+
+    /// Returns true if a finding is in this state and is not accepted under a waiver.
+    pub fn is_open(&self, finding: &AuditFinding, state: State) -> bool {
+        finding.state == state && self.waiver(finding).is_none()
+    }
+
+    /// Returns the valid waiver under which a finding is accepted. Only findings that need attention have one.
+    pub fn waiver(&self, finding: &AuditFinding) -> Option<&Waiver> {
+        let needs_attention = finding.state <= State::Unknown;
+        let mut waivers = self.waivers.iter().filter(|_| needs_attention);
+        waivers.find(|waiver| waiver.covers(finding))
+    }
+
+    /// Returns the findings that are accepted under a waiver.
+    pub fn accepted(&self) -> impl Iterator<Item = (&AuditFinding, &Waiver)> {
+        let findings = self.findings.iter();
+        findings.filter_map(|finding| Some((finding, self.waiver(finding)?)))
     }
 }

@@ -52,9 +52,6 @@ pub struct LoadSpec {
     pub expect: ExpectedResponse,
     /// The expected response in words, such as `status 200`.
     pub expected: Vec<String>,
-    /// The conditions of `--fail-if`, such as `p99>20ms`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fail_if: Vec<String>,
     /// The duration of a visit to a point, in ns.
     pub stretch_ns: u64,
     /// The launcher of the agents that generate the load, such as `ssh:gen1,gen2`. `None` means that this process

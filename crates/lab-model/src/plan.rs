@@ -2,7 +2,7 @@
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{
-    CaseId, Fixture, FixtureState, IdVec, LINK, LoadSpec, Metric, Pilot, PointId, PointLoad,
+    CaseId, Fixture, FixtureState, IdVec, LINK, LoadSpec, Metric, OnInconclusive, Pilot, PointId, PointLoad,
     Selector, Serving, Shape, SubjectId, TargetId,
 };
 use serde::{Deserialize, Serialize};
@@ -403,10 +403,14 @@ pub struct Measure {
     pub margin: f64,
     /// The requested precision: the run stops once every ratio's interval is within ± this value.
     pub precision: Option<f64>,
-    /// True if the verdicts are for a gate, which must know whether a slower subject exceeds the margin.
+    /// The conditions of `--fail-if` and `--gate`, such as `p99>20ms` or `time>+5%`.
     ///
-    /// A difference that is small but real then does not end the run.
-    pub gate: bool,
+    /// A run goes on until the conditions on changes are decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<String>,
+    /// The effect of an inconclusive gate.
+    #[serde(default)]
+    pub on_inconclusive: OnInconclusive,
     /// The time limit for a reply, after which the subject has failed.
     pub time_limit_ns: u64,
     /// The maximum number of batches that the pilot and the warm-up of a block spend on one subject and point.

@@ -36,7 +36,7 @@ impl PlanError {
     }
 
     /// Creates an error at a position in a file.
-    pub(crate) fn at(
+    pub fn at(
         file: &Path,
         text: &str,
         span: Range<usize>,
@@ -63,7 +63,7 @@ impl PlanError {
     }
 
     /// Converts an error from the TOML parser and adds the nearest expected word.
-    pub(crate) fn toml(file: &Path, text: &str, error: &toml::de::Error) -> PlanError {
+    pub fn toml(file: &Path, text: &str, error: &toml::de::Error) -> PlanError {
         let message = error.message().to_owned();
         let span = error.span().unwrap_or(0..0);
         // serde's format is: unknown field `x`, expected one of `a`, `b`

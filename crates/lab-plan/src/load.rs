@@ -5,7 +5,7 @@ use crate::error::PlanError;
 use crate::name;
 use lab_model::point_load::CONNECTIONS;
 use lab_model::{
-    Arrivals, Case, Cores, LoadSpec, Measure, Plan, Point, Stage, Subject, SubjectId, Work,
+    Arrivals, Case, Cores, LoadSpec, Measure, OnInconclusive, Plan, Point, Stage, Subject, SubjectId, Work,
 };
 use std::time::Duration;
 
@@ -54,8 +54,10 @@ pub struct Loading {
     pub margin: f64,
     /// 1 minus the confidence level of all intervals.
     pub alpha: f64,
-    /// True if the verdicts are for a gate.
-    pub gate: bool,
+    /// The conditions of gates.
+    pub fail_if: Vec<String>,
+    /// The effect of an inconclusive gate.
+    pub on_inconclusive: OnInconclusive,
     /// The maximum number of times that a disturbed block or visit is measured again.
     pub redo: u32,
     /// The seed of the order of visits, of requests and of arrivals.
@@ -99,7 +101,8 @@ impl Loading {
                 redo: self.redo,
                 alpha: self.alpha,
                 margin: self.margin,
-                gate: self.gate,
+                fail_if: self.fail_if.clone(),
+                on_inconclusive: self.on_inconclusive,
                 time_limit_ns: self.load.timeout_ns,
                 ..Measure::default()
             },

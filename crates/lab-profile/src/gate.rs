@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gates on a profile, such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
-use crate::Profile;
-use lab_model::{Comparison, ConditionError, ConditionProblem, Dimension, Relation};
+use crate::{Profile, wording};
+use lab_document::{Gate, Quantity};
+use lab_model::{
+    Comparison, ConditionError, ConditionProblem, Decision, Dimension, Relation, Unit,
+};
 use std::str::FromStr;
 
 /// Metrics that are sizes in bytes.
@@ -58,14 +61,14 @@ enum Bound {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateResult {
     /// The metric is within the bound.
-    Passed,
+    Passed(Found),
     /// The metric exceeds the bound.
     Failed(Found),
     /// The condition is inconclusive.
     Undecided(Undecided),
 }
 
-/// The value that violates a condition.
+/// The value that a condition judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The value in the later profile.
@@ -96,6 +99,15 @@ impl GateCondition {
         &self.text
     }
 
+    /// Returns the unit of the metric.
+    fn unit(&self) -> Unit {
+        if SIZE_FIGURES.contains(&self.figure) {
+            Unit::Bytes
+        } else {
+            Unit::Count(self.figure.into())
+        }
+    }
+
     /// Checks the condition for the later of two profiles, or for the only one.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
@@ -109,10 +121,7 @@ impl GateCondition {
                 let Some(old) = before.figure(self.figure) else {
                     return GateResult::Undecided(Undecided::NoFileBefore);
                 };
-                let change = match (old, value) {
-                    (0, 0) => 0.0,
-                    _ => value as f64 / old as f64 - 1.0,
-                };
+                let change = relative_change(old, value);
                 let found = Found::Change {
                     before: old,
                     after: value,
@@ -123,8 +132,50 @@ impl GateCondition {
         if self.relation.holds(number, bound) {
             GateResult::Failed(found)
         } else {
-            GateResult::Passed
+            GateResult::Passed(found)
         }
+    }
+}
+
+/// Judges the conditions for one profile, or for the later of two.
+///
+/// The names of the profiles are in `profiles`.
+pub fn gates(conditions: &[GateCondition], profiles: &[(String, &Profile)]) -> Vec<Gate> {
+    let (Some((_, before)), after) = (profiles.first(), profiles.get(1)) else {
+        return Vec::new();
+    };
+    let name = profiles.last().map_or("", |(name, _)| name);
+    let gate = |condition: &GateCondition| {
+        let result = condition.judge(before, after.map(|(_, profile)| *profile));
+        let (decision, found) = match result {
+            GateResult::Passed(found) => (Decision::Passed, Ok(found)),
+            GateResult::Failed(found) => (Decision::Failed, Ok(found)),
+            GateResult::Undecided(reason) => (Decision::Inconclusive, Err(reason)),
+        };
+        let unit = condition.unit();
+        let statement = wording::gate(condition.figure, &unit, found.as_ref());
+        let gate = Gate::new(&condition.text, name, decision, &statement);
+        let (Bound::Value(limit) | Bound::Change(limit)) = condition.bound;
+        match found {
+            Ok(Found::Value(value)) => gate
+                .valued(Quantity::exact(value as f64, unit.clone()))
+                .limited(limit, unit),
+            Ok(Found::Change { before, after }) => {
+                let change = relative_change(before, after);
+                gate.valued(Quantity::exact(change, Unit::Share))
+                    .limited(limit, Unit::Share)
+            }
+            Err(_) => gate,
+        }
+    };
+    conditions.iter().map(gate).collect()
+}
+
+/// Returns the change as a fraction of the earlier value; infinite if something appeared.
+pub(crate) fn relative_change(before: u64, after: u64) -> f64 {
+    match (before, after) {
+        (0, 0) => 0.0,
+        _ => after as f64 / before as f64 - 1.0,
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::agreement::{Agreement, Outlook};
 use crate::explain::{Access, Explanation};
 use crate::files::FilesError;
-use crate::gate::{Found, GateCondition, GateResult, Undecided};
+use crate::gate::{Found, GateCondition, Undecided, relative_change};
 use crate::heap::{NeverFreed, Sawtooth};
 use crate::runs::RunWarning;
 use crate::valgrind::{Ending, Tool};
@@ -556,22 +556,6 @@ impl Display for GateCondition {
     }
 }
 
-impl Display for Found {
-    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
-        match self {
-            Found::Value(value) => value.fmt(f),
-            Found::Change {
-                before: 0,
-                after: 0,
-            } => f.write_str("+0 %"),
-            Found::Change { before, after } => {
-                let change = *after as f64 / *before as f64 - 1.0;
-                write!(f, "{:+.3} % ({before} to {after})", 100.0 * change)
-            }
-        }
-    }
-}
-
 impl Display for Undecided {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         f.write_str(match self {
@@ -582,22 +566,15 @@ impl Display for Undecided {
     }
 }
 
-/// Formats the result of a condition. Returns `None` if the metric is within the bound.
-pub fn gate(condition: &GateCondition, result: &GateResult) -> Option<String> {
-    match result {
-        GateResult::Passed => None,
-        GateResult::Failed(found) => {
-            let kind = match found {
-                Found::Value(_) => "value",
-                Found::Change { .. } => "change",
-            };
-            Some(format!(
-                "--fail-if {condition} holds: the {kind} is {found}"
-            ))
+/// Describes the value that a gate judged, or the reason why there is none.
+pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Undecided>) -> String {
+    match found {
+        Ok(Found::Value(value)) => format!("{figure} is {}", say::reading(*value as f64, unit)),
+        Ok(Found::Change { before, after }) => {
+            let change = 100.0 * relative_change(*before, *after);
+            format!("{figure} changed by {change:+.3} % ({before} to {after})")
         }
-        GateResult::Undecided(reason) => {
-            Some(format!("--fail-if {condition} is inconclusive: {reason}"))
-        }
+        Err(reason) => format!("{figure}: {reason}"),
     }
 }
 

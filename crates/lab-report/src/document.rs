@@ -6,7 +6,7 @@ use crate::imports;
 use crate::kind::kind_of;
 use crate::parts::measured::Measured;
 use crate::parts::scope::Scope;
-use crate::parts::{bias, conditions, findings, method, rows, trouble};
+use crate::parts::{bias, conditions, findings, gates, method, rows, trouble};
 use crate::timeline::timeline;
 use crate::wording;
 use lab_document::{Answer, Document, Table, Tone, format};
@@ -27,6 +27,7 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
     let mut document = method::heading(&measured);
     if scopes.is_empty() {
         document.answer = findings::no_answer(&measured);
+        document.add_gates(gates::gates(&measured));
         return document;
     }
     let parts = kind.parts(&scopes);
@@ -54,6 +55,7 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
     sections.for_each(|section| document.section(section));
     document.rows = rows::rows(&measured);
     document.timeline = timeline(report.run, plan);
+    document.add_gates(gates::gates(&measured));
     document
 }
 

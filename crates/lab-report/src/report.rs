@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The input of reports.
 
-use lab_model::Run;
+use lab_model::{OnInconclusive, Run};
 use lab_stats::between::Between;
+use lab_stats::gate::ChangeCondition;
 use lab_stats::results::{Results, results};
 
 /// The input for the report of one run.
@@ -40,4 +41,8 @@ pub struct BetweenReport<'a> {
     pub runs: [&'a Run; 2],
     /// The paths of both run files as users should see them.
     pub files: [&'a str; 2],
+    /// The conditions of gates on the changes.
+    pub conditions: &'a [ChangeCondition],
+    /// The effect of an inconclusive gate.
+    pub on_inconclusive: OnInconclusive,
 }

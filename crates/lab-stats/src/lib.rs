@@ -28,6 +28,7 @@ pub mod family;
 pub mod few_blocks;
 pub mod fit;
 pub mod forecast;
+pub mod gate;
 pub mod helpers;
 pub mod hosts;
 pub mod latencies;

@@ -17,7 +17,9 @@
 //! changes as in Frick, Munk & Sieling, *Multiscale change point inference*, JRSS B 76 (2014).
 
 use crate::bootstrap::SplitMix64;
+use crate::normal;
 use crate::warmup::change_points;
+use lab_model::Interval;
 
 /// The minimum number of runs in a segment.
 const MIN_RUNS: usize = 2;
@@ -122,6 +124,8 @@ pub struct HistoryShift {
     pub before: f64,
     /// The geometric mean of the values between this change and the next one.
     pub after: f64,
+    /// `after / before` with a t interval. Its spread is that of all values around the means between changes.
+    pub change: Interval,
 }
 
 /// Returns the changes of each series of one history.
@@ -135,11 +139,34 @@ pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
         let ends = found.iter().copied().skip(1).chain([logs.len()]);
         let starts = [0].into_iter().chain(found.iter().copied());
         let mean = |part: &[f64]| (part.iter().sum::<f64>() / part.len() as f64).exp();
+        let parts = [0].into_iter().chain(found.iter().copied());
+        let parts = parts.zip(found.iter().copied().chain([logs.len()]));
+        let squares: f64 = parts
+            .map(|(start, end)| {
+                let part = &logs[start..end];
+                let mean = mean(part).ln();
+                part.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
+            })
+            .sum();
+        let freedom = (logs.len() as f64 - found.len() as f64 - 1.0).max(1.0);
+        let spread = (squares / freedom).sqrt();
         let all = found.iter().zip(ends).zip(starts);
-        all.map(|((&at, end), start)| HistoryShift {
-            at,
-            before: mean(&logs[start..at]),
-            after: mean(&logs[at..end]),
+        all.map(|((&at, end), start)| {
+            let (before, after) = (mean(&logs[start..at]), mean(&logs[at..end]));
+            let error = spread * (1.0 / (at - start) as f64 + 1.0 / (end - at) as f64).sqrt();
+            let half = error * normal::student_upper_quantile(freedom, alpha / 2.0);
+            let estimate = after / before;
+            HistoryShift {
+                at,
+                before,
+                after,
+                change: Interval {
+                    estimate,
+                    low: estimate * (-half).exp(),
+                    high: estimate * half.exp(),
+                    level: 1.0 - alpha,
+                },
+            }
         })
         .collect()
     };

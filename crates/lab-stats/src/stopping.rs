@@ -2,13 +2,14 @@
 //! The rules for stopping a run.
 
 use crate::analysis::Verdict;
+use crate::gate::GateCondition;
 use crate::refusals;
 use crate::results::compare::Pair;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
 use crate::spending::alpha_of_look;
 use crate::table::{BatchTable, sound_plan};
-use lab_model::{Ending, Measure, Plan, Run};
+use lab_model::{Decision, Ending, Measure, Plan, Run};
 
 /// Returns the reason why a run may stop after its latest complete block, if there is one.
 ///
@@ -64,28 +65,41 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));
     let observed = calls::observed(run);
     let mut pairs = batches::compared(&basis, &table, &observed).pairs;
-    // The experiment's own metrics do not prolong a run. They are compared at its end.
+    let gates = GateCondition::of_plan(plan).unwrap_or_default();
+    let is_gated = |pair: &Pair| {
+        let mut metrics = gates.iter().filter_map(GateCondition::changed_metric);
+        metrics.any(|metric| *metric == pair.comparison.key.metric)
+    };
+    // The experiment's own metrics do not prolong a run, unless a gate depends on them. They are compared at its end.
     pairs.retain(|pair| {
-        pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.answer()
+        let answers =
+            pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.answer();
+        answers || is_gated(pair)
     });
+    let level = 1.0 - basis.alpha;
     let all = |good: &dyn Fn(&Pair) -> bool| !pairs.is_empty() && pairs.iter().all(good);
     match plan.measure.precision {
         Some(width) => all(&|pair| precise(pair, width)).then_some(Ending::Precise),
-        None => all(&|pair| decided(pair, &plan.measure)).then_some(Ending::Decided),
+        None => all(&|pair| decided(pair, &plan.measure, &gates, level)).then_some(Ending::Decided),
     }
 }
 
 /// Returns true if a comparison needs no more blocks.
 ///
 /// A comparison that relies on the assumption of normality needs more blocks. So does an equivalent
-/// comparison that depends on a margin raised by the control. For a gate, a small but real slowdown
-/// also needs more blocks.
-fn decided(pair: &Pair, measure: &Measure) -> bool {
+/// comparison that depends on a margin raised by the control. If gates judge the comparison, their decisions take the
+/// place of the verdict.
+fn decided(pair: &Pair, measure: &Measure, gates: &[GateCondition], level: f64) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);
+    let decisions = gates.iter();
+    let decisions = decisions.filter_map(|gate| gate.decide(&pair.comparison, level));
+    let decisions: Vec<Decision> = decisions.collect();
+    if !decisions.is_empty() {
+        return !pair.ratio.assumed && !decisions.contains(&Decision::Inconclusive);
+    }
     match pair.comparison.verdict {
         _ if pair.ratio.assumed => false,
         None | Some(Verdict::Inconclusive { .. }) => false,
-        Some(Verdict::SmallButReal { faster: false }) => !measure.gate,
         Some(Verdict::Equivalent) => ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin,
         _ => true,
     }

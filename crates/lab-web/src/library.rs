@@ -3,7 +3,7 @@
 
 use crate::problem::Problem;
 use lab_document::{Document, clean};
-use lab_kinds::RunSummary;
+use lab_kinds::{ChangeGates, RunSummary};
 use lab_model::Run;
 use lab_report::Report;
 use lab_stats::between::Recorded;
@@ -203,7 +203,11 @@ impl RunLibrary {
             hashes: &b_hashes,
         };
         let files = names.map(|name| format!("{name}.lab"));
-        let document = lab_kinds::between([before, after], [&files[0], &files[1]]);
+        let document = lab_kinds::between(
+            [before, after],
+            [&files[0], &files[1]],
+            ChangeGates::default(),
+        );
         document.map_err(Problem::wrong)
     }
 

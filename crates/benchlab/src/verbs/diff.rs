@@ -5,32 +5,31 @@ use crate::any_run::{hashes_of_any, load_any};
 use crate::cli::DiffArgs;
 use crate::exit::Exit;
 use crate::exports::exports;
+use crate::gate;
 use crate::verbs::report::{deliver_document, export};
-use lab_logs::gates::judge_slower;
+use lab_kinds::ChangeGates;
 use lab_stats::between::Recorded;
 use std::process::ExitCode;
 
 /// Shows the differences between the runs in two files and exports them.
 ///
 /// # Errors
-/// Returns an error, and writes nothing, if a file cannot be read or the runs cannot be compared. Also returns an
-/// error if a gate fails or is inconclusive.
+/// Returns an error, and writes nothing, if a file cannot be read, the runs cannot be compared, or a condition is
+/// invalid.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];
     let [a, b] = [load_any(paths[0])?, load_any(paths[1])?];
-    let logs = a.logs().zip(b.logs());
-    if args.gate && logs.is_none() {
-        return Err(Exit::wrong("--gate is for two runs of `benchlab logs`"));
-    }
     let hashes = [hashes_of_any(paths[0])?, hashes_of_any(paths[1])?];
     let runs = [(&a, &hashes[0]), (&b, &hashes[1])].map(|(run, hashes)| Recorded { run, hashes });
     let files = paths.map(|path| path.display().to_string());
-    let document = lab_kinds::between(runs, [&files[0], &files[1]]).map_err(Exit::wrong)?;
+    let gates = ChangeGates {
+        gate: args.gate,
+        fail_if: &args.fail_if,
+        on_inconclusive: args.inconclusive.on,
+    };
+    let document = lab_kinds::between(runs, [&files[0], &files[1]], gates).map_err(Exit::wrong)?;
     export(&document, &exports)?;
     deliver_document(&document, &args.display)?;
-    if let Some((before, after)) = logs.filter(|_| args.gate) {
-        Exit::of_gates(judge_slower(before, after))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(gate::exit_code_displayed(&document, &args.display))
 }

@@ -3,6 +3,7 @@
 
 use crate::cli::{Cli, HistoryArgs};
 use crate::exit::Exit;
+use crate::gate;
 use crate::output::say;
 use crate::verbs::report::{print, render, table, terminal};
 use crate::verbs::{run_files, runs_folder};
@@ -27,7 +28,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
         return Err(Exit::wrong(format!("{folder}: no such directory")));
     }
     let files_by_name = files_by_name(&folder);
-    let document = match &args.name {
+    let mut document = match &args.name {
         Some(name) => {
             let place = format!("runs in {}", folder.display());
             let files = files_by_name
@@ -41,7 +42,18 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
                     return Err(unknown(subject, &place, subjects.iter()));
                 }
             }
-            lab_kinds::history(name, &runs, &args.subjects)
+            let are_audits = runs.iter().any(|run| matches!(run, RunSummary::Audit(_)));
+            if are_audits && !args.fail_if.is_empty() {
+                return Err(Exit::wrong(
+                    "--fail-if is for the history of measured runs: `benchlab diff --gate` compares two audits",
+                ));
+            }
+            lab_kinds::history(name, &runs, &args.subjects, &args.fail_if)
+        }
+        None if !args.fail_if.is_empty() => {
+            return Err(Exit::wrong(
+                "--fail-if needs the name of an experiment or a comparison, such as `benchlab history sql --fail-if 'change>3%'`",
+            ));
         }
         None => {
             let folder = folder.display().to_string();
@@ -56,8 +68,11 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
         full: args.full,
         ..terminal(args.color)
     };
+    for gate in &mut document.gates {
+        gate.effect = gate.decision.effect(args.inconclusive.on);
+    }
     print(render(&document, args.format, terminal)?, args.format)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(gate::exit_code(&document))
 }
 
 /// Prints the names; without `full`, only as many as fit on a screen, those with the latest runs.

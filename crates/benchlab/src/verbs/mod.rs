@@ -5,6 +5,7 @@ pub mod agent;
 pub mod audit;
 pub mod bisect;
 pub mod build;
+pub mod ci;
 pub mod compare;
 pub mod diff;
 pub mod doctor;
@@ -13,6 +14,7 @@ pub mod forecast;
 pub mod generate;
 pub mod history;
 pub mod import;
+pub mod init;
 pub mod kubernetes;
 pub mod list;
 pub mod load;
@@ -25,6 +27,7 @@ pub mod run;
 pub mod serve;
 
 use crate::cli::Cli;
+use crate::directories;
 use crate::exit::Exit;
 use lab_plan::{Experiment, Project};
 use std::path::{Path, PathBuf};
@@ -85,20 +88,13 @@ pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
     match (given, project(cli)) {
         (Some(folder), _) => Ok(folder.to_path_buf()),
         (None, Ok(project)) => Ok(project.folder().join("runs")),
-        (None, Err(_)) if cli.project.is_none() => user_data()
-            .map(|data| data.join("benchlab/runs"))
+        (None, Err(_)) if cli.project.is_none() => directories::data()
+            .map(|data| data.join("runs"))
             .ok_or_else(|| {
                 Exit::wrong("HOME is not set: specify a directory for runs with --runs")
             }),
         (None, Err(exit)) => Err(exit),
     }
-}
-
-fn user_data() -> Option<PathBuf> {
-    let folder = |name| std::env::var_os(name).map(PathBuf::from);
-    // The specification requires relative paths to be ignored.
-    let data = folder("XDG_DATA_HOME").filter(|path| path.is_absolute());
-    data.or_else(|| Some(folder("HOME")?.join(".local/share")))
 }
 
 /// Returns the run files in a directory, sorted by name; empty if the directory does not exist.

@@ -4,6 +4,7 @@
 use crate::any_run::load_any;
 use crate::cli::{Color, DisplayArgs, ReportArgs};
 use crate::exit::Exit;
+use crate::gate;
 use crate::github;
 use crate::output::to_stdout;
 use lab_bisect::BisectionFile;
@@ -95,9 +96,14 @@ pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<()
     deliver(render(document, format, terminal)?, format, output)
 }
 
-/// Writes the HTML page of a run next to the run file, and prints the result on standard output.
-pub fn after_run(path: &Path) -> Result<(), Exit> {
-    with_report(path, &[], |report| show(&lab_kinds::document(report), path))
+/// Writes the HTML page of a run next to the run file, prints the result on standard output, and returns the exit code
+/// of the run's gates.
+pub fn after_run(path: &Path) -> Result<ExitCode, Exit> {
+    with_report(path, &[], |report| {
+        let document = lab_kinds::document(report);
+        show(&document, path)?;
+        Ok(gate::exit_code(&document))
+    })
 }
 
 /// Prints the current result of a stopped run on standard output.
@@ -109,6 +115,11 @@ pub fn answer_so_far(path: &Path) -> Result<(), Exit> {
 
 /// Writes the HTML page next to a run file, and prints the result on standard output.
 pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
+    show_unless(document, path, false)
+}
+
+/// Like [`show`], but prints the result only if `is_quiet` is false.
+pub fn show_unless(document: &Document, path: &Path, is_quiet: bool) -> Result<(), Exit> {
     let page = path.with_extension("html");
     write(
         render(document, format::html::FORMAT, Terminal::default())?,
@@ -116,7 +127,9 @@ pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     )?;
     // On a terminal, the message before measuring is still on the screen.
     let was_told = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
-    if was_told {
+    if is_quiet {
+        // `benchlab ci` writes one report about everything.
+    } else if was_told {
         print_answer(&document.clone().without_findings(UNFIT_HOST))?;
     } else {
         print_answer(document)?;

@@ -4,6 +4,7 @@
 use crate::cli::{Budget, Cli, ResumeArgs, ResumedLoadArgs, Verb};
 use crate::exit::Exit;
 use crate::fixtures::Fixtures;
+use crate::gate;
 use crate::hosts;
 use crate::measuring;
 use crate::prepared::{Prepared, prepare};
@@ -82,7 +83,8 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     if plan.commands().is_some() {
         same_commands(&plan, args)?;
-        return compare::carry_out(&plan, open_writer()?, &[]);
+        let document = compare::carry_out(&plan, open_writer()?, &[], false)?;
+        return Ok(gate::exit_code(&document));
     }
     let project = project_of_run(cli, &args.file)?;
     let experiment = Experiment::read(&project, &plan.experiment)?;

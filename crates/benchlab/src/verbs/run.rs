@@ -20,6 +20,7 @@ use lab_bench::{
 use lab_many::experiment::{BlockAgents, Hosts};
 use lab_model::{Ending, Host, Measure, Plan, Serving, TargetId};
 use lab_plan::{Experiment, Extent, Project, Selection};
+use lab_stats::gate::GateCondition;
 use lab_stats::load::peaks::Peaks;
 use lab_store::RunWriter;
 use std::collections::HashSet;
@@ -86,6 +87,9 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         Extent::Usual | Extent::Thorough => 0,
     };
     set_measure(&mut plan, args, experiment.quick_s);
+    plan.measure.fail_if = fail_if(args, &plan);
+    plan.measure.on_inconclusive = args.inconclusive.on;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
     if args.plan.is_some() && plan.load().is_some() {
         return Err(Exit::wrong(
             "--plan supports only programs that run in batches: servers are also compared by percentiles",
@@ -149,6 +153,15 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         places::run_why_program(&project, &experiment, &plan)?;
     }
     Ok(exit_code)
+}
+
+/// Returns the conditions of `--gate` and `--fail-if`.
+fn fail_if(args: &RunArgs, plan: &Plan) -> Vec<String> {
+    let margin = plan.measure.margin;
+    let gate = args.gate.then(|| GateCondition::text_of_gate(margin));
+    gate.into_iter()
+        .chain(args.fail_if.iter().cloned())
+        .collect()
 }
 
 /// Sets the duration and the number of measurements of a plan's points, which depend on its targets and
@@ -225,9 +238,12 @@ pub fn carry_out(
 ) -> Result<ExitCode, Exit> {
     let path = writer.path().to_path_buf();
     let ending = measure_rest(fixtures.project, plan, writer, measurers)?;
-    report::after_run(&path)?;
+    let exit_code = report::after_run(&path)?;
     fixtures.print_permanent(plan, &path)?;
-    measuring::exit_code(ending)
+    match ending {
+        Ending::Failed => measuring::exit_code(ending),
+        _ => Ok(exit_code),
+    }
 }
 
 fn measure_rest(

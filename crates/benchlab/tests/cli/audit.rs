@@ -185,26 +185,28 @@ fn two_audits_are_shown_in_full_and_in_every_form() {
 fn a_gate_ends_with_3_and_names_what_failed() {
     let folder = TempDir::new().expect("a folder");
     machine(folder.path(), 128);
-    let gate = |state: &str| {
+    let gate = |condition: &str| {
         let words = [
             "audit",
             "host",
             "--root",
             ".",
             "--no-run",
-            "--fail-on",
-            state,
+            "--fail-if",
+            condition,
         ];
         let output = benchlab(folder.path(), &words);
         (output.status.code(), text(&output.stderr))
     };
-    let (code, message) = gate("bad");
+    let (code, message) = gate("bad>0");
     assert_eq!(code, Some(3));
     assert!(
-        message.contains("net-somaxconn is bad (web1)") && !message.contains("net-ports is"),
+        message.contains("gate failed")
+            && message.contains("net-somaxconn (web1)")
+            && !message.contains("net-ports"),
         "{message}"
     );
-    assert!(gate("advice").1.contains("net-ports is advice"));
+    assert!(gate("advice>0").1.contains("net-ports"));
     fs::create_dir(folder.path().join("own")).expect("a folder");
     fs::write(folder.path().join("own/mine.toml"), "of = 'host'\n").expect("a rule");
     let output = benchlab(

@@ -141,6 +141,8 @@ pub fn audit(
 ) -> Audit {
     let figures = figures(observation, rate);
     Audit {
+        waivers: Vec::new(),
+        expired_waivers: Vec::new(),
         kind: AuditKind::Cookies,
         targets,
         facts: facts(observation, rate),

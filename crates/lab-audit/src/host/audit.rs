@@ -218,6 +218,8 @@ pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Au
         filesystems::table(&things),
     ]);
     Audit {
+        waivers: Vec::new(),
+        expired_waivers: Vec::new(),
         kind: AuditKind::Host,
         targets: vec![name(&machine.root)],
         facts,

@@ -307,6 +307,8 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
         things.push(resolvers_thing());
     }
     Audit {
+        waivers: Vec::new(),
+        expired_waivers: Vec::new(),
         kind: AuditKind::Net,
         targets: observations
             .iter()

@@ -4,9 +4,10 @@
 
 use super::document::tone;
 use super::evidence;
+use crate::gate::WorseCondition;
 use crate::wording;
 use lab_document::say;
-use lab_document::{Answer, Cell, Document, Finding, Row, Section, Table, Tone};
+use lab_document::{Answer, Cell, Document, Finding, Gate, Row, Section, Table, Tone};
 use lab_model::Run;
 use lab_model::audit::{Audit, AuditFinding, State};
 
@@ -83,6 +84,23 @@ pub fn document(report: &ChangedReport) -> Document {
         document.section(Section::of_table(title, table));
     }
     document
+}
+
+/// Judges conditions on the findings that are worse in the second audit, or are only in it and bad.
+pub fn gates(report: &ChangedReport, conditions: &[WorseCondition]) -> Vec<Gate> {
+    let [before, after] = report.audits;
+    let compared = compare(before, after);
+    let pairs = compared.pairs.iter();
+    let worse =
+        pairs.filter(|pair| after.waiver(pair.after).is_none() && pair.tone() == Tone::Worse);
+    let new = compared.alone[1]
+        .iter()
+        .filter(|f| after.is_open(f, State::Bad));
+    let worse: Vec<&AuditFinding> = worse.map(|p| p.after).chain(new.copied()).collect();
+    conditions
+        .iter()
+        .map(|condition| condition.judge(&worse))
+        .collect()
 }
 
 /// Pairs findings by rule and object, in the order of the second audit.

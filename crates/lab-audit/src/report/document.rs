@@ -8,7 +8,7 @@ use lab_document::say;
 use lab_document::{
     Answer, Document, Finding, Issue, Item, Location, Section, Severity, Table, Tone,
 };
-use lab_model::audit::{Audit, AuditFinding, Fix, State};
+use lab_model::audit::{Audit, AuditFinding, Fix, State, Waiver};
 use serde_json::Value as Json;
 
 /// The input of the report on an audit.
@@ -63,12 +63,14 @@ pub fn document(report: &AuditReport) -> Document {
         issues: issues(audit),
         ..Document::default()
     };
+    document.section(waiver_notes(audit));
     document.section(findings(wording::BAD, audit, State::Bad));
     document.section(findings(wording::ADVICE, audit, State::Advice));
     document.section(Section::of_table(
         wording::UNCHECKED,
         finding_table(audit, State::Unknown, wording::WHY),
     ));
+    document.section(Section::of_table(wording::ACCEPTED, accepted(audit)));
     for table in &audit.tables {
         document.section(Section::of_table(&table.title, evidence::table(table)));
     }
@@ -124,7 +126,9 @@ fn location(place: &str) -> Option<Location> {
 
 /// Returns the first screen: the number of findings in each state, and every rule that needs attention.
 fn answer(audit: &Audit) -> Answer {
-    if audit.count(State::NotApplicable) == audit.findings.len() {
+    if audit.count(State::NotApplicable) == audit.findings.len()
+        && audit.accepted().next().is_none()
+    {
         let reasons = say::distinct(audit.findings.iter().map(|f| f.seen.as_str()));
         return Answer {
             findings: vec![Finding::plain(reasons.join(" "))],
@@ -134,7 +138,7 @@ fn answer(audit: &Audit) -> Answer {
     }
     let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
     Answer {
-        headline: wording::summary(|state| audit.count(state)),
+        headline: wording::summary(|state| audit.count(state), audit.accepted().count()),
         chart: audit.chart.as_ref().map(evidence::chart),
         findings: rules
             .iter()
@@ -147,7 +151,8 @@ fn answer(audit: &Audit) -> Answer {
 
 /// Returns the bad findings followed by the advice, each ordered by importance.
 fn worst(audit: &Audit) -> Vec<&AuditFinding> {
-    let is_problem = |f: &&AuditFinding| matches!(f.state, State::Bad | State::Advice);
+    let is_problem =
+        |f: &&AuditFinding| audit.is_open(f, State::Bad) || audit.is_open(f, State::Advice);
     let mut worst: Vec<&AuditFinding> = audit.findings.iter().filter(is_problem).collect();
     worst.sort_by(|a, b| a.state.cmp(&b.state).then(b.weight.cmp(&a.weight)));
     worst
@@ -201,7 +206,10 @@ pub(super) fn tone(state: State) -> Tone {
 }
 
 fn unknown_findings(audit: &Audit) -> Option<String> {
-    let unknown = audit.findings.iter().filter(|f| f.state == State::Unknown);
+    let unknown = audit
+        .findings
+        .iter()
+        .filter(|f| audit.is_open(f, State::Unknown));
     let reasons = say::grouped(unknown.map(|f| (f.seen.as_str(), f.rule.as_str())));
     say::paragraph(reasons.into_iter().map(|(reason, mut rules)| {
         rules.dedup();
@@ -252,6 +260,45 @@ fn rule_section(same: &[&AuditFinding]) -> Section {
     section
 }
 
+/// Builds the section on waivers that are no longer valid, and on those that cover nothing.
+fn waiver_notes(audit: &Audit) -> Section {
+    let mut section = Section::new(wording::WAIVERS);
+    let covers = |waiver: &Waiver| audit.findings.iter().any(|finding| waiver.covers(finding));
+    for waiver in &audit.expired_waivers {
+        let text = wording::expired(waiver);
+        section.push(Finding::new("", text, Tone::Alarm));
+    }
+    for waiver in audit.waivers.iter().filter(|waiver| !covers(waiver)) {
+        let text = wording::covers_nothing(waiver);
+        section.push(Finding::new("", text, Tone::Alarm));
+    }
+    section
+}
+
+/// Builds the table of the findings that are accepted under a waiver.
+fn accepted(audit: &Audit) -> Table {
+    let columns = [
+        wording::RULE,
+        wording::OBJECT,
+        wording::OBSERVED,
+        wording::REASON,
+        wording::UNTIL,
+    ];
+    let mut table = Table::new("", columns).captioned(wording::ACCEPTED_CAPTION);
+    for (finding, waiver) in audit.accepted() {
+        let observed = format!("{}: {}", finding.state.name(), finding.seen);
+        let cells = [
+            finding.rule.clone(),
+            finding.place.clone(),
+            observed,
+            waiver.reason.clone(),
+            waiver.until.clone(),
+        ];
+        table.row(cells.into_iter().map(Into::into).collect());
+    }
+    table
+}
+
 fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
     let mut section = Section::folded(title);
     section.table(finding_table(audit, state, last));
@@ -261,7 +308,7 @@ fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
 fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
     let mut table =
         Table::new("", [wording::RULE, wording::OBJECT, last]).captioned(wording::FINDINGS_CAPTION);
-    for finding in audit.findings.iter().filter(|f| f.state == state) {
+    for finding in audit.findings.iter().filter(|f| audit.is_open(f, state)) {
         let place = if finding.place.is_empty() {
             wording::NO_PLACE.into()
         } else {

@@ -7,7 +7,7 @@ mod evidence;
 mod history;
 mod summary;
 
-pub use changed::{ChangedReport, document as changed};
+pub use changed::{ChangedReport, document as changed, gates as changed_gates};
 pub use document::{AuditReport, document, harmless};
 pub use history::document as history;
 pub use summary::AuditSummary;

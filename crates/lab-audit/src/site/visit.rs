@@ -286,6 +286,8 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
         tables.extend(of_cookies.tables.into_iter().take(3));
     }
     Audit {
+        waivers: Vec::new(),
+        expired_waivers: Vec::new(),
         kind: AuditKind::Site,
         targets: vec![redacted(target)],
         facts: facts(site),

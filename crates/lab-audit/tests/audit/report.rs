@@ -31,6 +31,8 @@ fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> AuditFinding {
 
 fn audit(findings: Vec<AuditFinding>) -> Audit {
     Audit {
+        waivers: Vec::new(),
+        expired_waivers: Vec::new(),
         kind: AuditKind::Site,
         targets: vec!["a.example".into()],
         facts: Vec::new(),

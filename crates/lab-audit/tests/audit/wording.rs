@@ -5,7 +5,7 @@
 //! `INSTA_UPDATE=always` writes the snapshot.
 
 use lab_audit::wording::*;
-use lab_model::audit::{AuditFinding, AuditKind, State};
+use lab_model::audit::{AuditFinding, AuditKind, State, Waiver};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn every_sentence() {
         AUDITS_COLUMNS HISTORY_QUESTION HISTORY_SOURCE BAD_NOW NEW FIXED NOT_KEPT NO_CHANGE
         RULE_NOT_APPLICABLE HOST_NAME ROOT_WITHOUT_PROC NO_DIRECT_IO UNREADABLE TOO_SMALL UNKNOWN_FILESYSTEM
         NO_FAST_FILESYSTEM NOTHING_TO_MOVE INPUT_FORMATS NO_HAR NO_RESPONSE NO_HOST WRITING_SCRATCH NAME_MEANING
-        VALUES_HINT);
+        VALUES_HINT ACCEPTED ACCEPTED_CAPTION REASON UNTIL WAIVERS);
     let add = &mut |name: &str, sentences: &[String]| {
         for sentence in sentences {
             let _ = writeln!(text, "{name}: {sentence}");
@@ -73,9 +73,9 @@ fn every_sentence() {
     add(
         "summary",
         &[
-            summary(counts_of(1, 2, 0)),
-            summary(counts_of(2, 0, 3)),
-            summary(counts_of(0, 0, 0)),
+            summary(counts_of(1, 2, 0), 0),
+            summary(counts_of(2, 0, 3), 0),
+            summary(counts_of(0, 0, 0), 1),
         ],
     );
     let labels = [(true, 0), (false, 0), (true, 2), (false, 2)];
@@ -126,7 +126,39 @@ fn every_sentence() {
         "rules",
         &[rules(&[]), rules(&names(&["cpu-turbo", "disk-queue"]))],
     );
-    add("fails", &[fails(&finding())]);
+    let one = finding();
+    add(
+        "counted",
+        &[
+            counted(&[], "bad"),
+            counted(&[&one], "bad"),
+            counted(&[&one; 7], "worse"),
+        ],
+    );
+    let waiver = |thing: Option<&str>| Waiver {
+        rule: "disk-scheduler".into(),
+        thing: thing.map(String::from),
+        reason: "the disk is virtual".into(),
+        until: "2027-03-31".into(),
+    };
+    add(
+        "expired",
+        &[expired(&waiver(None)), expired(&waiver(Some("sda")))],
+    );
+    add("covers_nothing", &[covers_nothing(&waiver(Some("sdz")))]);
+    add(
+        "waiver_without_reason",
+        &[waiver_without_reason("disk-scheduler")],
+    );
+    add("waiver_date", &[waiver_date("disk-scheduler", "soon")]);
+    add(
+        "waiver_rule",
+        &[waiver_rule("disk-x", &["disk-scheduler", "disk-health"])],
+    );
+    add(
+        "unknown_rule",
+        &[unknown_rule("disk-x", &["disk-scheduler"])],
+    );
     let condition = "scheduler = none";
     add("no_value", &[no_value("scheduler")]);
     add("only_where", &[only_where(condition, "bfq")]);

@@ -6,6 +6,7 @@
 pub(crate) mod commits;
 pub(crate) mod fingerprint;
 pub(crate) mod install;
+pub(crate) mod merge_base;
 pub(crate) mod worktree;
 
 use crate::host::interrupt;

@@ -4,6 +4,7 @@
 //! Each kind of run builds one document, and each format renders any document.
 
 mod chart;
+mod gate;
 mod issue;
 mod quantity;
 mod row;
@@ -17,6 +18,7 @@ pub use chart::{
     Forest, ForestGroup, ForestRow, HeatColumn, HeatMap, HeatMaps, Line, Lines, NEUTRAL, Scale,
     Stroke,
 };
+pub use gate::Gate;
 pub use issue::{Issue, Location, Severity};
 pub use quantity::{Precision, Quantity};
 pub use row::Row;
@@ -40,6 +42,9 @@ pub struct Document {
     pub lab_version: String,
     /// The answer, which users see first.
     pub answer: Answer,
+    /// The decisions of gates (`--fail-if`, `--gate`); empty without gates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Gate>,
     /// All other sections, in reading order.
     pub sections: Vec<Section>,
     /// All metrics as tidy rows, which the CSV, JSON and XML formats write.

@@ -165,6 +165,7 @@ fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<
             @if let Some(undecided) = &answer.undecided {
                 p class="finding undecided" { strong { "Inconclusive: " } (undecided) }
             }
+            @for gate in &document.gate_findings() { (self::finding(gate)) }
             @if answer.is_empty() {
                 p { "No result: nothing was compared." }
             }

@@ -52,6 +52,8 @@ impl MarkdownText {
         if let Some(undecided) = &answer.undecided {
             self.labelled("Inconclusive", undecided);
         }
+        let gates = document.gate_findings();
+        gates.iter().for_each(|gate| self.finding(gate));
         self.end();
         self.paragraph(&top.about);
         self.end();

@@ -126,6 +126,9 @@ impl Screen {
         if let Some(undecided) = &answer.undecided {
             below.labelled("Inconclusive", undecided, Tone::Undecided, 3);
         }
+        for gate in document.gate_findings() {
+            below.finding(&gate, FINDING);
+        }
         if answer.is_empty() {
             below.text("No result: nothing was compared.");
         }

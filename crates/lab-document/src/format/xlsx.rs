@@ -76,6 +76,9 @@ fn answer(document: &Document, chart_data: &mut Sheet) -> Result<Worksheet, Xlsx
     if let Some(undecided) = &answer.undecided {
         page.prose(&format!("Inconclusive: {undecided}"), 0);
     }
+    for gate in document.gate_findings() {
+        self::finding(&mut page, &gate);
+    }
     page.space();
     if let Some(table) = &answer.table {
         page.table(table)?;

@@ -9,8 +9,6 @@ use lab_stats::ratio::Level;
 
 /// The minimum number of days in each log for an interval.
 pub const FEWEST: usize = 3;
-/// The margin of the ratio: a page is slower if its interval lies above 1 plus this margin.
-const MARGIN: f64 = 0.02;
 /// Pages with a smaller fraction of the total time in both logs do not make the result
 /// inconclusive.
 const MIN_SHARE: f64 = 0.01;
@@ -41,17 +39,24 @@ pub struct BetweenLogs<'w> {
 /// The result of the search for pages that are slower in the second log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlowerPages {
-    /// The names of the slower pages; empty if no page with a relevant fraction of the time is
+    /// The slower pages with their ratios; empty if no page with a relevant fraction of the time is
     /// slower.
-    Known(Vec<String>),
+    Known(Vec<(String, Interval)>),
     /// The reasons why the result is inconclusive.
     Unknown(Vec<UnknownChange>),
 }
 
-/// Finds the pages that are slower in the second log than in the first.
+/// Finds the pages that take longer in the second log than in the first by more than a fraction,
+/// among all pages or for one page.
 ///
 /// The result is unknown if it depends on an assumption about a log.
-pub fn slower_pages(first: &LogAnalysis, second: &LogAnalysis) -> SlowerPages {
+pub fn slower_pages(
+    first: &LogAnalysis,
+    second: &LogAnalysis,
+    only: Option<&str>,
+    change: f64,
+) -> SlowerPages {
+    let limit = 1.0 + change;
     for (which, log) in [(ComparedLog::First, first), (ComparedLog::Second, second)] {
         let mut assumptions = log.assumptions.iter();
         if let Some(assumption) = assumptions.find(|a| a.about() != AssumptionKind::Times) {
@@ -59,13 +64,24 @@ pub fn slower_pages(first: &LogAnalysis, second: &LogAnalysis) -> SlowerPages {
             return SlowerPages::Unknown(vec![reason]);
         }
     }
-    let both = between(first, second).both;
+    let mut both = between(first, second).both;
+    if let Some(only) = only {
+        both.retain(|page| page.pages[0].name == only);
+        if both.is_empty() {
+            return SlowerPages::Unknown(vec![UnknownChange::NotInBoth(only.into())]);
+        }
+    }
     if both.iter().all(|page| page.known().is_none()) {
         return SlowerPages::Unknown(vec![UnknownChange::NoDays]);
     }
-    let slower = both.iter().filter(|page| page.is_slower());
-    let slower: Vec<String> = slower.map(|page| page.pages[0].name.clone()).collect();
-    let open: Vec<UnknownChange> = both.iter().filter_map(CommonPage::why_open).collect();
+    let slower = both.iter().filter(|page| page.is_slower(limit));
+    let slower = slower.filter_map(|page| Some((page.pages[0].name.clone(), *page.known()?)));
+    let slower: Vec<(String, Interval)> = slower.collect();
+    let min_share = if only.is_some() { 0.0 } else { MIN_SHARE };
+    let open = both.iter();
+    let open: Vec<UnknownChange> = open
+        .filter_map(|page| page.why_open(limit, min_share))
+        .collect();
     if slower.is_empty() && !open.is_empty() {
         SlowerPages::Unknown(open)
     } else {
@@ -79,22 +95,22 @@ impl CommonPage<'_> {
         self.ratio.as_ref().filter(|ratio| ratio.level > 0.0)
     }
 
-    fn is_slower(&self) -> bool {
-        self.known().is_some_and(|ratio| ratio.low > 1.0 + MARGIN)
+    fn is_slower(&self, limit: f64) -> bool {
+        self.known().is_some_and(|ratio| ratio.low > limit)
     }
 
     /// Returns the reason why it is unknown whether the page is slower.
     ///
     /// Returns `None` if that is known, or if the page takes too small a fraction of the time to
     /// matter.
-    fn why_open(&self) -> Option<UnknownChange> {
-        if self.shares[0].max(self.shares[1]) < MIN_SHARE || self.is_slower() {
+    fn why_open(&self, limit: f64, min_share: f64) -> Option<UnknownChange> {
+        if self.shares[0].max(self.shares[1]) < min_share || self.is_slower(limit) {
             return None;
         }
         let page = self.pages[0].name.clone();
         match self.known() {
             None => Some(UnknownChange::TooFewDays(page)),
-            Some(ratio) if ratio.high > 1.0 + MARGIN => Some(UnknownChange::Open {
+            Some(ratio) if ratio.high > limit => Some(UnknownChange::Open {
                 page,
                 low: ratio.low,
                 high: ratio.high,
@@ -185,7 +201,10 @@ mod tests {
                 level: 0.95,
             }),
         };
-        (common.is_slower(), common.why_open().is_some())
+        (
+            common.is_slower(1.02),
+            common.why_open(1.02, MIN_SHARE).is_some(),
+        )
     }
 
     #[test]
@@ -210,6 +229,6 @@ mod tests {
             shares: [1.0, 1.0],
             ratio: Some(alone),
         };
-        assert!(!common.is_slower() && common.why_open().is_some());
+        assert!(!common.is_slower(1.02) && common.why_open(1.02, MIN_SHARE).is_some());
     }
 }

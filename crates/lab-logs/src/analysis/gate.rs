@@ -5,7 +5,7 @@ use crate::finding::GateProblem;
 use crate::sketch::LONGEST;
 use lab_model::{
     AssumptionKind, Comparison, ConditionError, ConditionProblem, Dimension, LogAnalysis,
-    LogAssumption, LogPage, PageKind, Relation,
+    LogAssumption, LogPage, PageKind, Relation, Unit,
 };
 use std::str::FromStr;
 
@@ -48,6 +48,8 @@ pub struct GateAnswer {
     pub gate: String,
     /// The part of the condition before the operator, such as `p99(/search)`.
     pub name: String,
+    /// The page, or an empty string for all pages together.
+    pub page: String,
     /// The metric.
     pub figure: GateFigure,
     /// The value in the unit of the bound (ns, a fraction or a count), or the reason why the gate
@@ -112,6 +114,16 @@ impl GateFigure {
         }
     }
 
+    /// Returns the unit of the value.
+    pub fn unit(self) -> Unit {
+        match self {
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => Unit::Nanoseconds,
+            GateFigure::Errors | GateFigure::Share => Unit::Share,
+            GateFigure::Requests => Unit::Count("requests".into()),
+            GateFigure::Rate => Unit::PerSecond("requests".into()),
+        }
+    }
+
     fn dimension(self) -> Dimension {
         match self {
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => Dimension::Time,
@@ -134,6 +146,7 @@ impl Gate {
         GateAnswer {
             gate: self.text.clone(),
             name: self.name.clone(),
+            page: self.page.clone().unwrap_or_default(),
             figure: self.figure,
             value: result,
             is_crossed,

@@ -278,6 +278,7 @@ fn gate_problems() -> Vec<String> {
     let problems = problems.map(|problem| wording::gate_problem(GateFigure::Mean, &problem));
     let unknown = wording::unknown_changes(&[
         UnknownChange::Assumed(ComparedLog::First, LogAssumption::LowerBounds),
+        UnknownChange::NotInBoth("/x".into()),
         UnknownChange::NoDays,
         UnknownChange::TooFewDays("/a".into()),
         UnknownChange::Open {
@@ -289,7 +290,17 @@ fn gate_problems() -> Vec<String> {
     let mut all: Vec<String> = values.into_iter().chain(problems).collect();
     all.extend([
         wording::unread_log("a.log: Permission denied"),
-        wording::slower_pages(&["/a".into(), "/b".into()]),
+        wording::slower_page(
+            "/a",
+            &Interval {
+                estimate: 1.2,
+                low: 1.1,
+                high: 1.3,
+                level: 0.95,
+            },
+        ),
+        wording::no_page_slower(None),
+        wording::no_page_slower(Some("/a")),
         unknown,
     ]);
     let problems = [

@@ -89,9 +89,9 @@ fn gates_judge_values_and_changes() {
     let (old, new) = (profile(1000), profile(1051));
     let judge = |text: &str| gate(text).judge(&old, Some(&new));
     assert!(matches!(judge("Ir>+5%"), GateResult::Failed(_)));
-    assert_eq!(judge("Ir > +6%"), GateResult::Passed);
+    assert!(matches!(judge("Ir > +6%"), GateResult::Passed(_)));
     assert!(matches!(judge("peak>1kB"), GateResult::Failed(_)));
-    assert_eq!(judge("peak>1KiB"), GateResult::Passed);
+    assert!(matches!(judge("peak>1KiB"), GateResult::Passed(_)));
     assert!(matches!(judge("D1mw>5"), GateResult::Undecided(_)));
     assert!(matches!(
         gate("Ir>+5%").judge(&old, None),

@@ -8,7 +8,7 @@ use lab_profile::agreement::{Agreement, Outlook};
 use lab_profile::heap::{NeverFreed, Sawtooth};
 use lab_profile::wording::*;
 use lab_profile::{
-    Access, Cache, Ending, Explanation, FilesError, Found, GateResult, RunWarning, Tool, Undecided,
+    Access, Cache, Ending, Explanation, FilesError, Found, RunWarning, Tool, Undecided,
 };
 use lab_valgrind::{Churn, Frame, ProfileError, TimeUnit};
 use std::fmt::Write;
@@ -279,26 +279,25 @@ fn every_sentence() {
     );
     add("valgrind_failed", &[valgrind_failed(&"no such program")]);
     add("keep_failed", &[keep_failed(&"not a folder")]);
-    let condition = "Ir>+5%".parse().expect("a condition");
+    let instructions = Unit::Count("Ir".into());
     let results = [
-        GateResult::Failed(Found::Value(1051)),
-        GateResult::Failed(Found::Change {
+        Ok(Found::Value(1051)),
+        Ok(Found::Change {
             before: 1000,
             after: 1051,
         }),
-        GateResult::Failed(Found::Change {
+        Ok(Found::Change {
             before: 0,
             after: 0,
         }),
-        GateResult::Undecided(Undecided::NoFile),
-        GateResult::Undecided(Undecided::NothingBefore),
-        GateResult::Undecided(Undecided::NoFileBefore),
+        Err(Undecided::NoFile),
+        Err(Undecided::NothingBefore),
+        Err(Undecided::NoFileBefore),
     ];
     add(
         "gate",
-        &results.map(|result| gate(&condition, &result).expect("a line")),
+        &results.map(|result| gate("Ir", &instructions, result.as_ref())),
     );
-    assert_eq!(gate(&condition, &GateResult::Passed), None);
     insta::assert_snapshot!(lines.0);
 }
 

@@ -3,6 +3,7 @@
 
 mod answer;
 mod changed;
+mod gates;
 mod tables;
 
 use crate::parts::method;
@@ -43,6 +44,7 @@ pub fn document(report: &BetweenReport) -> Document {
     differences.table(tables::differences(report));
     differences.table(tables::runs(report));
     document.section(differences);
+    document.add_gates(gates::gates(report));
     let mut computed = Section::folded("How it was computed");
     computed.text(method_text(report));
     document.section(computed);

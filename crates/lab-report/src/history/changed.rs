@@ -4,7 +4,7 @@
 use super::record::{HistoryRow, REMARKS};
 use lab_document::say;
 use lab_document::{Finding, Table, Tone};
-use lab_model::{Metric, Unit};
+use lab_model::{Interval, Metric, Unit};
 use lab_stats::shifts::{HistoryShift, of_history, too_few};
 
 /// The significance level: the fraction of histories without a real change in which a change is still reported.
@@ -16,6 +16,16 @@ pub struct HistoryChanges<'r, 'a> {
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
     /// The minimum number of runs for detecting a change, if the history has fewer.
     too_few: Option<usize>,
+}
+
+/// The latest change of a series.
+pub struct LatestChange {
+    /// The series, such as `b's ratio to a`.
+    pub title: String,
+    /// The number of runs.
+    pub runs: usize,
+    /// The change as a ratio, and the run with which it happened; `None` if nothing changed.
+    pub change: Option<(Interval, String)>,
 }
 
 /// A ratio or a time over the runs.
@@ -56,6 +66,19 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
     fn each(&self) -> impl Iterator<Item = (&Series<'r, 'a>, &HistoryShift)> {
         let series = self.series.iter();
         series.flat_map(|(series, shifts)| shifts.iter().map(move |shift| (series, shift)))
+    }
+
+    /// Returns the latest change of each ratio, or of each baseline's time if there are no ratios.
+    pub fn latest(&self) -> Vec<LatestChange> {
+        let has_ratio = self.series.iter().any(|(s, _)| s.unit == Unit::Ratio);
+        let is_meant = |series: &Series| series.unit == Unit::Ratio || !has_ratio;
+        let meant = self.series.iter().filter(|(series, _)| is_meant(series));
+        let latest = meant.map(|(series, shifts)| LatestChange {
+            title: series.title.clone(),
+            runs: series.records.len(),
+            change: shifts.last().map(|shift| (shift.change, series.run(shift))),
+        });
+        latest.collect()
     }
 
     /// Describes the changes in sentences, the latest change first.

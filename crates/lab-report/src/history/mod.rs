@@ -2,12 +2,14 @@
 //! The history of an experiment or comparison: one row per run and subject shows how a ratio changed over time.
 
 mod changed;
+mod gates;
 mod record;
 mod summary;
 mod tables;
 
 use crate::parts::cell;
 use changed::HistoryChanges;
+pub use gates::{HistoryCondition, gates};
 use lab_document::say::{self, count};
 use lab_document::{
     Answer, Axis, Band, Chart, Document, Drawing, Finding, Line, Lines, Quantity, Row, Scale,

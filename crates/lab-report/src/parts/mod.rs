@@ -9,6 +9,7 @@ pub mod conditions;
 pub mod costs;
 pub mod errors;
 pub mod findings;
+pub mod gates;
 pub mod hosts;
 pub mod kind_traits;
 pub mod load_sent;

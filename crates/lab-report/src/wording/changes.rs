@@ -2,7 +2,7 @@
 //! The changes between two runs, in sentences.
 
 use lab_document::say::{self, count, list};
-use lab_model::{Interval, Unit};
+use lab_model::{Interval, Metric, Unit};
 use lab_stats::between::ProgramMatch;
 
 /// The question of a report of two runs.
@@ -197,4 +197,52 @@ fn distance(seconds: f64) -> String {
     };
     let n = (seconds / length).round() as usize;
     format!("{} {side}", count(n, word))
+}
+
+/// Describes a change that a gate judges: `b's ratio to the baseline is 1.08 times that of the first run (1.05 to 1.11)`.
+pub fn gate(
+    subject: &str,
+    metric: &Metric,
+    relative: bool,
+    ratio: &Interval,
+    level: f64,
+) -> String {
+    let times = say::times(ratio, "that of the first run", level);
+    if relative {
+        format!("{subject}'s ratio to the baseline is {times}")
+    } else {
+        format!("{}'s {} is {times}", subject, metric.title)
+    }
+}
+
+/// Says that a gate's condition names nothing that was compared.
+pub fn nothing_to_judge(condition: &str) -> String {
+    format!("{condition}: nothing that it names was compared; the caveats say why")
+}
+
+/// Turns a sentence into a clause: no capital, no period.
+pub fn in_words(sentence: &str) -> String {
+    let mut letters = sentence.trim_end_matches('.').chars();
+    let first: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_lowercase)
+        .collect();
+    first + letters.as_str()
+}
+
+/// Describes a change point: `b's ratio to a became 1.08 times as high (1.05 to 1.11) with the run of 2026-11-21 …`.
+pub fn changed_in_history(title: &str, change: &Interval, run: &str) -> String {
+    let number = say::figure(change, &Unit::Ratio, 0.0);
+    format!("{title} changed to {number} of its value with the run of {run}")
+}
+
+/// Says that a value did not change over a history.
+pub fn never_changed(title: &str, runs: usize) -> String {
+    format!("{title} did not change in {}", count(runs, "run"))
+}
+
+/// Says that a history has nothing whose change can be judged.
+pub fn nothing_in_history() -> &'static str {
+    "the runs have no ratio and no time that can be compared"
 }

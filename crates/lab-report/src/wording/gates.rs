@@ -1,40 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Results of gates (`--fail-if`) in sentences.
 
-use lab_model::{Unit, trimmed};
-use lab_stats::load::threshold::{Crossed, Undecided, UndecidedReason};
+use lab_document::say;
+use lab_model::{Interval, Metric, Unit, trimmed};
+use lab_stats::gate::UndecidedReason;
+use lab_stats::results::Value;
 
-/// Describes a crossed threshold with the value, and adds a caveat if another run may not cross it.
-pub fn crossed(crossed: &Crossed) -> String {
-    let Crossed {
-        threshold,
-        value,
-        unit,
-        doubt,
-        ..
-    } = crossed;
-    if value.is_infinite() {
-        return format!(
-            "{threshold}: the server was overloaded, so response times grow for as long as the load lasts and exceed any \
-             limit"
-        );
+/// The parts of a sentence about a gate.
+#[derive(Clone, Copy, Debug)]
+pub struct GateWords<'a> {
+    /// The condition as written.
+    pub condition: &'a str,
+    /// The subject's name.
+    pub subject: &'a str,
+    /// The point, such as ` at n=10`, or an empty string.
+    pub at: &'a str,
+    /// The metric.
+    pub metric: &'a Metric,
+    /// True if the run has only one subject, which then needs no name.
+    pub is_only: bool,
+}
+
+impl GateWords<'_> {
+    /// Formats the metric with its subject: `p99 of new at connections=8`.
+    fn place(&self) -> String {
+        let title = match self.metric.id.as_ref() {
+            "errors" => "the errors",
+            _ => &self.metric.title,
+        };
+        if self.is_only {
+            format!("{title}{}", self.at)
+        } else {
+            format!("{title} of {}{}", self.subject, self.at)
+        }
     }
-    let doubt = doubt.map_or(String::new(), |interval| {
-        format!(
-            ", but its interval, {} to {}, contains the threshold: another run may not cross it",
-            formatted(interval.low, unit),
-            formatted(interval.high, unit)
-        )
-    });
+}
+
+/// Describes a value: `p99 is 23 ms (21 to 25 ms)`.
+pub fn value(words: &GateWords, value: &Value, unit: &Unit, level: f64) -> String {
+    let number = match value {
+        Value::Estimate(interval) if interval.level > 0.0 => say::figure(interval, unit, level),
+        value => say::reading(value.value(), unit),
+    };
+    let verb = if words.metric.title.ends_with('s') || words.metric.id == "errors" {
+        "are"
+    } else {
+        "is"
+    };
+    format!("{} {verb} {number}", words.place())
+}
+
+/// Describes a ratio: `head takes 1.08 times base's time (1.05 to 1.11)`.
+pub fn ratio(words: &GateWords, baseline: &str, ratio: &Interval, level: f64) -> String {
+    let GateWords {
+        subject,
+        at,
+        metric,
+        ..
+    } = words;
+    let times = |of: &str| {
+        if ratio.level > 0.0 {
+            say::times(ratio, of, level)
+        } else {
+            format!("{} times {of}", say::reading(ratio.estimate, &Unit::Ratio))
+        }
+    };
+    match metric.id.as_ref() {
+        "wall" => format!(
+            "{subject} takes {}{at}",
+            times(&format!("{baseline}'s time"))
+        ),
+        _ => {
+            let title = &metric.title;
+            format!(
+                "the {title} of {subject} is {}{at}",
+                times(&format!("{baseline}'s"))
+            )
+        }
+    }
+}
+
+/// Says why a limit is above the requested one.
+pub fn raised(requested: f64, baseline: &str) -> String {
+    let requested = format!("{requested:.4}");
     format!(
-        "{threshold}: the value is {}{doubt}",
-        formatted(*value, unit)
+        "raised from {} because two copies of {baseline} differed as much",
+        trimmed(&requested)
     )
 }
 
-/// Describes an inconclusive threshold and the reason.
-pub fn undecided(undecided: &Undecided) -> String {
-    let reason = match undecided.reason {
+/// Describes a server whose response times exceed any limit.
+pub fn overloaded(words: &GateWords) -> String {
+    format!(
+        "{}: the server was overloaded, so response times grow for as long as the load lasts and exceed any limit",
+        words.condition
+    )
+}
+
+/// Describes an inconclusive gate and the reason.
+pub fn unknown(words: &GateWords, reason: UndecidedReason) -> String {
+    let reason = match reason {
         UndecidedReason::NothingMeasured => "nothing was measured".into(),
         UndecidedReason::NothingServed => "nothing was served".into(),
         UndecidedReason::NothingEnded => "no request completed".into(),
@@ -50,33 +115,18 @@ pub fn undecided(undecided: &Undecided) -> String {
             "{failed} requests failed, which is more than lie beyond this percentile, and their response times are \
              unknown"
         ),
+        UndecidedReason::NotMeasured => "the run has no such value".into(),
+        UndecidedReason::NotCompared => format!(
+            "{}{} was not compared; the report says why",
+            words.subject, words.at
+        ),
+        UndecidedReason::NoBaseline => {
+            "there is nothing to compare with: a change needs a baseline".into()
+        }
     };
-    format!("{}: {reason}", undecided.threshold)
-}
-
-fn formatted(value: f64, unit: &Unit) -> String {
-    let in_unit = |units: &[(&str, f64)]| {
-        let fits = units.iter().find(|(_, scale)| value >= *scale);
-        let (unit, scale) = fits.or(units.last()).copied().unwrap_or(("", 1.0));
-        format!("{} {unit}", digits(value / scale))
+    let of = match reason.starts_with(words.subject) || words.is_only {
+        true => String::new(),
+        false => format!(" of {}{}", words.subject, words.at),
     };
-    match unit {
-        Unit::Nanoseconds => in_unit(&[("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]),
-        Unit::Bytes => in_unit(&[
-            ("GiB", 1_073_741_824.0),
-            ("MiB", 1_048_576.0),
-            ("KiB", 1024.0),
-            ("B", 1.0),
-        ]),
-        Unit::Share => format!("{} %", digits(100.0 * value)),
-        Unit::PerSecond(_) => format!("{} per second", digits(value)),
-        Unit::Count(_) | Unit::Ratio => digits(value),
-    }
-}
-
-/// Formats a value with three significant digits, or with its whole integer part if that is longer.
-fn digits(value: f64) -> String {
-    let exponent = value.abs().max(1e-3).log10().floor() as i32;
-    let text = format!("{value:.*}", (2 - exponent).clamp(0, 5) as usize);
-    trimmed(&text).to_string()
+    format!("{}{of}: {reason}", words.condition)
 }

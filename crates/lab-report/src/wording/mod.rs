@@ -6,7 +6,7 @@ mod caveats;
 pub mod changes;
 pub mod commit_steps;
 mod exclusions;
-mod gates;
+pub mod gates;
 mod places;
 mod scaling;
 mod shared;
@@ -23,7 +23,6 @@ pub use answers::{
 };
 pub use caveats::{caveat, not_compared};
 pub use exclusions::exclusion;
-pub use gates::{crossed, undecided};
 pub use scaling::no_law;
 pub use shared::{
     at_point, costs_and_losses, how_to_read_losses, nothing_lost, range_of, wrong_at_most,

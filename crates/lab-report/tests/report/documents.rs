@@ -101,6 +101,8 @@ fn between(mut runs: [Run; 2]) -> String {
     };
     let between = lab_stats::between(recorded(0), recorded(1)).expect("two runs of one kind");
     let document = lab_report::between(&BetweenReport {
+        conditions: &[],
+        on_inconclusive: Default::default(),
         between: &between,
         runs: [&runs[0], &runs[1]],
         files: ["runs/first.lab", "runs/later.lab"],

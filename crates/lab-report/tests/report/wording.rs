@@ -3,11 +3,13 @@
 //! `INSTA_UPDATE=always` updates them.
 
 use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, Unit};
-use lab_report::wording;
+use lab_report::wording::gates::GateWords;
+use lab_report::wording::{self, gates};
 use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
 use lab_stats::between::{Caveat, NotCompared, ProgramMatch, WhichRun};
+use lab_stats::gate::UndecidedReason;
 use lab_stats::load::agents::MissingLoad;
-use lab_stats::load::threshold::{Crossed, Undecided, UndecidedReason};
+use lab_stats::results::Value;
 use lab_stats::results::warning::*;
 use lab_stats::results::{AgeState, ServerAge, WarningFact};
 
@@ -648,30 +650,58 @@ fn caveats() {
 
 #[test]
 fn gates() {
-    let crossed = |threshold: &str, value, unit, doubt| Crossed {
-        subject: SubjectId(0),
-        point: PointId(0),
-        threshold: threshold.into(),
-        value,
-        unit,
-        doubt,
-    };
-    let doubt = Some(interval(500e6, 1e6, 512e6));
-    let crossed = [
-        crossed("p99>20ms", 30e6, Unit::Nanoseconds, None),
-        crossed("p99>20ms", 500e6, Unit::Nanoseconds, doubt),
-        crossed("p99>20ms", f64::INFINITY, Unit::Nanoseconds, None),
-        crossed(
-            "rate<2001",
-            2000.0,
-            Unit::PerSecond("requests".into()),
-            None,
-        ),
-        crossed("server_memory>64MiB", 65.0 * 1_048_576.0, Unit::Bytes, None),
-        crossed("errors>1%", 0.0148, Unit::Share, None),
-        crossed("errors>0", 310.0, Unit::Count("requests".into()), None),
+    let [
+        ref errors,
+        ref instructions,
+        ref mean_cpu,
+        ref p99,
+        ref server_memory,
+        ref wall,
+    ] = [
+        Metric::ERRORS,
+        Metric::INSTRUCTIONS,
+        Metric::MEAN_CPU,
+        Metric::P99,
+        Metric::SERVER_MEMORY,
+        Metric::WALL,
     ];
-    let undecided = [
+    let words = |metric, is_only| GateWords {
+        condition: "p99>20ms",
+        subject: "new",
+        at: " at connections=8",
+        metric,
+        is_only,
+    };
+    let estimate = Value::Estimate(interval(500e6, 1e6, 512e6));
+    let ratio = interval(1.08, 1.05, 1.11);
+    let counted = Interval {
+        level: 0.0,
+        ..interval(1.2, 1.2, 1.2)
+    };
+    let (time, bytes) = (Unit::Nanoseconds, Unit::Bytes);
+    let of_p99 = words(p99, false);
+    let mut lines = vec![
+        gates::value(&words(p99, true), &Value::Reading(30e6), &time, 0.95),
+        gates::value(&of_p99, &estimate, &time, 0.95),
+        gates::value(
+            &words(server_memory, false),
+            &Value::Reading(65.0 * 1_048_576.0),
+            &bytes,
+            0.95,
+        ),
+        gates::value(
+            &words(errors, true),
+            &Value::Reading(0.0148),
+            &Unit::Share,
+            0.95,
+        ),
+        gates::ratio(&words(wall, false), "old", &ratio, 0.95),
+        gates::ratio(&words(mean_cpu, false), "old", &ratio, 0.95),
+        gates::ratio(&words(instructions, false), "old", &counted, 0.95),
+        gates::raised(1.05, "old"),
+        gates::overloaded(&of_p99),
+    ];
+    let reasons = [
         UndecidedReason::NothingMeasured,
         UndecidedReason::NothingServed,
         UndecidedReason::NothingEnded,
@@ -679,14 +709,10 @@ fn gates() {
         UndecidedReason::TooFewRequests { responses: 8000 },
         UndecidedReason::ServerUnknown,
         UndecidedReason::ErrorsHide { failed: 300 },
+        UndecidedReason::NotMeasured,
+        UndecidedReason::NotCompared,
+        UndecidedReason::NoBaseline,
     ];
-    let undecided = undecided.map(|reason| Undecided {
-        subject: SubjectId(0),
-        point: PointId(0),
-        threshold: "p99>20ms".into(),
-        reason,
-    });
-    let lines = crossed.iter().map(wording::crossed);
-    let lines = lines.chain(undecided.iter().map(wording::undecided));
-    insta::assert_snapshot!(lines.collect::<Vec<String>>().join("\n"));
+    lines.extend(reasons.map(|reason| gates::unknown(&of_p99, reason)));
+    insta::assert_snapshot!(lines.join("\n"));
 }

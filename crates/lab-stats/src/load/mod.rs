@@ -10,7 +10,6 @@ pub mod peaks;
 pub mod percentiles;
 pub(crate) mod quantiles;
 mod scalings;
-pub mod threshold;
 pub(crate) mod visits;
 
 pub(crate) use limits::{

@@ -11,7 +11,7 @@ use crate::simulator::{Random, contradicts, most_by_chance};
 use lab_model::*;
 use lab_model::{AgentId, SubjectId};
 use lab_stats::analysis::{ExclusionReason, Verdict};
-use lab_stats::load::threshold::{Judgement, Threshold, UndecidedReason, judge};
+use lab_stats::gate::{GateCondition, GateFound, JudgedGate, UndecidedReason, judge};
 use lab_stats::results::{Comparison, Results, results};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -800,14 +800,16 @@ proptest! {
             prop_assert!(c.ratio.low <= c.ratio.estimate && c.ratio.estimate <= c.ratio.high, "{c:?}");
             prop_assert!(c.p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{c:?}");
         }
-        let thresholds = ["p50>1s", "max>1ms", "errors>1%", "server_memory>1MiB"].map(|t| t.parse().unwrap());
-        judge(&thresholds, &results, run.plan().unwrap());
+        let thresholds = ["p50>1s", "max>1ms", "errors>1%", "server_memory>1MiB", "p99>+5%", "any>+2%"];
+        let plan = run.plan().unwrap();
+        let conditions = thresholds.map(|text| GateCondition::parse(text, plan).unwrap());
+        judge(&conditions, &results, plan);
     }
 
     /// Any text is either parsed or rejected with a single line that contains the text.
     #[test]
     fn arbitrary_thresholds_do_not_panic(text in "\\PC{0,20}|(p99|errors|max) ?[<>]=? ?[0-9.]{0,5}(ms|%|s)?") {
-        if let Err(e) = text.parse::<Threshold>() {
+        if let Err(e) = GateCondition::parse(&text, &load_plan()) {
             prop_assert_eq!(e.to_string().lines().count(), 1);
         }
     }
@@ -846,23 +848,35 @@ fn hostile_run() -> impl Strategy<Value = Run> {
     })
 }
 
-fn gated(thresholds: &[&str], run: &Run) -> Judgement {
-    let thresholds: Vec<Threshold> = thresholds.iter().map(|t| t.parse().unwrap()).collect();
-    judge(&thresholds, &results(run), run.plan().unwrap())
+fn gated(conditions: &[&str], run: &Run) -> Vec<JudgedGate> {
+    let plan = run.plan().unwrap();
+    let conditions = conditions.iter();
+    let conditions = conditions.map(|text| GateCondition::parse(text, plan).unwrap());
+    judge(&conditions.collect::<Vec<_>>(), &results(run), plan)
 }
 
-/// Returns the thresholds that were crossed, with their values.
-fn crossed(judgement: &Judgement) -> Vec<(&str, f64)> {
-    let crossed = judgement.crossed.iter();
-    crossed.map(|c| (c.threshold.as_str(), c.value)).collect()
-}
-
-/// Returns the thresholds that could not be evaluated, with the reasons.
-fn undecided(judgement: &Judgement) -> Vec<(&str, UndecidedReason)> {
-    let undecided = judgement.undecided.iter();
-    undecided
-        .map(|u| (u.threshold.as_str(), u.reason))
+/// Returns the conditions that hold, with their values.
+fn failed(judged: &[JudgedGate]) -> Vec<(&str, f64)> {
+    let failed = judged.iter().filter(|j| j.decision == Decision::Failed);
+    failed
+        .map(|j| match &j.found {
+            GateFound::Value { value, .. } => (j.condition.as_str(), value.value()),
+            found => panic!("{found:?}"),
+        })
         .collect()
+}
+
+/// Returns the conditions that could not be judged, with the reasons.
+fn unknown(judged: &[JudgedGate]) -> Vec<(&str, UndecidedReason)> {
+    let unknown = judged.iter().filter_map(|j| match j.found {
+        GateFound::Unknown(reason) => Some((j.condition.as_str(), reason)),
+        _ => None,
+    });
+    unknown.collect()
+}
+
+fn decisions(judged: &[JudgedGate]) -> Vec<Decision> {
+    judged.iter().map(|j| j.decision).collect()
 }
 
 /// Returns ten seconds of 2,000 requests each.
@@ -912,8 +926,8 @@ fn gates_compare_in_every_unit() {
     ] {
         let found = gated(&[crossed], &run);
         assert_eq!(
-            (found.crossed.len(), found.undecided.len()),
-            (1, 0),
+            decisions(&found),
+            [Decision::Failed],
             "{crossed}: {found:?}"
         );
     }
@@ -926,7 +940,8 @@ fn gates_compare_in_every_unit() {
         "server_memory>68.2MB",
         "server_threads>8",
     ] {
-        assert_eq!(gated(&[passed], &run), Judgement::default(), "{passed}");
+        let found = gated(&[passed], &run);
+        assert_eq!(decisions(&found), [Decision::Passed], "{passed}: {found:?}");
     }
 }
 
@@ -934,7 +949,7 @@ fn gates_compare_in_every_unit() {
 fn a_gate_says_what_it_found_and_how_sure_it_is() {
     let mut run = steady();
     let found = gated(&["p99.99>20ms", "rate<2001", "server_memory>64MiB"], &run);
-    let values = crossed(&found);
+    let values = failed(&found);
     assert_eq!(values[0].0, "p99.99>20ms");
     assert!((values[0].1 / 30e6 - 1.0).abs() < 0.002, "{values:?}");
     let rest = [
@@ -942,7 +957,6 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
         ("server_memory>64MiB", f64::from(65 << 20)),
     ];
     assert_eq!(values[1..], rest);
-    assert!(found.crossed.iter().all(|c| c.doubt.is_none()));
     // The stalls of ten blocks may be more or less frequent in other runs.
     let first = run.blocks[0].clone();
     run.blocks = (0..90)
@@ -956,8 +970,12 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
         block.slices[0].response = response.into();
     }
     let found = gated(&["p99>20ms"], &run);
-    let doubt = found.crossed[0].doubt.unwrap();
-    assert!(doubt.low < 2e6 && doubt.high > 490e6, "{doubt:?}");
+    assert_eq!(decisions(&found), [Decision::Inconclusive]);
+    let GateFound::Value { value, .. } = &found[0].found else {
+        panic!("{found:?}");
+    };
+    let interval = value.interval().unwrap();
+    assert!(interval.low < 2e6 && interval.high > 490e6, "{interval:?}");
 }
 
 #[test]
@@ -968,9 +986,9 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         few.blocks.truncate(4);
         few
     });
-    assert_eq!(crossed(&few), []);
+    assert_eq!(failed(&few), []);
     let too_few = UndecidedReason::TooFewRequests { responses: 8000 };
-    assert_eq!(undecided(&few), [("p99.99>20ms", too_few)]);
+    assert_eq!(unknown(&few), [("p99.99>20ms", too_few)]);
     for block in &mut run.blocks {
         block.slices[0].errors = vec![(ErrorKind::Timeout, 30)];
         block.slices[0].server_cpu_ns = None;
@@ -986,7 +1004,7 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         ],
         &run,
     );
-    let names: Vec<&str> = crossed(&found).iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = failed(&found).iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["p99>0.5ms", "errors>1%"]);
     let hidden = UndecidedReason::ErrorsHide { failed: 300 };
     let reasons = [
@@ -994,19 +1012,23 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         ("max>1s", hidden),
         ("server_cpu>1us", UndecidedReason::ServerUnknown),
     ];
-    assert_eq!(undecided(&found), reasons);
+    assert_eq!(unknown(&found), reasons);
     run.blocks.clear();
     let found = gated(&["errors>0"], &run);
-    assert_eq!(crossed(&found), []);
+    assert_eq!(failed(&found), []);
     let nothing = UndecidedReason::NothingMeasured;
-    assert_eq!(undecided(&found), [("errors>0", nothing)]);
+    assert_eq!(unknown(&found), [("errors>0", nothing)]);
+}
+
+fn load_plan() -> Plan {
+    steady().plan().unwrap().clone()
 }
 
 #[test]
 fn an_invalid_threshold_is_shown_with_its_mistake() {
     let form = "expected a name, then >, >=, < or <=, then a bound";
     let known = "known names: p50, p75, p90, p99, p99.9, p99.99, max, errors, rate, server_cpu, server_cores, \
-                 server_memory, server_threads";
+                 server_memory, server_threads, any";
     let time = "expected a time such as 20ms, in ns, us, ms, s or min";
     for (text, problem) in [
         ("", form.to_owned()),
@@ -1031,7 +1053,7 @@ fn an_invalid_threshold_is_shown_with_its_mistake() {
             "expected a size such as 64MiB, in B, KiB, MiB, GiB, kB, MB or GB, got `64`".into(),
         ),
     ] {
-        let error = text.parse::<Threshold>().expect_err(text);
+        let error = GateCondition::parse(text, &load_plan()).expect_err(text);
         assert_eq!(
             error.to_string(),
             format!("`{text}` is not a valid condition: {problem}")

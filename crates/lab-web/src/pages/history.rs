@@ -58,7 +58,7 @@ pub async fn history(
     let last = last.unwrap_or(RUNS).clamp(1, 1000);
     app.blocking(move |library| {
         let runs = latest_runs(library, &name, last)?;
-        let document = document(&name, &runs, &chosen_subjects);
+        let document = document(&name, &runs, &chosen_subjects, &[]);
         let report = body(&document).map_err(|e| Problem::broken(e.to_string()))?;
         let actions = choice_form(&runs, &chosen_subjects, last);
         Ok(page(&document.title, &actions, PreEscaped(report)))

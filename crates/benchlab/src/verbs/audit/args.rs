@@ -3,17 +3,18 @@
 
 use crate::option_values::{rate, time};
 use crate::options::DisplayArgs;
-use clap::{Args, Subcommand, ValueEnum};
-use lab_model::audit::State;
+use clap::{Args, Subcommand};
+use lab_audit::gate::AuditCondition;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// `benchlab audit`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --fail-on bad --format json\n  \
+    after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --fail-if 'bad>0' --format json\n  \
+                        benchlab audit host --waive clock-synchronized --reason 'the host has no network' --until 2027-03-31\n  \
                         benchlab diff runs/BEFORE.lab runs/AFTER.lab\n\nAudits change nothing. Each audit is saved as a run \
-                        in runs/<time>-audit-<what>.lab, with an HTML report next to it.\nExit codes: 3 a finding has the state of --fail-on, or a worse one."
+                        in runs/<time>-audit-<what>.lab, with an HTML report next to it.\nExit code 3: a --fail-if condition holds."
 )]
 pub struct AuditArgs {
     /// The audit to run
@@ -34,14 +35,33 @@ pub enum AuditVerb {
     Net(NetArgs),
     /// List the values that your own rules can use: all classes of things, or the values of one class
     Values(ValuesArgs),
+    /// An audit of benchlab.toml, with its options
+    #[command(external_subcommand)]
+    Named(Vec<String>),
 }
 
 /// Options shared by all audits.
 #[derive(Args)]
 pub struct Auditing {
-    /// Exit with code 3 if a finding has this state or a worse one
-    #[arg(long, value_name = "STATE")]
-    pub fail_on: Option<FailOn>,
+    /// Exit with code 3 if this condition on the number of findings holds: 'bad>0', 'advice>3', 'unknown>0', or of
+    /// one rule, 'bad(net-ports)>0'
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<AuditCondition>,
+    /// Accept the findings of a rule, or of a rule on one thing such as disk-scheduler:sda; they are shown as
+    /// accepted and do not count until the day after --until. Give --reason and --until for each, or once for all
+    #[arg(
+        long,
+        value_name = "RULE[:THING]",
+        requires = "reason",
+        requires = "until"
+    )]
+    pub waive: Vec<String>,
+    /// The reason of --waive
+    #[arg(long, value_name = "TEXT", requires = "waive")]
+    pub reason: Vec<String>,
+    /// The last day of --waive, such as 2027-03-31
+    #[arg(long, value_name = "DATE", requires = "waive")]
+    pub until: Vec<String>,
     /// Also use the rules in this directory, one TOML file per rule
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
@@ -54,28 +74,9 @@ pub struct Auditing {
     /// Do not save a run file
     #[arg(long)]
     pub no_run: bool,
-}
-
-/// The value of `--fail-on`: the findings that count as failures.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum FailOn {
-    /// Bad findings
-    Bad,
-    /// Bad findings and advice
-    Advice,
-    /// Bad findings, advice, and findings that could not be checked
-    Unknown,
-}
-
-impl FailOn {
-    /// Returns the mildest state that counts as a failure.
-    pub fn state(self) -> State {
-        match self {
-            FailOn::Bad => State::Bad,
-            FailOn::Advice => State::Advice,
-            FailOn::Unknown => State::Unknown,
-        }
-    }
+    /// True to print no report.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 /// `benchlab audit host`
@@ -149,7 +150,7 @@ pub struct SiteRequestArgs {
 /// `benchlab audit site`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  benchlab audit site https://www.example.org/\n  benchlab audit site http://127.0.0.1:8080/ --fail-on bad\n\n\
+    after_help = "Examples:\n  benchlab audit site https://www.example.org/\n  benchlab audit site http://127.0.0.1:8080/ --fail-if 'bad>0'\n\n\
                         Requests go only to the host of the URL, use GET and HEAD, and are limited to five per second."
 )]
 pub struct SiteArgs {

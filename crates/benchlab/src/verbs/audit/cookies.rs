@@ -9,10 +9,10 @@ use crate::exit::Exit;
 use lab_audit::cookies::input::Collector;
 use lab_audit::{cookies, site};
 use lab_bench::unix_seconds;
-use std::process::ExitCode;
+use lab_document::Document;
 
 /// Audits cookies.
-pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<ExitCode, Exit> {
+pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<Document, Exit> {
     let began = unix_seconds();
     let rules = rules(cookies::rules(), &cookies::CLASSES, &args.auditing)?;
     let no_random = |e: std::io::Error| Exit::failed(format!("/dev/urandom: {e}"));

@@ -14,15 +14,15 @@ use lab_audit::hot::{self, HotTarget, WatchedFolders};
 use lab_audit::storage::{self, ROUNDS, SCRATCH, StorageTarget};
 use lab_audit::wording;
 use lab_bench::{interrupt, unix_seconds};
+use lab_document::Document;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// The number of latest runs that are searched for a load.
 const NEWEST: usize = 100;
 
 /// Audits a machine.
-pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
+pub fn host(cli: &Cli, args: &HostArgs) -> Result<Document, Exit> {
     let began = unix_seconds();
     let rules = rules(host::rules(), &CLASSES, &args.auditing)?;
     let machine = match &args.root {

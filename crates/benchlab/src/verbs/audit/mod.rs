@@ -9,49 +9,99 @@ mod site;
 mod values;
 
 use crate::cli::Cli;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::gate;
 use crate::measuring::new_file;
+use crate::named;
 use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditVerb, Auditing};
 use lab_audit::cookies::input::LONGEST;
 use lab_audit::report::{AuditReport, document, harmless};
-use lab_audit::{Class, Rule, user_rules, wording};
-use lab_document::{Terminal, format};
+use lab_audit::{Class, Rule, user_rules, waivers, wording};
+use lab_document::{Document, Terminal, format};
 use lab_model::Audit;
+use lab_model::audit::Waiver;
 use lab_store::RunWriter;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs an audit, saves and reports it, and judges its findings.
 pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
+    if let AuditVerb::Values(args) = &args.verb {
+        return values::values(args);
+    }
+    let document = audited(cli, args)?;
+    let display = match &args.verb {
+        AuditVerb::Host(args) => &args.auditing.display,
+        AuditVerb::Cookies(args) => &args.auditing.display,
+        AuditVerb::Site(args) => &args.auditing.display,
+        AuditVerb::Net(args) => &args.auditing.display,
+        AuditVerb::Values(_) | AuditVerb::Named(_) => return Ok(ExitCode::SUCCESS),
+    };
+    Ok(gate::exit_code_displayed(&document, display))
+}
+
+/// Runs an audit, saves and reports it, and returns the report.
+pub fn audited(cli: &Cli, args: &AuditArgs) -> Result<Document, Exit> {
     match &args.verb {
         AuditVerb::Host(args) => host::host(cli, args),
         AuditVerb::Cookies(args) => cookies::cookies(cli, args),
         AuditVerb::Site(args) => site::site(cli, args),
         AuditVerb::Net(args) => net::net(cli, args),
-        AuditVerb::Values(args) => values::values(args),
+        AuditVerb::Values(_) | AuditVerb::Named(_) => Err(Exit::wrong("this is not an audit")),
     }
 }
 
-/// Returns the built-in rules of an audit and those in the user's directory.
+/// Sets whether the audit prints a report.
+pub fn set_quiet(args: &mut AuditArgs, is_quiet: bool) {
+    match &mut args.verb {
+        AuditVerb::Host(args) => args.auditing.quiet = is_quiet,
+        AuditVerb::Cookies(args) => args.auditing.quiet = is_quiet,
+        AuditVerb::Site(args) => args.auditing.quiet = is_quiet,
+        AuditVerb::Net(args) => args.auditing.quiet = is_quiet,
+        AuditVerb::Values(_) | AuditVerb::Named(_) => {}
+    }
+}
+
+/// Returns the built-in rules of an audit and those in the user's directory, after checking the names of rules in
+/// options.
 fn rules(
     built_in: Result<Vec<Rule>, lab_audit::RuleError>,
     classes: &[Class],
     args: &Auditing,
 ) -> Result<Vec<Rule>, Exit> {
     let rules = built_in.map_err(Exit::wrong)?;
-    match &args.rules {
-        None => Ok(rules),
-        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(Exit::wrong),
+    let rules = match &args.rules {
+        None => rules,
+        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(Exit::wrong)?,
+    };
+    let ids: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
+    waivers::check(&given_waivers(args)?, &ids)
+        .map_err(|e| Exit::wrong(format!("--waive: {e}")))?;
+    for (file, waiver) in waivers_in_file()? {
+        // The rule may be one of another audit.
+        let own = [waiver.rule.as_str()];
+        waivers::check(std::slice::from_ref(&waiver), &own)
+            .map_err(|e| Exit::wrong(format!("{}: {e}", file.display())))?;
     }
+    for condition in &args.fail_if {
+        if let Some(rule) = condition.rule().filter(|rule| !ids.contains(rule)) {
+            let reason = wording::unknown_rule(rule, &ids);
+            return Err(Exit::wrong(format!("--fail-if: {reason}")));
+        }
+    }
+    Ok(rules)
 }
 
-/// Saves an audit in a run file, shows it, and judges it according to `--fail-on`.
-fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Result<ExitCode, Exit> {
-    let harmless = harmless(audit);
-    let audit = &harmless.map_err(Exit::failed)?;
+/// Saves an audit in a run file, judges and shows it, and returns the report.
+fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Result<Document, Exit> {
+    let mut audit = harmless(audit).map_err(Exit::failed)?;
+    let today = jiff::Zoned::now().date();
+    let waived = self::waivers(args, &audit)?;
+    waivers::apply(&mut audit, &waived, today);
+    let audit = &audit;
     let path = if args.no_run {
         None
     } else {
@@ -68,14 +118,18 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
         .as_ref()
         .and_then(|path| path.file_name())
         .unwrap_or_default();
-    let document = document(&AuditReport {
+    let mut document = document(&AuditReport {
         audit,
         run: &name.to_string_lossy(),
         made_unix_s: began_unix_s,
         lab_version: env!("CARGO_PKG_VERSION"),
         file: file.as_deref(),
     });
-    deliver_document(&document, &args.display)?;
+    let gates = args.fail_if.iter().map(|condition| condition.judge(audit));
+    document.add_gates(gates.collect());
+    if !args.quiet {
+        deliver_document(&document, &args.display)?;
+    }
     if let Some(path) = path {
         let page = path.with_extension("html");
         write(
@@ -84,7 +138,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
         )?;
         eprintln!("benchlab: {}", wording::report_written(&page));
     }
-    Ok(judge(args, audit))
+    Ok(gate::exit_code_displayed(&document, &args.display))
 }
 
 fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
@@ -93,21 +147,60 @@ fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
     Ok(writer.finish(None, None)?)
 }
 
-/// Prints the findings that count as failures for `--fail-on`, and returns the exit code.
-fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
-    let Some(least) = args.fail_on.map(|on| on.state()) else {
-        return ExitCode::SUCCESS;
+/// Returns the waivers of the command line and of benchlab.toml.
+fn waivers(args: &Auditing, audit: &Audit) -> Result<Vec<Waiver>, Exit> {
+    let mut all = given_waivers(args)?;
+    let is_of_audit = |waiver: &Waiver| audit.findings.iter().any(|f| f.rule == waiver.rule);
+    let in_file = waivers_in_file()?.into_iter().map(|(_, waiver)| waiver);
+    all.extend(in_file.filter(is_of_audit));
+    Ok(all)
+}
+
+/// Returns the waivers of benchlab.toml, with the file.
+fn waivers_in_file() -> Result<Vec<(PathBuf, Waiver)>, Exit> {
+    let Some(file) = named::config()? else {
+        return Ok(Vec::new());
     };
-    let failed: Vec<_> = audit.findings.iter().filter(|f| f.state <= least).collect();
-    for finding in &failed {
-        let text = wording::fails(finding);
-        eprintln!("benchlab: {}", lab_document::clean(&text));
-    }
-    if failed.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(exit::REGRESSION)
-    }
+    let waivers = file.config.waiver.iter();
+    Ok(waivers
+        .map(|waiver| (file.path.clone(), waiver.of_audit()))
+        .collect())
+}
+
+/// Returns the waivers of the command line.
+///
+/// # Errors
+/// Returns an error if the number of reasons or dates is neither one nor that of the waivers.
+fn given_waivers(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
+    let each = |option: &str, texts: &[String]| -> Result<Vec<String>, Exit> {
+        match texts {
+            [one] => Ok(vec![one.clone(); args.waive.len()]),
+            many if many.len() == args.waive.len() => Ok(many.to_vec()),
+            many => Err(Exit::wrong(format!(
+                "{option} is given {} times for {} waivers: give it once, or once for each --waive",
+                many.len(),
+                args.waive.len()
+            ))),
+        }
+    };
+    let (reasons, untils) = (
+        each("--reason", &args.reason)?,
+        each("--until", &args.until)?,
+    );
+    let waived = args.waive.iter().zip(reasons).zip(untils);
+    let waiver = |((text, reason), until): ((&String, String), String)| {
+        let (rule, thing) = match text.split_once(':') {
+            Some((rule, thing)) => (rule, Some(thing.to_owned())),
+            None => (text.as_str(), None),
+        };
+        Waiver {
+            rule: rule.to_owned(),
+            thing,
+            reason,
+            until,
+        }
+    };
+    Ok(waived.map(waiver).collect())
 }
 
 /// Reads a file as text, or standard input for `-`.

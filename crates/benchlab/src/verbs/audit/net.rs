@@ -9,11 +9,11 @@ use crate::progress::progress;
 use lab_audit::net::{self, NetTarget};
 use lab_audit::wording;
 use lab_bench::unix_seconds;
+use lab_document::Document;
 use std::net::IpAddr;
-use std::process::ExitCode;
 
 /// Audits the network paths to servers.
-pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
+pub fn net(cli: &Cli, args: &NetArgs) -> Result<Document, Exit> {
     let began = unix_seconds();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
     if let Some(name) = args.hosts.iter().find(|name| !is_host_name(name)) {

@@ -8,10 +8,10 @@ use crate::exit::Exit;
 use crate::progress::progress;
 use lab_audit::site::{self, Site, SiteOptions, Url};
 use lab_bench::unix_seconds;
-use std::process::ExitCode;
+use lab_document::Document;
 
 /// Audits a site.
-pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
+pub fn site(cli: &Cli, args: &SiteArgs) -> Result<Document, Exit> {
     let began = unix_seconds();
     let rules = rules(site::rules(), &site::CLASSES, &args.auditing)?;
     let (url, site) = if std::path::Path::new(&args.of).is_file() {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compares whole commands in turns.
 
-use crate::cli::{Cli, CommandCores, CompareArgs};
+use crate::cli::{Cli, CommandCores, CompareArgs, GateOn};
 use crate::exit::Exit;
 use crate::exports::exports;
-use crate::gate::gate;
 use crate::measuring;
 use crate::options::sweeps;
 use crate::verbs::compare::revision_names::range;
@@ -12,12 +11,12 @@ use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{
     CommandWorkload, LocalExecutor, Wrapper, commit_range, fingerprint, interrupt, unix_seconds,
 };
-use lab_document::Format;
+use lab_document::{Document, Format};
 use lab_model::{Commands, Cores, Ending, Measure, Plan, Setting};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
+use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 /// The minimum duration of a block; it is longer if the maximum number of blocks would not fill the run's time.
@@ -27,31 +26,33 @@ pub const BLOCK: Duration = Duration::from_millis(400);
 const MAX_BLOCKS: u32 = 80;
 
 /// Compares the commands of the command line.
-pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit> {
     compare_in_turns(cli, args, given_commands(args)?)
 }
 
-/// Compares commands in turns.
+/// Compares commands in turns and returns the report; `None` after a pilot, which saves no run.
 pub fn compare_in_turns(
     cli: &Cli,
     args: &CompareArgs,
     commands: Vec<GivenCommand>,
-) -> Result<ExitCode, Exit> {
+) -> Result<Option<Document>, Exit> {
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
     if let Some(blocks) = args.plan {
         interrupt::watch().map_err(Exit::failed)?;
         return forecast(&plan, blocks, |plan, writer| {
             measure(plan, writer).map(drop)
-        });
+        })
+        .map(|_| None);
     }
     let writer = new_run_file(cli, args, &plan, true)?;
     let path = writer.path().to_path_buf();
-    let exit_code = carry_out(&plan, writer, &exports)?;
+    let document = carry_out(&plan, writer, &exports, args.quiet)?;
     if args.explain {
         explain::after_comparison(&plan, &path)?;
     }
-    Ok(exit_code)
+    Ok(Some(document))
 }
 
 /// Builds the plan that compares these commands, or else those of the command line.
@@ -113,23 +114,24 @@ fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Measures the missing blocks of a run of commands and reports the result.
+/// Measures the missing blocks of a run of commands, reports the result, and returns the report.
+///
+/// # Errors
+/// Returns an error, after the report, if nothing was left to compare.
 pub fn carry_out(
     plan: &Plan,
     writer: RunWriter,
     exports: &[(&Path, Format)],
-) -> Result<ExitCode, Exit> {
+    is_quiet: bool,
+) -> Result<Document, Exit> {
     let path = writer.path().to_path_buf();
     let ending = measure(plan, writer)?;
     report::with_report(&path, &[], |report| {
         let document = lab_kinds::document(report);
         report::export(&document, exports)?;
-        report::show(&document, &path)?;
-        if plan.measure.gate && ending != Ending::Failed {
-            Ok(gate(&report.results).into())
-        } else {
-            measuring::exit_code(ending)
-        }
+        report::show_unless(&document, &path, is_quiet)?;
+        measuring::exit_code(ending)?;
+        Ok(document)
     })
 }
 
@@ -208,6 +210,17 @@ fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Compari
     })
 }
 
+/// Returns the conditions of `--gate` and `--fail-if`.
+fn fail_if(args: &CompareArgs) -> Vec<String> {
+    let gate = args.gate.then(|| match args.gate_on {
+        GateOn::Wall => GateCondition::text_of_gate(args.margin),
+        GateOn::Cpu => GateCondition::text_of_change("cpu", args.margin),
+    });
+    gate.into_iter()
+        .chain(args.fail_if.iter().cloned())
+        .collect()
+}
+
 /// Returns the messages of the commits of `--rev A..B`; empty without a range.
 fn commit_messages(args: &CompareArgs) -> Result<Vec<String>, Exit> {
     let Some((first, last)) = args.rev.iter().find_map(|revision| range(revision)) else {
@@ -250,7 +263,8 @@ fn measure_settings(args: &CompareArgs) -> Measure {
         alpha: measuring::ALPHA,
         margin: args.margin,
         precision: args.precision,
-        gate: args.gate,
+        fail_if: fail_if(args),
+        on_inconclusive: args.inconclusive.on,
         redo: args.measuring.redo,
         time_limit_ns: args.time_limit.as_nanos() as u64,
         ..Measure::default()

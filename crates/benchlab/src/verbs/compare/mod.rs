@@ -11,6 +11,8 @@ pub use revisions::check_out;
 
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
+use crate::gate;
+use lab_document::Document;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,6 +21,15 @@ use std::process::ExitCode;
 /// # Errors
 /// Returns an error if a word is a URL or a run file, which other commands accept.
 pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+    let document = compared(cli, args)?;
+    Ok(document.map_or(ExitCode::SUCCESS, |document| gate::exit_code(&document)))
+}
+
+/// Compares the commands or revisions, and returns the report; `None` after a pilot, which saves no run.
+///
+/// # Errors
+/// Returns an error if a word is a URL or a run file, or if nothing was left to compare.
+pub fn compared(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit> {
     if let Some(url) = args.commands.iter().find(|word| is_url(word)) {
         return Err(Exit::wrong(format!(
             "{url} is a URL, not a command: `benchlab load URL URL` compares servers"

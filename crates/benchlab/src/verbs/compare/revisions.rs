@@ -7,13 +7,13 @@ use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::measuring;
 use lab_bench::{Revision, Worktrees, commit_range, interrupt};
+use lab_document::Document;
 use lab_plan::{CommandWords, GivenCommand};
 use std::collections::HashSet;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Compares revisions. Their worktrees are removed before this function returns.
-pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit> {
     let (_worktrees, commands) = check_out(args)?;
     compare_in_turns(cli, args, commands)
 }

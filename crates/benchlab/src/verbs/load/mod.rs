@@ -13,7 +13,7 @@ mod words;
 use crate::cli::{Cli, LoadArgs, ResumedLoadArgs};
 use crate::exit::Exit;
 use crate::exports::exports;
-use crate::gate::{GateResult, load_gate};
+use crate::gate;
 use crate::measuring;
 use crate::options::sweeps;
 use crate::verbs::{report, runs_folder};
@@ -21,12 +21,13 @@ use follow::LoadFollower;
 use generators::LoadGenerators;
 use lab_audit::host;
 use lab_bench::{BenchError, LoadWorkload, Session, interrupt, unix_seconds};
+use lab_document::Document;
 use lab_load::{Header, Secrets, Trust, restored_requests};
 use lab_model::host::HostFinding;
 use lab_model::{Ending, Host, LoadSpec, Metric, Plan, Run};
 use lab_plan::Loading;
-use lab_report::{Report, wording};
-use lab_stats::load::threshold::{Threshold, judge};
+use lab_report::Report;
+use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
 use requested::{RequestedLoad, read_body, requested_load};
 use servers::{check_processes, names};
@@ -36,6 +37,11 @@ use std::process::ExitCode;
 
 /// Loads one server, or multiple servers in turns.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
+    Ok(gate::exit_code(&loaded(cli, args)?))
+}
+
+/// Loads servers and returns the report.
+pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
     let exports = exports(&args.export)?;
     let seed = measuring::seed(args.measuring.seed);
     let RequestedLoad {
@@ -51,6 +57,7 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     let servers = names(args, &origins)?;
     check_processes(args, &origins)?;
     let on = args.agents.on.as_ref();
+    let gate = args.gate.then(|| GateCondition::text_of_gate(args.margin));
     let loading = Loading {
         name: args.title.clone(),
         servers,
@@ -64,17 +71,24 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
         load: spec,
         margin: args.margin,
         alpha: measuring::ALPHA,
-        gate: args.gate,
+        fail_if: gate
+            .into_iter()
+            .chain(args.fail_if.iter().cloned())
+            .collect(),
+        on_inconclusive: args.inconclusive.on,
         redo: args.measuring.redo,
         seed,
     };
+    let plan = loading.plan()?;
+    GateCondition::of_plan(&plan).map_err(|e| Exit::wrong(format!("--fail-if: {e}")))?;
     let session = LoadSession {
-        plan: loading.plan()?,
+        plan,
         requests,
         file: SessionFile::New(runs_folder(cli, args.measuring.runs.as_deref())?),
         exports,
         hlog: args.hlog.as_deref(),
         strict: args.measuring.strict,
+        is_quiet: args.quiet,
     };
     carry_out(&session)
 }
@@ -127,15 +141,14 @@ pub fn resume_load(
         exports: exports(&args.export)?,
         hlog: args.hlog.as_deref(),
         strict: args.strict,
+        is_quiet: false,
     };
-    carry_out(&session)
+    Ok(gate::exit_code(&carry_out(&session)?))
 }
 
 /// Runs the load, reports it, and judges the result if requests were served.
-fn carry_out(session: &LoadSession) -> Result<ExitCode, Exit> {
+fn carry_out(session: &LoadSession) -> Result<Document, Exit> {
     let (plan, load) = (&session.plan, session.load());
-    let conditions = load.fail_if.iter().map(|text| text.parse());
-    let conditions: Vec<Threshold> = conditions.collect::<Result<_, _>>().map_err(Exit::wrong)?;
     interrupt::watch().map_err(Exit::failed)?;
     let generators = LoadGenerators::start(session)?;
     // One core, for the generator.
@@ -166,7 +179,7 @@ fn carry_out(session: &LoadSession) -> Result<ExitCode, Exit> {
     drop(generators);
     report::with_report(&path, &[], |report| {
         let document = lab_kinds::document(report);
-        report::show(&document, &path)?;
+        report::show_unless(&document, &path, session.is_quiet)?;
         report::export(&document, &session.exports)?;
         write_log(report, session.hlog)?;
         let resumable = plan.can_resume().then_some(path.as_path());
@@ -177,9 +190,7 @@ fn carry_out(session: &LoadSession) -> Result<ExitCode, Exit> {
         if let Some(reason) = failed {
             return Err(Exit::failed(reason));
         }
-        let found = judge_conditions(report, &conditions);
-        let gate = plan.measure.gate.then(|| load_gate(&report.results));
-        Ok(gate.map_or(found, |gate| found.max(gate)).into())
+        Ok(document)
     })
 }
 
@@ -231,37 +242,6 @@ fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Re
     match served.map(|cell| cell.value.value() as u64).sum::<u64>() {
         0 => Err(Exit::failed("no request was served: the report says why")),
         _ => Ok(()),
-    }
-}
-
-/// Prints the conditions of `--fail-if` that hold or are inconclusive.
-fn judge_conditions(report: &Report, conditions: &[Threshold]) -> GateResult {
-    let Some(plan) = report.run.plan() else {
-        return GateResult::Passed;
-    };
-    let judgement = judge(conditions, &report.results, plan);
-    let crossed = judgement.crossed.iter();
-    let crossed = crossed.map(|c| ("--fail-if holds", c.subject, c.point, wording::crossed(c)));
-    let undecided = judgement.undecided.iter();
-    let undecided = undecided.map(|u| {
-        let text = wording::undecided(u);
-        ("--fail-if is inconclusive", u.subject, u.point, text)
-    });
-    for (state, subject, point, text) in crossed.chain(undecided) {
-        let of = match plan.subjects.len() {
-            1 => String::new(),
-            _ => format!(" of {}", plan.subjects[subject].name),
-        };
-        let at = match plan.points.len() {
-            1 => String::new(),
-            _ => format!(" at {}", plan.label(point)),
-        };
-        eprintln!("benchlab: {state}{of}{at}: {text}");
-    }
-    match (judgement.crossed.is_empty(), judgement.undecided.is_empty()) {
-        (false, _) => GateResult::Failed,
-        (true, false) => GateResult::Inconclusive,
-        (true, true) => GateResult::Passed,
     }
 }
 

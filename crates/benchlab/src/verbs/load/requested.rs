@@ -106,7 +106,6 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
         allowed_host: args.i_may_load.clone(),
         expect,
         expected: expected.words(),
-        fail_if: args.fail_if.iter().map(ToString::to_string).collect(),
         agents: args.agents.on.as_ref().map(|on| on.words.clone()),
         lost_after_ns: args.agents.lost.lost_after.map(|d| d.as_nanos() as u64),
         server_pids: one_for_all(&args.server_pid),

@@ -21,6 +21,8 @@ pub struct LoadSession<'a> {
     pub exports: Vec<(&'a Path, Format)>,
     pub hlog: Option<&'a Path>,
     pub strict: bool,
+    /// True to print nothing on standard output.
+    pub is_quiet: bool,
 }
 
 /// The run file of a session.

@@ -2,6 +2,7 @@
 //! The arguments of `benchlab logs`.
 
 use crate::exit::Exit;
+use crate::gate::InconclusiveArg;
 use crate::option_values::time;
 use crate::options::{AgentPlacement, DisplayArgs};
 use clap::Args;
@@ -76,6 +77,8 @@ pub struct LogsArgs {
     /// page or of all pages, or on the rate; for example 'p99(/search)>300ms' or 'errors>1%'
     #[arg(long, value_name = "GATE")]
     pub fail_if: Vec<Gate>,
+    #[command(flatten)]
+    pub inconclusive: InconclusiveArg,
     /// With --nagios: warn if this condition holds
     #[arg(long, value_name = "GATE", requires = "nagios")]
     pub warn_if: Vec<Gate>,
@@ -91,6 +94,9 @@ pub struct LogsArgs {
     /// project]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
+    /// True to print no report.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 impl LogsArgs {

@@ -8,6 +8,7 @@ mod remote;
 
 use crate::cli::{Cli, LogsArgs};
 use crate::exit::{self, Exit};
+use crate::gate;
 use crate::output::to_stdout;
 use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -32,7 +33,17 @@ struct LogsCommand<'a> {
 
 /// Reads the logs, saves the analysis, and reports it.
 pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
-    read_and_report(cli, args).or_else(|error| {
+    let outcome = match args.nagios {
+        true => check(args),
+        false => read_and_report(cli, args).map(|(document, failed)| {
+            let code = gate::exit_code_displayed(&document, &args.display);
+            match failed {
+                0 => code,
+                failed => ExitCode::from(failed),
+            }
+        }),
+    };
+    outcome.or_else(|error| {
         if args.nagios && error.code != exit::INTERRUPTED {
             let status = nagios_unknown(&error.message);
             let _ = to_stdout(status.line.as_bytes());
@@ -42,24 +53,23 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     })
 }
 
-fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
-    args.check()?;
-    let mut command = LogsCommand {
-        args,
-        session: LogsSession::new(&args.session_options())?,
-        began_unix_s: unix_seconds(),
-        exit_code: 0,
-    };
-    interrupt::watch().map_err(Exit::failed)?;
-    command.read()?;
+/// Reads the logs and judges them for Nagios.
+fn check(args: &LogsArgs) -> Result<ExitCode, Exit> {
+    let mut command = read(args)?;
+    let analysis = command.session.end();
+    let unread = command.session.unread();
+    let status = nagios(&args.fail_if, &args.warn_if, &analysis, unread);
+    // If the pipe was closed, the exit code still contains the status.
+    let _ = to_stdout(status.line.as_bytes());
+    Ok(ExitCode::from(status.code))
+}
+
+/// Reads the logs, saves the analysis, reports it, and returns the report, with the exit code of the first file that
+/// could not be written.
+pub fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<(Document, u8), Exit> {
+    let mut command = read(args)?;
     let analysis = command.session.end();
     let unread = command.session.unread().to_vec();
-    if args.nagios {
-        let status = nagios(&args.fail_if, &args.warn_if, &analysis, &unread);
-        // If the pipe was closed, the exit code still contains the status.
-        let _ = to_stdout(status.line.as_bytes());
-        return Ok(ExitCode::from(status.code));
-    }
     let run = Run {
         host: lab_host::describe(),
         ..command.run()
@@ -69,17 +79,34 @@ fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     } else {
         command.ok_or_report(keep::keep(cli, args, &run, &analysis))
     };
-    let document = command.document(&run, &analysis, file.as_deref())?;
+    let mut document = command.document(&run, &analysis, file.as_deref())?;
+    let gates = judge(&args.fail_if, &analysis, &unread).into_iter();
+    let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
+    document.add_gates(gates.collect());
     let page = match &file {
         Some(path) => command.ok_or_report(keep::page(&document, path)),
         None => None,
     };
-    command.ok_or_report(deliver_document(&document, &args.display));
+    if !args.quiet {
+        command.ok_or_report(deliver_document(&document, &args.display));
+    }
     if let Some(page) = page {
         eprintln!("benchlab: the report is in {}", page.display());
     }
-    Exit::of_gates(judge(&args.fail_if, &analysis, &unread))?;
-    Ok(ExitCode::from(command.exit_code))
+    Ok((document, command.exit_code))
+}
+
+fn read(args: &LogsArgs) -> Result<LogsCommand<'_>, Exit> {
+    args.check()?;
+    let mut command = LogsCommand {
+        args,
+        session: LogsSession::new(&args.session_options())?,
+        began_unix_s: unix_seconds(),
+        exit_code: 0,
+    };
+    interrupt::watch().map_err(Exit::failed)?;
+    command.read()?;
+    Ok(command)
 }
 
 impl LogsCommand<'_> {

@@ -5,7 +5,7 @@ mod commands;
 
 use crate::cli::{Cli, ProfileArgs};
 use crate::exit::Exit;
-use crate::gate::GateResult;
+use crate::gate;
 use crate::verbs::report::deliver_document;
 use lab_bench::unix_seconds;
 use lab_document::Document;
@@ -40,8 +40,12 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         measured: profiled.measured,
         made_unix_s: unix_seconds(),
     };
-    deliver_document(&document(&report), &args.display)?;
-    Ok(judge(args, &profiled.profiles).into())
+    let mut document = document(&report);
+    let gates = lab_profile::gates(&args.fail_if, &report.profiles).into_iter();
+    let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
+    document.add_gates(gates.collect());
+    deliver_document(&document, &args.display)?;
+    Ok(gate::exit_code_displayed(&document, &args.display))
 }
 
 /// Returns the names of one or two programs.
@@ -50,22 +54,6 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     let names = wording::default_names(programs).iter().enumerate();
     let name = |(i, usual): (usize, &&str)| named(i).unwrap_or((*usual).into());
     names.map(name).collect()
-}
-
-/// Prints the conditions of `--fail-if` that hold or are inconclusive, and returns the result.
-fn judge(args: &ProfileArgs, profiles: &[Profile]) -> GateResult {
-    let judged = args.fail_if.iter().map(|condition| {
-        let result = condition.judge(&profiles[0], profiles.get(1));
-        if let Some(line) = wording::gate(condition, &result) {
-            eprintln!("benchlab: {line}");
-        }
-        match result {
-            lab_profile::GateResult::Passed => GateResult::Passed,
-            lab_profile::GateResult::Undecided(_) => GateResult::Inconclusive,
-            lab_profile::GateResult::Failed(_) => GateResult::Failed,
-        }
-    });
-    judged.fold(GateResult::Passed, GateResult::max)
 }
 
 /// Reads files that Valgrind's tools wrote.

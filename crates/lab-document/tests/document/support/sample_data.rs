@@ -2,7 +2,7 @@
 //! A sample document with every kind of item, cell, unit and chart.
 
 use lab_document::*;
-use lab_model::{Metric, Unit};
+use lab_model::{Decision, Metric, OnInconclusive, Unit};
 
 /// Returns a document with every kind of content.
 pub fn document() -> Document {
@@ -57,6 +57,25 @@ pub fn document() -> Document {
             ),
             ..Answer::default()
         },
+        gates: vec![
+            Gate::new(
+                "time>+5%",
+                "Ada",
+                Decision::Failed,
+                "Ada takes 1.08 times C's time (1.06 to 1.10)",
+            )
+            .valued(estimate(1.06, 1.08, 1.10, Unit::Ratio))
+            .limited(1.05, Unit::Ratio),
+            Gate::new(
+                "time>+5%",
+                "Java | <b>",
+                Decision::Inconclusive,
+                "Java | <b> takes 1.04 times C's time (0.99 to 1.09)",
+            )
+            .valued(estimate(0.99, 1.04, 1.09, Unit::Ratio))
+            .limited(1.05, Unit::Ratio)
+            .with_inconclusive(OnInconclusive::Warn),
+        ],
         sections: vec![times, method],
         rows: rows(),
         source: "All samples are in sql.lab.".into(),

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The user's directories (XDG Base Directory Specification).
+
+use std::path::PathBuf;
+
+/// The user's data: `benchlab` in `XDG_DATA_HOME` or `~/.local/share`. `None` if `HOME` is not set.
+pub fn data() -> Option<PathBuf> {
+    user("XDG_DATA_HOME", ".local/share")
+}
+
+/// The user's configuration: `benchlab` in `XDG_CONFIG_HOME` or `~/.config`. `None` if `HOME` is not set.
+pub fn config() -> Option<PathBuf> {
+    user("XDG_CONFIG_HOME", ".config")
+}
+
+fn user(variable: &str, default: &str) -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from);
+    // The specification requires relative paths to be ignored.
+    let given = folder(variable).filter(|path| path.is_absolute());
+    let parent = given.or_else(|| Some(folder("HOME")?.join(default)))?;
+    Some(parent.join("benchlab"))
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries of `benchlab.toml`: replaces the name of an entry by its options.
+
+use crate::cli::{AuditVerb, Cli, Verb};
+use crate::directories;
+use crate::exit::Exit;
+use clap::{CommandFactory, FromArgMatches};
+use lab_config::{ConfigFile, FILE, OptionList};
+use lab_document::clean;
+use std::path::{Path, PathBuf};
+
+/// Reads the project's file: in the current directory or the nearest parent that has one, or the user's own.
+///
+/// # Errors
+/// Returns an error with the position if the file is invalid.
+pub fn config() -> Result<Option<ConfigFile>, Exit> {
+    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    let user = directories::config();
+    Ok(ConfigFile::find(&folder, user.as_deref())?)
+}
+
+/// Replaces the name of an entry on the command line by the entry's options. Options on the command line come last, so
+/// they take precedence.
+///
+/// The current directory becomes that of the file, and paths of outputs are made absolute before.
+///
+/// # Errors
+/// Returns an error if the file is invalid, or the entry's options are.
+pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
+    let Some(name) = named(&cli) else {
+        return Ok(cli);
+    };
+    let Some(file) = config()? else {
+        return match &cli.verb {
+            Verb::Audit(_) => Err(unknown_audit(&name, None)),
+            _ => Ok(cli),
+        };
+    };
+    let config = &file.config;
+    let entry = match &cli.verb {
+        Verb::Compare(_) => config
+            .compare
+            .get(&name)
+            .map(|e| (vec!["compare"], e.options(&name))),
+        Verb::Load(_) => config
+            .load
+            .get(&name)
+            .map(|e| (vec!["load"], e.options(&name))),
+        Verb::Logs(_) => config.logs.get(&name).map(|e| (vec!["logs"], e.options())),
+        Verb::Audit(_) => match config.audit.get(&name) {
+            Some(entry) => Some((vec!["audit", entry.kind.name()], entry.options())),
+            None => return Err(unknown_audit(&name, Some(&file))),
+        },
+        _ => None,
+    };
+    let Some((verbs, options)) = entry else {
+        return Ok(cli);
+    };
+    let written: Vec<String> = std::env::args().collect();
+    let mut cli = with_options(&written, &name, &verbs, &options).map_err(|reason| {
+        Exit::wrong(format!(
+            "{}: {}: {reason}",
+            file.path.display(),
+            clean(&name)
+        ))
+    })?;
+    enter(&mut cli, file.folder())?;
+    Ok(cli)
+}
+
+/// Parses the options of an entry alone, as `benchlab ci` does.
+///
+/// # Errors
+/// Returns the reason in words.
+pub fn parse(verbs: &[&str], options: &OptionList) -> Result<Cli, String> {
+    parse_words(verbs, &options.0)
+}
+
+/// Makes a file's directory the current one. Output paths stay relative to the earlier one.
+pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
+    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    let absolute = |path: &mut PathBuf| *path = current.join(&*path);
+    let (exports, others): (&mut [PathBuf], Vec<&mut Option<PathBuf>>) = match &mut cli.verb {
+        Verb::Compare(args) => (&mut args.export, vec![&mut args.measuring.runs]),
+        Verb::Load(args) => {
+            let others = vec![&mut args.measuring.runs, &mut args.hlog];
+            (&mut args.export, others)
+        }
+        Verb::Logs(args) => {
+            let others = vec![&mut args.display.output, &mut args.runs, &mut args.parquet];
+            (&mut [], others)
+        }
+        _ => (&mut [], Vec::new()),
+    };
+    exports.iter_mut().for_each(absolute);
+    others.into_iter().flatten().for_each(absolute);
+    if let Some(project) = &mut cli.project {
+        absolute(project);
+    }
+    std::env::set_current_dir(folder).map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))
+}
+
+/// Returns the only word of a command that takes the name of an entry.
+fn named(cli: &Cli) -> Option<String> {
+    let only = |words: &[String]| match words {
+        [word] => Some(word.clone()),
+        _ => None,
+    };
+    match &cli.verb {
+        Verb::Compare(args) if args.words.is_empty() && args.rev.is_empty() => only(&args.commands),
+        Verb::Load(args) => only(&args.urls),
+        Verb::Logs(args) => only(&args.logs),
+        Verb::Audit(args) => match &args.verb {
+            AuditVerb::Named(words) => words.first().cloned(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn unknown_audit(name: &str, file: Option<&ConfigFile>) -> Exit {
+    let own = file.into_iter().flat_map(|file| file.config.audit.keys());
+    let known = ["host", "cookies", "site", "net", "values"].into_iter();
+    let known: Vec<&str> = known.chain(own.map(String::as_str)).collect();
+    let hint = lab_plan::nearest(name, known.iter().copied());
+    let hint = hint.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
+    Exit::wrong(format!(
+        "there is no audit `{}`: there are {}{hint}. Further ones are entries of {FILE}",
+        clean(name),
+        known.join(", ")
+    ))
+}
+
+/// Replaces one word of the command line, the name, by options.
+fn with_options(
+    written: &[String],
+    name: &str,
+    verbs: &[&str],
+    options: &OptionList,
+) -> Result<Cli, String> {
+    let begin = written
+        .iter()
+        .position(|word| word == verbs[0])
+        .unwrap_or(0)
+        + 1;
+    let mut error = None;
+    for at in (begin..written.len()).filter(|&at| written[at] == name) {
+        let mut words = options.0.clone();
+        words.extend(
+            written[begin..]
+                .iter()
+                .enumerate()
+                .filter_map(|(i, word)| (begin + i != at).then(|| word.clone())),
+        );
+        let mut all: Vec<String> = written[1..begin - 1].to_vec();
+        all.extend(verbs.iter().map(|verb| (*verb).to_owned()));
+        match parse_words(&[], &[all, words].concat()) {
+            // The same word may also be the value of an option, which must stay.
+            Ok(cli) if named(&cli).as_deref() == Some(name) => {}
+            Ok(cli) => return Ok(cli),
+            Err(reason) => error = Some(reason),
+        }
+    }
+    Err(error.unwrap_or_else(|| "the entry's options cannot be combined with these".into()))
+}
+
+fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {
+    let mut command = Cli::command();
+    for verb in ["compare", "load", "logs"] {
+        command = command.mut_subcommand(verb, |verb| verb.args_override_self(true));
+    }
+    let all = ["benchlab"]
+        .iter()
+        .chain(verbs)
+        .map(|word| (*word).to_owned());
+    let all = all.chain(words.iter().cloned());
+    let matches = command.try_get_matches_from(all).map_err(in_words)?;
+    Cli::from_arg_matches(&matches).map_err(in_words)
+}
+
+/// Returns the first paragraph of an error of the command line's parser.
+fn in_words(error: clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first
+        .trim_start_matches("error: ")
+        .trim()
+        .replace("\n", " ")
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab ci`: measures the entries of benchlab.toml that are marked for CI, a change against its base, and judges
+//! their gates.
+
+use crate::cli::{CiArgs, Cli, Verb};
+use crate::exit::{self, Exit};
+use crate::exports::exports;
+use crate::verbs::report::{deliver_document, export};
+use crate::verbs::{audit, compare, load, logs};
+use crate::{gate, named};
+use lab_bench::{Commit, interrupt, merge_base, unix_seconds};
+use lab_config::{Base, BaseSource, Config, ConfigFile, FILE, OptionList, base_from_environment};
+use lab_document::{Document, clean, format, say};
+use lab_kinds::ci::{CiPart, document};
+use std::process::ExitCode;
+
+/// An entry that is measured or judged, with its command.
+struct Entry {
+    name: String,
+    verbs: Vec<&'static str>,
+    options: OptionList,
+    /// True if it compares the base with the head.
+    is_change: bool,
+}
+
+/// Measures and judges the entries, one after the other. An entry that fails does not keep others from being measured.
+pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
+    let mut exports_of = args.export.clone();
+    let file = named::config()?.ok_or_else(|| {
+        Exit::wrong(format!(
+            "there is no {FILE} in this directory or above: `benchlab init` writes one"
+        ))
+    })?;
+    let current = std::env::current_dir().map_err(Exit::wrong)?;
+    exports_of
+        .iter_mut()
+        .for_each(|path| *path = current.join(&*path));
+    let exports = exports(&exports_of)?;
+    let mut display = args.display.clone();
+    display.output = display.output.map(|path| current.join(path));
+    let runs = args.runs.as_ref().map(|path| current.join(path));
+    std::env::set_current_dir(file.folder())
+        .map_err(|e| Exit::wrong(format!("{}: {e}", file.folder().display())))?;
+    let names = chosen(&file, &args.names)?;
+    let is_change = |name: &&String| {
+        let entry = file.config.compare.get(*name);
+        entry.is_some_and(|entry| entry.commands().len() == 1)
+    };
+    let base = match names.iter().any(|name| is_change(&name)) {
+        true => Some(base(args, &file.config)?),
+        false => None,
+    };
+    let entries = entries(&file.config, &names, base.as_ref());
+    if args.dry_run {
+        return dry_run(&entries);
+    }
+    interrupt::watch().map_err(Exit::failed)?;
+    // The screen shows each entry; other formats get one document at the end.
+    let on_screen = display.format == format::terminal::FORMAT && display.output.is_none();
+    let mut parts = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let against = base.as_ref().filter(|_| entry.is_change);
+        let against = against.map_or(String::new(), |base| {
+            format!(": the working tree against {}", described(base))
+        });
+        let (name, of) = (clean(&entry.name), entries.len());
+        eprintln!("benchlab: {name} ({} of {of}){against}", number + 1);
+        let result = match measure(cli, entry, runs.as_deref(), !on_screen) {
+            Err(error) if error.code == exit::INTERRUPTED => return Err(error),
+            Err(error) => {
+                eprintln!("benchlab: {name}: {}", error.message);
+                Err(error.message)
+            }
+            Ok(document) => Ok(document),
+        };
+        parts.push(CiPart {
+            name: entry.name.clone(),
+            result,
+        });
+    }
+    let described = base.as_ref().map(described);
+    let made = format!("{} UTC", say::minute(unix_seconds()));
+    let mut document = document(&parts, described.as_deref(), made);
+    export(&document, &exports)?;
+    if on_screen {
+        // The entries' own screens are above.
+        document.sections.clear();
+        if entries.len() > 1 {
+            deliver_document(&document, &display)?;
+        }
+    } else {
+        deliver_document(&document, &display)?;
+    }
+    let exit_code = gate::exit_code_displayed(&document, &display);
+    match parts.iter().any(|part| part.result.is_err()) {
+        true => Ok(ExitCode::from(exit::FAILED)),
+        false => Ok(exit_code),
+    }
+}
+
+/// Returns the names of the entries to measure.
+///
+/// # Errors
+/// Returns an error if a name is unknown, or if nothing is marked for CI.
+fn chosen(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
+    let config = &file.config;
+    let all: Vec<(&String, bool)> = (config.compare.iter().map(|(n, e)| (n, e.ci)))
+        .chain(config.load.iter().map(|(n, e)| (n, e.ci)))
+        .chain(config.logs.iter().map(|(n, e)| (n, e.ci)))
+        .chain(config.audit.iter().map(|(n, e)| (n, e.ci)))
+        .collect();
+    for name in names {
+        if !all.iter().any(|(known, _)| *known == name) {
+            let known = || all.iter().map(|(known, _)| known.as_str());
+            let hint = lab_plan::nearest(name, known());
+            let hint = hint.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
+            return Err(Exit::wrong(format!(
+                "{} has no entry `{}`: it has {}{hint}",
+                file.path.display(),
+                clean(name),
+                known().collect::<Vec<_>>().join(", ")
+            )));
+        }
+    }
+    if !names.is_empty() {
+        return Ok(names.to_vec());
+    }
+    let marked = all.iter().filter(|(_, ci)| *ci);
+    let marked: Vec<String> = marked.map(|(name, _)| (*name).clone()).collect();
+    if marked.is_empty() {
+        return Err(Exit::wrong(format!(
+            "nothing in {} is marked for CI: add `ci = true` to an entry, or name one",
+            file.path.display()
+        )));
+    }
+    Ok(marked)
+}
+
+fn entries(config: &Config, names: &[String], base: Option<&Commit>) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for name in names {
+        let mut add = |verbs: &[&'static str], options, is_change| {
+            entries.push(Entry {
+                name: name.clone(),
+                verbs: verbs.to_vec(),
+                options,
+                is_change,
+            });
+        };
+        if let Some(entry) = config.compare.get(name) {
+            let is_change = entry.commands().len() == 1;
+            let base = base.filter(|_| is_change).map(|base| base.id.as_str());
+            add(&["compare"], entry.options_of_ci(name, base), is_change);
+        }
+        if let Some(entry) = config.load.get(name) {
+            add(&["load"], entry.options(name), false);
+        }
+        if let Some(entry) = config.logs.get(name) {
+            add(&["logs"], entry.options(), false);
+        }
+        if let Some(entry) = config.audit.get(name) {
+            add(&["audit", entry.kind.name()], entry.options(), false);
+        }
+    }
+    entries
+}
+
+/// Returns the commit that the change is compared with.
+fn base(args: &CiArgs, config: &Config) -> Result<Commit, Exit> {
+    let named = |name: &str, source| Base {
+        name: name.to_owned(),
+        is_commit: false,
+        source,
+    };
+    let given = args
+        .base
+        .as_deref()
+        .map(|name| named(name, BaseSource::Option));
+    let found = given
+        .or_else(|| base_from_environment(|name| std::env::var(name).ok()))
+        .or_else(|| Some(named(&config.ci.base.as_ref()?.0, BaseSource::File)));
+    let base = found.ok_or_else(|| {
+        Exit::wrong(format!(
+            "the base of the change is unknown, because the CI service names none: name it with --base, or with `base` in [ci] of {FILE}"
+        ))
+    })?;
+    let folder = std::env::current_dir().map_err(Exit::wrong)?;
+    merge_base(&folder, &base.candidates()).map_err(Exit::wrong)
+}
+
+/// Formats a commit: `1a2b3c4 Parse numbers in place`.
+fn described(commit: &Commit) -> String {
+    format!("{} {}", commit.short, commit.subject)
+}
+
+/// Prints the commands that would be run.
+fn dry_run(entries: &[Entry]) -> Result<ExitCode, Exit> {
+    for entry in entries {
+        let verbs = entry.verbs.iter().map(|verb| (*verb).to_owned());
+        let words: Vec<String> = verbs.chain(entry.options.0.iter().cloned()).collect();
+        let words = shlex::try_join(words.iter().map(String::as_str)).map_err(Exit::wrong)?;
+        crate::output::say!("benchlab {}", clean(&words));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures or judges an entry, and returns its report.
+fn measure(
+    cli: &Cli,
+    entry: &Entry,
+    runs: Option<&std::path::Path>,
+    is_quiet: bool,
+) -> Result<Document, Exit> {
+    let mut parsed = named::parse(&entry.verbs, &entry.options).map_err(Exit::wrong)?;
+    let runs = runs.map(Into::into);
+    match &mut parsed.verb {
+        Verb::Compare(args) => {
+            args.quiet = is_quiet;
+            args.measuring.runs = runs;
+            let document = compare::compared(cli, args)?;
+            document.ok_or_else(|| Exit::failed("nothing was measured"))
+        }
+        Verb::Load(args) => {
+            args.quiet = is_quiet;
+            args.measuring.runs = runs;
+            load::loaded(cli, args)
+        }
+        Verb::Logs(args) => {
+            args.quiet = is_quiet;
+            args.runs = runs;
+            let (document, failed) = logs::read_and_report(cli, args)?;
+            match failed {
+                0 => Ok(document),
+                code => Err(Exit::new(code, "a file could not be written")),
+            }
+        }
+        Verb::Audit(args) => {
+            audit::set_quiet(args, is_quiet);
+            audit::audited(cli, args)
+        }
+        _ => Err(Exit::wrong("the entry is not for CI")),
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab init`: writes a commented benchlab.toml after looking at the project.
+
+use crate::cli::InitArgs;
+use crate::directories;
+use crate::exit::Exit;
+use crate::output::{say, to_stdout};
+use lab_config::{FILE, detect, schema, template};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The name of the schema's file.
+const SCHEMA: &str = "benchlab.schema.json";
+
+/// Writes the file, or prints its schema.
+///
+/// # Errors
+/// Returns an error if the file exists already.
+pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
+    let json = serde_json::to_string_pretty(&schema()).map_err(Exit::failed)? + "\n";
+    if args.schema {
+        to_stdout(json.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let folder = args.folder.as_deref().unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(Exit::wrong(format!(
+            "{}: no such directory",
+            folder.display()
+        )));
+    }
+    let path = folder.join(FILE);
+    let found = detect(folder);
+    let schema_path = write_schema(&json);
+    let text = template(&found, schema_path.as_deref().unwrap_or(Path::new(SCHEMA)));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .map_err(|e| match e.kind() {
+            ErrorKind::AlreadyExists => Exit::wrong(format!(
+                "{} exists already and is not overwritten: edit it, or rename it first",
+                path.display()
+            )),
+            _ => Exit::failed(format!("{}: {e}", path.display())),
+        })?;
+    file.write_all(text.as_bytes())
+        .map_err(|e| Exit::failed(format!("{}: {e}", path.display())))?;
+    match found.first() {
+        Some(first) => say!(
+            "{} proposes `{}` for {}. Check its commands, then: benchlab compare {}",
+            path.display(),
+            first.command,
+            first.tool,
+            first.name
+        ),
+        None => say!(
+            "{} has examples only, because no build tool was recognized: fill in a command, then run `benchlab compare NAME`",
+            path.display()
+        ),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the schema to the user's data directory, where editors find it through the first line of the file.
+fn write_schema(json: &str) -> Option<PathBuf> {
+    let folder = directories::data()?;
+    std::fs::create_dir_all(&folder).ok()?;
+    let path = folder.join(SCHEMA);
+    std::fs::write(&path, json).ok()?;
+    Some(path)
+}

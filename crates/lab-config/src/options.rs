@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Builds the options of a command.
+
+/// The options of a command, in the form of the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OptionList(pub Vec<String>);
+
+impl OptionList {
+    /// Adds an option with a value, if there is one.
+    pub fn value(&mut self, name: &str, value: Option<impl ToString>) {
+        self.values(name, value);
+    }
+
+    /// Adds an option once for each value.
+    pub fn values(&mut self, name: &str, values: impl IntoIterator<Item = impl ToString>) {
+        for value in values {
+            // One word, so that a value may begin with a dash.
+            self.0.push(format!("--{name}={}", value.to_string()));
+        }
+    }
+
+    /// Adds an option without a value, if it is set.
+    pub fn flag(&mut self, name: &str, is_set: bool) {
+        if is_set {
+            self.0.push(format!("--{name}"));
+        }
+    }
+
+    /// Adds the positional words, after which no options follow.
+    pub fn words(&mut self, words: impl IntoIterator<Item = impl ToString>) {
+        self.0
+            .extend(words.into_iter().map(|word| word.to_string()));
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Values of keys, checked when the file is read, so that an error shows the position.
+
+use lab_model::{Comparison, ConditionError, option_value};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+use std::borrow::Cow;
+
+/// Defines a text that is checked by a function.
+macro_rules! text {
+    ($(#[$doc:meta])* $name:ident, $check:expr, $schema:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name(pub String);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                let text = String::deserialize(from)?;
+                let check: fn(&str) -> Result<(), String> = $check;
+                check(&text).map_err(de::Error::custom)?;
+                Ok($name(text))
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+text!(
+    /// A duration such as `30s`.
+    Time,
+    |text| option_value::time(text).map(drop),
+    json_schema!({
+        "type": "string",
+        "description": "A time such as 500ms, 30s, 2m or 1h.",
+        "pattern": "^[0-9]+(\\.[0-9]*)?(ms|s|m|min|h)$"
+    })
+);
+
+text!(
+    /// A percentage such as `2%`.
+    Percent,
+    |text| option_value::part(text).map(drop),
+    json_schema!({
+        "type": "string",
+        "description": "A percentage such as 2%, or a fraction such as 0.02.",
+        "pattern": "^[0-9]*(\\.[0-9]*)?%?$"
+    })
+);
+
+text!(
+    /// A condition of `fail-if`, such as `time>+5%`.
+    Condition,
+    |text| {
+        let parsed = Comparison::parse(text).map(drop);
+        parsed.map_err(|problem| ConditionError::new(text, problem).to_string())
+    },
+    json_schema!({
+        "type": "string",
+        "description": "A condition such as time>+5%, p99>20ms or errors>1%.",
+        "pattern": "[<>]"
+    })
+);
+
+text!(
+    /// A text that is not empty.
+    Text,
+    |text| match text.trim() {
+        "" => Err("expected a text that is not empty".into()),
+        _ => Ok(()),
+    },
+    json_schema!({ "type": "string", "minLength": 1 })
+);
+
+/// The metric that a gate judges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateMetric {
+    /// The time.
+    #[default]
+    Wall,
+    /// The CPU time, which depends less on other processes of the machine.
+    Cpu,
+    /// The instructions that Callgrind counts, over multiple builds.
+    Instructions,
+}
+
+impl GateMetric {
+    /// Returns the value of the option.
+    pub fn name(self) -> &'static str {
+        match self {
+            GateMetric::Wall => "wall",
+            GateMetric::Cpu => "cpu",
+            GateMetric::Instructions => "instructions",
+        }
+    }
+}

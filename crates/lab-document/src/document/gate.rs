@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The decisions of gates, which every format shows.
+
+use super::{Document, Finding, Quantity, Row, Tone};
+use crate::say;
+use lab_model::{Decision, Direction, GateEffect, Metric, OnInconclusive, Unit, trimmed};
+use serde::Serialize;
+
+/// The decision of a gate for one subject.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gate {
+    /// The condition as the user wrote it, such as `time>+5%`, or the option `--gate`.
+    pub condition: String,
+    /// The subject, page or rule that was judged, such as `head at n=10`; empty for the whole report.
+    pub name: String,
+    /// The decision.
+    pub decision: Decision,
+    /// The effect on the exit code, which also depends on `--inconclusive`.
+    pub effect: GateEffect,
+    /// The judged value, with its interval if it has one.
+    pub value: Option<Quantity>,
+    /// The limit, in the unit of the value.
+    pub limit: Option<Quantity>,
+    /// The decision in words: `gate failed: head takes 1.08 times base's time (1.05 to 1.11), limit 1.05`.
+    pub sentence: String,
+}
+
+/// The maximum number of passed gates that are shown one by one.
+const MAX_PASSED: usize = 3;
+
+impl Gate {
+    /// Creates a gate. `statement` says what was found, without a period: `head takes 1.08 times base's time (1.05 to
+    /// 1.11)`.
+    pub fn new(condition: &str, name: &str, decision: Decision, statement: &str) -> Gate {
+        Gate {
+            condition: condition.into(),
+            name: name.into(),
+            decision,
+            effect: decision.effect(OnInconclusive::default()),
+            value: None,
+            limit: None,
+            sentence: format!("gate {}: {statement}", decision.name()),
+        }
+    }
+
+    /// Adds the judged value.
+    pub fn valued(self, value: Quantity) -> Gate {
+        Gate {
+            value: Some(value),
+            ..self
+        }
+    }
+
+    /// Adds a remark to the end of the sentence.
+    pub fn remarked(self, remark: &str) -> Gate {
+        Gate {
+            sentence: format!("{}, {remark}", self.sentence),
+            ..self
+        }
+    }
+
+    /// Adds the limit, which ends the sentence.
+    pub fn limited(self, limit: f64, unit: Unit) -> Gate {
+        let text = match unit {
+            // Limits such as 1.0025 are written in full.
+            Unit::Ratio => trimmed(&format!("{limit:.4}")).to_owned(),
+            _ => say::reading(limit, &unit),
+        };
+        Gate {
+            sentence: format!("{}, limit {text}", self.sentence),
+            limit: Some(Quantity::exact(limit, unit)),
+            ..self
+        }
+    }
+
+    /// Applies the value of `--inconclusive`.
+    pub fn with_inconclusive(self, on: OnInconclusive) -> Gate {
+        Gate {
+            effect: self.decision.effect(on),
+            ..self
+        }
+    }
+
+    fn tone(&self) -> Tone {
+        match self.decision {
+            Decision::Passed => Tone::Same,
+            Decision::Inconclusive => Tone::Undecided,
+            Decision::Failed => Tone::Worse,
+        }
+    }
+
+    /// Returns the gate as a row of data: its value, the decision as the verdict, and the sentence as the note.
+    fn row(&self) -> Row {
+        let unit = self.value.as_ref().or(self.limit.as_ref());
+        let unit = unit.map_or(Unit::Ratio, |quantity| quantity.unit.clone());
+        Row {
+            case: self.condition.clone(),
+            value: self.value.clone(),
+            verdict: self.decision.name().into(),
+            note: self.sentence.clone(),
+            ..Row::new(
+                "",
+                &self.name,
+                Metric::new("gate", "gate", unit, Direction::Neither),
+            )
+        }
+    }
+}
+
+impl Document {
+    /// Adds the decisions of gates.
+    pub fn add_gates(&mut self, gates: Vec<Gate>) {
+        self.rows.extend(gates.iter().map(Gate::row));
+        self.gates.extend(gates);
+    }
+
+    /// Returns the worst effect of the gates on the exit code; `Pass` without gates.
+    pub fn gate_effect(&self) -> GateEffect {
+        let effects = self.gates.iter().map(|gate| gate.effect);
+        effects.max().unwrap_or(GateEffect::Pass)
+    }
+
+    /// Returns the decisions of the gates as findings, the worst first. Many passed gates become one finding.
+    pub fn gate_findings(&self) -> Vec<Finding> {
+        let decided = |decision| {
+            let gates = self.gates.iter();
+            gates.filter(move |gate| gate.decision == decision)
+        };
+        let finding = |gate: &Gate| Finding::new("", &gate.sentence, gate.tone()).with_data(gate);
+        let worse = [Decision::Failed, Decision::Inconclusive].into_iter();
+        let mut findings: Vec<Finding> = worse.flat_map(decided).map(finding).collect();
+        match decided(Decision::Passed).count() {
+            passed if passed > MAX_PASSED => {
+                let text = format!("gate passed for {passed} of {}", self.gates.len());
+                findings.push(Finding::new("", text, Tone::Same));
+            }
+            _ => findings.extend(decided(Decision::Passed).map(finding)),
+        }
+        findings
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The decisions of gates: whether a condition of `--fail-if` holds, and what an inconclusive one means for the exit
+//! code.
+
+use crate::{Interval, Relation};
+use serde::{Deserialize, Serialize};
+
+/// The decision of a gate, ordered from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// The condition does not hold.
+    Passed,
+    /// The data does not decide whether the condition holds.
+    Inconclusive,
+    /// The condition holds.
+    Failed,
+}
+
+/// The effect of an inconclusive gate: the value of `--inconclusive`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnInconclusive {
+    /// It counts as passed.
+    Pass,
+    /// It is a warning, which does not change the exit code.
+    Warn,
+    /// It fails with an exit code of its own.
+    #[default]
+    Fail,
+}
+
+/// The effect of a gate on the exit code, ordered from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateEffect {
+    /// None.
+    Pass,
+    /// None, but the user is warned.
+    Warn,
+    /// The exit code for an inconclusive gate.
+    Inconclusive,
+    /// The exit code for a failed gate.
+    Fail,
+}
+
+impl Decision {
+    /// Decides whether a value with an interval has a relation to a bound.
+    ///
+    /// The condition holds if it holds for the whole interval, and it does not hold if it holds for no part of the
+    /// interval. An interval below the requested level decides nothing.
+    pub fn of_interval(
+        relation: Relation,
+        interval: &Interval,
+        bound: f64,
+        level: f64,
+    ) -> Decision {
+        let has_level = interval.level > 0.0 && interval.level >= level - 1e-9;
+        let holds = [interval.low, interval.high].map(|value| relation.holds(value, bound));
+        match holds {
+            [true, true] if has_level => Decision::Failed,
+            [false, false] if has_level => Decision::Passed,
+            _ => Decision::Inconclusive,
+        }
+    }
+
+    /// Decides whether a value without an interval has a relation to a bound.
+    pub fn of_value(relation: Relation, value: f64, bound: f64) -> Decision {
+        if value.is_nan() {
+            Decision::Inconclusive
+        } else if relation.holds(value, bound) {
+            Decision::Failed
+        } else {
+            Decision::Passed
+        }
+    }
+
+    /// Returns the effect of the decision on the exit code.
+    pub fn effect(self, on_inconclusive: OnInconclusive) -> GateEffect {
+        match (self, on_inconclusive) {
+            (Decision::Passed, _) | (Decision::Inconclusive, OnInconclusive::Pass) => {
+                GateEffect::Pass
+            }
+            (Decision::Inconclusive, OnInconclusive::Warn) => GateEffect::Warn,
+            (Decision::Inconclusive, OnInconclusive::Fail) => GateEffect::Inconclusive,
+            (Decision::Failed, _) => GateEffect::Fail,
+        }
+    }
+
+    /// Returns the decision as a word, which also identifies it in data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Passed => "passed",
+            Decision::Inconclusive => "inconclusive",
+            Decision::Failed => "failed",
+        }
+    }
+}
+
+impl std::str::FromStr for OnInconclusive {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<OnInconclusive, String> {
+        match text {
+            "pass" => Ok(OnInconclusive::Pass),
+            "warn" => Ok(OnInconclusive::Warn),
+            "fail" => Ok(OnInconclusive::Fail),
+            _ => Err("expected pass, warn or fail".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_interval_decides() {
+        let decide = |low, high, level| {
+            let interval = Interval {
+                estimate: (low + high) / 2.0,
+                low,
+                high,
+                level,
+            };
+            Decision::of_interval(Relation::Above, &interval, 1.05, 0.95)
+        };
+        assert_eq!(decide(1.06, 1.10, 0.95), Decision::Failed);
+        assert_eq!(decide(0.99, 1.05, 0.95), Decision::Passed);
+        assert_eq!(decide(1.04, 1.10, 0.95), Decision::Inconclusive);
+        // An estimate that would fail does not, because its interval has no level.
+        assert_eq!(decide(1.06, 1.10, 0.5), Decision::Inconclusive);
+        assert_eq!(decide(1.06, f64::NAN, 0.95), Decision::Inconclusive);
+    }
+
+    #[test]
+    fn an_inconclusive_gate_has_the_effect_that_the_user_chose() {
+        let effects = [
+            OnInconclusive::Pass,
+            OnInconclusive::Warn,
+            OnInconclusive::Fail,
+        ]
+        .map(|on| Decision::Inconclusive.effect(on));
+        assert_eq!(
+            effects,
+            [GateEffect::Pass, GateEffect::Warn, GateEffect::Inconclusive]
+        );
+        assert_eq!(
+            Decision::Failed.effect(OnInconclusive::Pass),
+            GateEffect::Fail
+        );
+    }
+}

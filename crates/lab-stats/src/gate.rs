@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Gates on a measured run: parses and judges conditions such as `--fail-if 'p99>20ms'` or `'time>+5%'`.
+//!
+//! A condition is judged by the interval of its value, not by the estimate: it holds if it holds for the whole
+//! interval. A value without an interval, such as a count, is judged as it is. A ratio needs an interval of the
+//! requested level. A gate that cannot be judged is inconclusive and does not pass.
+
+use crate::between::{Between, Changed};
+use crate::load::{error_share, hidden, quantiles};
+use crate::results::{Comparison, Results, Value};
+use lab_model::{
+    Comparison as Condition, ConditionError, ConditionProblem, Decision, Dimension, Interval,
+    Metric, Plan, PointId, RESPONSE_TIMES, Relation, SubjectId, Unit, distinct,
+};
+use serde::Serialize;
+
+/// A metric and the bound beyond which a run has failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateCondition {
+    /// The condition as written, without surrounding whitespace.
+    text: String,
+    figure: GateFigure,
+    relation: Relation,
+    bound: Bound,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bound {
+    /// A bound on the value, in the unit of the metric: ns, bytes, requests or a fraction.
+    Value(f64),
+    /// A bound on the change from the baseline, as a fraction of the baseline's value.
+    Change(f64),
+}
+
+/// What a condition names.
+#[derive(Clone, Debug, PartialEq)]
+enum GateFigure {
+    Metric(Metric),
+    /// The fraction of errors among all requests that ended.
+    ErrorShare,
+    /// Every metric with a verdict. Its change counts as positive if it is for the worse.
+    Any,
+}
+
+/// The decision on a condition for a subject.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JudgedGate {
+    /// The condition as written.
+    pub condition: String,
+    /// The subject.
+    pub subject: SubjectId,
+    /// The point. `None` means the whole run.
+    pub point: Option<PointId>,
+    /// The metric.
+    pub metric: Metric,
+    /// The decision.
+    pub decision: Decision,
+    /// The judged value, or the reason why there is none.
+    pub found: GateFound,
+}
+
+/// The value that a gate judged.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum GateFound {
+    /// A value of the subject.
+    Value {
+        /// The value in `unit`.
+        value: Value,
+        /// The unit of the value and the limit.
+        unit: Unit,
+        /// The limit.
+        limit: f64,
+    },
+    /// The subject's value divided by the baseline's.
+    Ratio {
+        /// The baseline.
+        baseline: SubjectId,
+        /// The ratio; an interval of level 0 means that both values were counted.
+        ratio: Interval,
+        /// The limit.
+        limit: f64,
+        /// The requested limit, if the difference between two copies of the baseline raised it.
+        raised_from: Option<f64>,
+    },
+    /// The server was overloaded, so its response times exceed any limit.
+    Overloaded,
+    /// The gate could not be judged.
+    Unknown(UndecidedReason),
+}
+
+/// The reason why a gate could not be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+pub enum UndecidedReason {
+    /// Nothing was measured.
+    NothingMeasured,
+    /// No request was served.
+    NothingServed,
+    /// No request ended.
+    NothingEnded,
+    /// The server was overloaded, so it has no percentiles.
+    Overloaded,
+    /// The percentile needs more requests.
+    TooFewRequests {
+        /// The number of responses.
+        responses: u64,
+    },
+    /// The server's process is unknown.
+    ServerUnknown,
+    /// More requests failed than lie beyond the percentile, and their response times are unknown.
+    ErrorsHide {
+        /// The number of failed requests.
+        failed: u64,
+    },
+    /// The run has no value of this metric for the subject.
+    NotMeasured,
+    /// The subject was not compared with the baseline.
+    NotCompared,
+    /// The run has no other subject to compare with.
+    NoBaseline,
+}
+
+/// The names of conditions on a load.
+static LOAD_NAMES: [(&str, Metric); 13] = [
+    ("p50", Metric::P50),
+    ("p75", Metric::P75),
+    ("p90", Metric::P90),
+    ("p99", Metric::P99),
+    ("p99.9", Metric::P999),
+    ("p99.99", Metric::P9999),
+    ("max", Metric::MAX),
+    ("errors", Metric::ERRORS),
+    ("rate", Metric::THROUGHPUT),
+    ("server_cpu", Metric::SERVER_CPU),
+    ("server_cores", Metric::SERVER_CORES),
+    ("server_memory", Metric::SERVER_MEMORY),
+    ("server_threads", Metric::THREADS),
+];
+
+/// The name of a condition on every metric with a verdict.
+const ANY: &str = "any";
+
+impl GateCondition {
+    /// Returns the condition of `--gate`: no metric with a verdict is worse than the margin allows.
+    pub fn text_of_gate(margin: f64) -> String {
+        GateCondition::text_of_change(ANY, margin)
+    }
+
+    /// Returns the condition that a metric does not grow by more than a margin.
+    pub fn text_of_change(name: &str, margin: f64) -> String {
+        let percent = (margin * 1e6).round() / 1e4;
+        format!("{name}>+{percent}%")
+    }
+
+    /// Parses a condition such as `p99.9 >= 1s`, `errors>1%` or `time>+5%` for a run of `plan`.
+    ///
+    /// # Errors
+    /// Returns an error if the condition is malformed, or names a metric that the plan does not measure.
+    pub fn parse(text: &str, plan: &Plan) -> Result<GateCondition, ConditionError> {
+        let parse = || {
+            let condition = Condition::parse(text)?;
+            let name = condition.name.escape_default().to_string();
+            if condition.argument.is_some() {
+                return Err(ConditionProblem::ArgumentUnexpected(name));
+            }
+            let figure = GateFigure::parse(condition.name, condition.bound, plan)?;
+            let bound = match figure {
+                GateFigure::Any => Bound::Change(Dimension::Change.parse(condition.bound)?),
+                _ => Bound::parse(condition.bound, &figure)?,
+            };
+            Ok(GateCondition {
+                text: text.trim().to_string(),
+                figure,
+                relation: condition.relation,
+                bound,
+            })
+        };
+        parse().map_err(|problem| ConditionError::new(text, problem))
+    }
+
+    /// Parses the conditions of a plan.
+    ///
+    /// # Errors
+    /// Returns an error for the first condition that is malformed or names an unknown metric.
+    pub fn of_plan(plan: &Plan) -> Result<Vec<GateCondition>, ConditionError> {
+        let texts = plan.measure.fail_if.iter();
+        texts.map(|text| GateCondition::parse(text, plan)).collect()
+    }
+
+    /// Decides the condition for a comparison, without the difference between two copies of the baseline.
+    ///
+    /// Returns `None` if the condition is not about this comparison.
+    pub(crate) fn decide(&self, comparison: &Comparison, level: f64) -> Option<Decision> {
+        let Bound::Change(change) = self.bound else {
+            return None;
+        };
+        let is_meant = match &self.figure {
+            GateFigure::Metric(metric) => *metric == comparison.key.metric,
+            GateFigure::Any => comparison.verdict.is_some(),
+            GateFigure::ErrorShare => false,
+        };
+        let ratio = self.oriented(&comparison.key.metric, &comparison.ratio);
+        is_meant.then(|| Decision::of_interval(self.relation, &ratio, 1.0 + change, level))
+    }
+
+    /// Returns the metric whose change the condition limits; `None` for other conditions.
+    pub(crate) fn changed_metric(&self) -> Option<&Metric> {
+        match (&self.figure, self.bound) {
+            (GateFigure::Metric(metric), Bound::Change(_)) => Some(metric),
+            _ => None,
+        }
+    }
+
+    /// Returns the ratio as the condition means it. Comparisons of a rate compare the time per request.
+    fn oriented(&self, metric: &Metric, ratio: &Interval) -> Interval {
+        let is_rate = *metric == Metric::THROUGHPUT;
+        if !is_rate || self.figure == GateFigure::Any {
+            return *ratio;
+        }
+        inverse(ratio)
+    }
+}
+
+impl std::fmt::Display for GateCondition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Bound {
+    /// Parses a bound. A signed percentage is a change; the unit of a bound on errors decides whether it applies to
+    /// their number or fraction.
+    fn parse(text: &str, figure: &GateFigure) -> Result<Bound, ConditionProblem> {
+        if text.starts_with(['+', '-']) {
+            return Ok(Bound::Change(Dimension::Change.parse(text)?));
+        }
+        let dimension = match figure {
+            GateFigure::ErrorShare => Dimension::Fraction,
+            GateFigure::Any => Dimension::Change,
+            GateFigure::Metric(metric) => match metric.unit {
+                Unit::Nanoseconds => Dimension::Time,
+                Unit::Bytes => Dimension::Size,
+                Unit::PerSecond(_) => Dimension::Rate,
+                Unit::Share => Dimension::Fraction,
+                Unit::Count(_) | Unit::Ratio => Dimension::Count,
+            },
+        };
+        Ok(Bound::Value(dimension.parse(text)?))
+    }
+}
+
+impl GateFigure {
+    fn parse(name: &str, bound: &str, plan: &Plan) -> Result<GateFigure, ConditionProblem> {
+        let known = names(plan);
+        let found = known.iter().find(|(known, _)| known == name);
+        match found {
+            _ if name == ANY => Ok(GateFigure::Any),
+            Some((_, metric))
+                if *metric == Metric::ERRORS
+                    && bound.ends_with('%')
+                    && !bound.starts_with(['+', '-']) =>
+            {
+                Ok(GateFigure::ErrorShare)
+            }
+            Some((_, metric)) => Ok(GateFigure::Metric(metric.clone())),
+            None => {
+                let mut known: Vec<&str> = known.iter().map(|(known, _)| known.as_str()).collect();
+                known.push(ANY);
+                Err(ConditionProblem::Name {
+                    name: name.escape_default().to_string(),
+                    known: known.join(", "),
+                })
+            }
+        }
+    }
+
+    fn metric(&self) -> Metric {
+        match self {
+            GateFigure::Metric(metric) => metric.clone(),
+            GateFigure::ErrorShare => Metric::ERRORS,
+            GateFigure::Any => Metric::WALL,
+        }
+    }
+}
+
+/// Returns the names that conditions on a run of this plan may use, with their metrics.
+fn names(plan: &Plan) -> Vec<(String, Metric)> {
+    let own = plan.cases.iter().flat_map(|case| &case.metrics);
+    let own = own.map(|metric| (metric.id.to_string(), metric.clone()));
+    let usual: Vec<(String, Metric)> = if plan.load().is_some() {
+        let names = LOAD_NAMES.iter();
+        names
+            .map(|(name, m)| ((*name).to_owned(), m.clone()))
+            .collect()
+    } else {
+        let names = [
+            ("time", plan.answer().clone()),
+            ("mean", Metric::MEAN_WALL),
+            ("cpu", Metric::MEAN_CPU),
+            ("memory", Metric::PEAK_MEMORY),
+        ];
+        names.map(|(name, m)| (name.to_owned(), m)).to_vec()
+    };
+    distinct(usual.into_iter().chain(own))
+}
+
+/// Judges the conditions of a run's plan for every subject and point.
+///
+/// Conditions on a change are judged for all subjects but the baselines. Conditions on a value are judged for all
+/// servers of a load; in other runs the baseline is judged only if there is nothing else.
+pub fn judge(conditions: &[GateCondition], results: &Results, plan: &Plan) -> Vec<JudgedGate> {
+    let judged = conditions
+        .iter()
+        .flat_map(|condition| match condition.bound {
+            Bound::Value(bound) => judge_values(condition, bound, results, plan),
+            Bound::Change(change) => judge_changes(condition, change, results, plan),
+        });
+    judged.collect()
+}
+
+fn is_baseline(plan: &Plan, subject: SubjectId) -> bool {
+    let target = plan.subjects[subject].target;
+    plan.baseline_on(target) == subject
+}
+
+/// Returns the subjects other than the baselines.
+fn others(plan: &Plan) -> Vec<SubjectId> {
+    plan.compared().filter(|&s| !is_baseline(plan, s)).collect()
+}
+
+fn judge_values(
+    condition: &GateCondition,
+    bound: f64,
+    results: &Results,
+    plan: &Plan,
+) -> Vec<JudgedGate> {
+    let others = others(plan);
+    let is_meant = |s: SubjectId| plan.load().is_some() || others.is_empty() || others.contains(&s);
+    let mut judged = Vec::new();
+    for point in plan.points.ids() {
+        for subject in plan.compared().filter(|&s| plan.takes_part(s, point)) {
+            if !is_meant(subject) {
+                continue;
+            }
+            let server = Measurement {
+                results,
+                subject,
+                point,
+                is_load: plan.load().is_some(),
+            };
+            let (decision, found) = judge_value(condition, bound, &server);
+            judged.push(JudgedGate {
+                condition: condition.text.clone(),
+                subject,
+                point: Some(point),
+                metric: condition.figure.metric(),
+                decision,
+                found,
+            });
+        }
+    }
+    judged
+}
+
+fn judge_value(
+    condition: &GateCondition,
+    bound: f64,
+    server: &Measurement,
+) -> (Decision, GateFound) {
+    let unknown = |reason| (Decision::Inconclusive, GateFound::Unknown(reason));
+    let (figure, relation) = (&condition.figure, condition.relation);
+    if !server.is_measured() {
+        return unknown(UndecidedReason::NothingMeasured);
+    }
+    if server.grows_without_limit(figure) && relation.holds(f64::INFINITY, bound) {
+        return (Decision::Failed, GateFound::Overloaded);
+    }
+    let value = match server.value_of(figure) {
+        Ok(value) => value,
+        Err(reason) => return unknown(reason),
+    };
+    let decision = match value.interval().filter(|interval| interval.level > 0.0) {
+        Some(interval) => Decision::of_interval(relation, interval, bound, 0.0),
+        None => Decision::of_value(relation, value.value(), bound),
+    };
+    if decision != Decision::Failed
+        && let Some(reason) = server.reason_hidden(figure)
+    {
+        return unknown(reason);
+    }
+    let unit = match figure {
+        GateFigure::ErrorShare => Unit::Share,
+        figure => figure.metric().unit,
+    };
+    let limit = bound;
+    (decision, GateFound::Value { value, unit, limit })
+}
+
+fn judge_changes(
+    condition: &GateCondition,
+    change: f64,
+    results: &Results,
+    plan: &Plan,
+) -> Vec<JudgedGate> {
+    let others = others(plan);
+    let judged = |subject, point, metric: &Metric, (decision, found)| JudgedGate {
+        condition: condition.text.clone(),
+        subject,
+        point,
+        metric: metric.clone(),
+        decision,
+        found,
+    };
+    let unknown = |reason| (Decision::Inconclusive, GateFound::Unknown(reason));
+    if others.is_empty() {
+        let metric = condition.figure.metric();
+        let none = unknown(UndecidedReason::NoBaseline);
+        return vec![judged(plan.baseline, None, &metric, none)];
+    }
+    let ratio = |comparison: &Comparison| judge_ratio(condition, change, comparison, results, plan);
+    let mut all = Vec::new();
+    for &subject in &others {
+        let points = plan.points.ids().filter(|&p| plan.takes_part(subject, p));
+        let places: Vec<Option<PointId>> = points.map(Some).collect();
+        let GateFigure::Metric(metric) = &condition.figure else {
+            for point in places.into_iter().chain([None]) {
+                let comparisons = results.comparisons_at(subject, point).iter();
+                let compared: Vec<_> = comparisons.filter(|c| c.verdict.is_some()).collect();
+                let hidden = point.is_some_and(|p| hides_percentiles(results, subject, p, plan));
+                if point.is_some() && (compared.is_empty() || hidden) {
+                    let none = unknown(UndecidedReason::NotCompared);
+                    all.push(judged(subject, point, plan.answer(), none));
+                }
+                all.extend(
+                    compared
+                        .iter()
+                        .map(|c| judged(subject, point, &c.key.metric, ratio(c))),
+                );
+            }
+            continue;
+        };
+        if let Some(whole) = results.comparison(subject, None, metric) {
+            all.push(judged(subject, None, metric, ratio(whole)));
+            continue;
+        }
+        for point in places {
+            let found = match results.comparison(subject, point, metric) {
+                Some(comparison) => ratio(comparison),
+                None => match counted_ratio(results, plan, subject, point, metric) {
+                    Some(counted) => {
+                        let limit = 1.0 + change;
+                        let decision =
+                            Decision::of_value(condition.relation, counted.estimate, limit);
+                        let found = GateFound::Ratio {
+                            baseline: plan.baseline_on(plan.subjects[subject].target),
+                            ratio: counted,
+                            limit,
+                            raised_from: None,
+                        };
+                        (decision, found)
+                    }
+                    None => unknown(UndecidedReason::NotCompared),
+                },
+            };
+            all.push(judged(subject, point, metric, found));
+        }
+    }
+    all
+}
+
+/// Judges a ratio. If two copies of the baseline differ by more than the plan's margin, the limit is raised to their
+/// difference.
+fn judge_ratio(
+    condition: &GateCondition,
+    change: f64,
+    comparison: &Comparison,
+    results: &Results,
+    plan: &Plan,
+) -> (Decision, GateFound) {
+    let requested = 1.0 + change;
+    let noise = comparison.margin > plan.measure.margin + 1e-12;
+    let raises = noise && condition.relation.is_upward() && change >= 0.0;
+    let limit = if raises {
+        requested.max(1.0 + comparison.margin)
+    } else {
+        requested
+    };
+    let ratio = condition.oriented(&comparison.key.metric, &comparison.ratio);
+    let decision = Decision::of_interval(condition.relation, &ratio, limit, results.level);
+    let found = GateFound::Ratio {
+        baseline: comparison.baseline,
+        ratio,
+        limit,
+        raised_from: (limit > requested).then_some(requested),
+    };
+    (decision, found)
+}
+
+/// Returns the ratio of two values that have no comparison, such as counts, as an interval of level 0.
+fn counted_ratio(
+    results: &Results,
+    plan: &Plan,
+    subject: SubjectId,
+    point: Option<PointId>,
+    metric: &Metric,
+) -> Option<Interval> {
+    let baseline = plan.baseline_on(plan.subjects[subject].target);
+    let value = |subject| match results.value(subject, point, metric)? {
+        Value::Reading(value) => Some(value),
+        // Estimates are compared with an interval or not at all.
+        Value::Estimate(_) => None,
+    };
+    let (mine, base) = (value(subject)?, value(baseline)?);
+    (base > 0.0).then(|| Interval::alone(mine / base))
+}
+
+/// A condition on the change from one run to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangeCondition {
+    text: String,
+    /// The metric; `None` means every metric with a verdict.
+    metric: Option<Metric>,
+    relation: Relation,
+    change: f64,
+}
+
+/// The decision on a change from one run to another.
+#[derive(Clone, Debug)]
+pub struct JudgedChange<'b> {
+    /// The condition as written.
+    pub condition: String,
+    /// The decision.
+    pub decision: Decision,
+    /// The change; `None` if nothing that the condition names was compared.
+    pub found: Option<(&'b Changed, Interval)>,
+    /// The limit of the change as a ratio.
+    pub limit: f64,
+}
+
+impl ChangeCondition {
+    /// Parses a condition such as `time>+5%` or `p99>+10%` on the change between two runs.
+    ///
+    /// # Errors
+    /// Returns an error if the condition is malformed, or names a metric without a verdict.
+    pub fn parse(text: &str, between: &Between) -> Result<ChangeCondition, ConditionError> {
+        let parse = || {
+            let condition = Condition::parse(text)?;
+            let name = condition.name.escape_default().to_string();
+            if condition.argument.is_some() {
+                return Err(ConditionProblem::ArgumentUnexpected(name));
+            }
+            let metrics = distinct(between.judged().map(|changed| changed.metric.clone()));
+            let named = |metric: &Metric| match LOAD_NAMES.iter().find(|(_, m)| m == metric) {
+                _ if *metric == Metric::WALL => "time".to_owned(),
+                Some((name, _)) => (*name).to_owned(),
+                None => metric.id.to_string(),
+            };
+            let mut known: Vec<String> = metrics.iter().map(named).collect();
+            let at = known.iter().position(|known| known == condition.name);
+            known.push(ANY.into());
+            if at.is_none() && condition.name != ANY {
+                let known = known.join(", ");
+                return Err(ConditionProblem::Name { name, known });
+            }
+            Ok(ChangeCondition {
+                text: text.trim().into(),
+                metric: at.map(|at| metrics[at].clone()),
+                relation: condition.relation,
+                change: Dimension::Change.parse(condition.bound)?,
+            })
+        };
+        parse().map_err(|problem| ConditionError::new(text, problem))
+    }
+
+    /// Judges the condition for every change that it names.
+    pub fn judge<'b>(&self, between: &'b Between) -> Vec<JudgedChange<'b>> {
+        let requested = 1.0 + self.change;
+        let is_meant = |changed: &&Changed| {
+            let names = self.metric.as_ref().is_none_or(|m| *m == changed.metric);
+            // The second copy of the baseline shows the noise only.
+            names && !(changed.relative && changed.reference)
+        };
+        let judged = between.judged().filter(is_meant).map(|changed| {
+            let is_rate = changed.metric == Metric::THROUGHPUT && self.metric.is_some();
+            let ratio = if is_rate {
+                inverse(&changed.change)
+            } else {
+                changed.change
+            };
+            let raises = changed.margin > between.margin + 1e-12 && self.change >= 0.0;
+            let limit = if raises && self.relation.is_upward() {
+                requested.max(1.0 + changed.margin)
+            } else {
+                requested
+            };
+            JudgedChange {
+                condition: self.text.clone(),
+                decision: Decision::of_interval(self.relation, &ratio, limit, between.level),
+                found: Some((changed, ratio)),
+                limit,
+            }
+        });
+        let judged: Vec<JudgedChange> = judged.collect();
+        let nothing = JudgedChange {
+            condition: self.text.clone(),
+            decision: Decision::Inconclusive,
+            found: None,
+            limit: requested,
+        };
+        if judged.is_empty() {
+            vec![nothing]
+        } else {
+            judged
+        }
+    }
+}
+
+fn inverse(ratio: &Interval) -> Interval {
+    Interval {
+        estimate: 1.0 / ratio.estimate,
+        low: 1.0 / ratio.high,
+        high: 1.0 / ratio.low,
+        level: ratio.level,
+    }
+}
+
+/// Returns true if a server with errors lacks a comparison of its p50 or p99 at a point.
+fn hides_percentiles(results: &Results, subject: SubjectId, point: PointId, plan: &Plan) -> bool {
+    let fails = |&(s, p, ..): &(SubjectId, PointId, _, _)| {
+        p == point && (s == subject || s == plan.baseline)
+    };
+    let lacks = |metric| results.comparison(subject, point, &metric).is_none();
+    plan.load().is_some()
+        && results.errors.iter().any(fails)
+        && (lacks(Metric::P50) || lacks(Metric::P99))
+}
+
+/// The results of a subject at a point.
+struct Measurement<'r> {
+    results: &'r Results,
+    subject: SubjectId,
+    point: PointId,
+    is_load: bool,
+}
+
+impl Measurement<'_> {
+    fn value(&self, metric: &Metric) -> Option<Value> {
+        let at_point = self.results.value(self.subject, self.point, metric);
+        at_point.or_else(|| self.results.value(self.subject, None, metric))
+    }
+
+    fn count(&self, metric: &Metric) -> u64 {
+        self.value(metric).map_or(0, |value| value.value() as u64)
+    }
+
+    fn is_measured(&self) -> bool {
+        !self.results.cells_at(self.subject, self.point).is_empty()
+    }
+
+    /// Returns true for a response time of a server that could not keep up with the offered rate.
+    fn grows_without_limit(&self, figure: &GateFigure) -> bool {
+        let GateFigure::Metric(metric) = figure else {
+            return false;
+        };
+        self.is_load
+            && part_of_10_000(metric).is_some()
+            && self.value(metric).is_none()
+            && self.count(&Metric::SERVED) > 0
+            && self.results.is_overloaded(self.subject, self.point)
+    }
+
+    /// Returns the value with its interval, if any, or the reason why it is missing.
+    fn value_of(&self, figure: &GateFigure) -> Result<Value, UndecidedReason> {
+        let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
+        let GateFigure::Metric(metric) = figure else {
+            let share = error_share(errors, served).map(Value::Reading);
+            return share.ok_or(UndecidedReason::NothingEnded);
+        };
+        let reason = || match part_of_10_000(metric) {
+            _ if !self.is_load => UndecidedReason::NotMeasured,
+            _ if served == 0 && *metric != Metric::THREADS => UndecidedReason::NothingServed,
+            Some(_) if self.results.is_overloaded(self.subject, self.point) => {
+                UndecidedReason::Overloaded
+            }
+            Some(_) => UndecidedReason::TooFewRequests {
+                responses: self.count(&Metric::RESPONSES),
+            },
+            None => UndecidedReason::ServerUnknown,
+        };
+        self.value(metric).ok_or_else(reason)
+    }
+
+    /// Returns the reason why a response time within its bound is undecided, if failed requests
+    /// hide it.
+    fn reason_hidden(&self, figure: &GateFigure) -> Option<UndecidedReason> {
+        let GateFigure::Metric(metric) = figure else {
+            return None;
+        };
+        let (failed, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
+        let is_hidden = self.is_load && hidden(failed, served, part_of_10_000(metric)?);
+        is_hidden.then_some(UndecidedReason::ErrorsHide { failed })
+    }
+}
+
+/// Returns the percentile that a response-time metric measures, in units of 1/10,000. The maximum
+/// is 10,000.
+fn part_of_10_000(metric: &Metric) -> Option<u32> {
+    let index = RESPONSE_TIMES.iter().position(|known| known == metric)?;
+    Some(quantiles::PARTS.get(index).copied().unwrap_or(10_000))
+}
