@@ -13,8 +13,9 @@ use std::process::ExitCode;
 /// The option for inconclusive gates.
 #[derive(Args, Default)]
 pub struct InconclusiveArg {
-    /// What an inconclusive gate does: `pass` ignores it, `warn` reports it, `fail` exits with code 4
+    /// The effect of an inconclusive gate: `pass` ignores it, `warn` reports it, `fail` exits with code 4
     #[arg(
+        id = "inconclusive",
         long = "inconclusive",
         default_value = "fail",
         value_name = "WHAT",

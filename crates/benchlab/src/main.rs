@@ -31,7 +31,7 @@ use lab_document::clean;
 use std::process::ExitCode;
 
 /// Environment variables that benchlab and its libraries read.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 13] = [
     "BENCHLAB_PROJECT",
     lab_bench::RECORDS_VARIABLE,
     "BENCHLAB_SSH",

@@ -143,6 +143,7 @@ fn with_options(
         .position(|word| word == verbs[0])
         .unwrap_or(0)
         + 1;
+    let is_own_word = options.0.iter().any(|word| word == name);
     let mut error = None;
     for at in (begin..written.len()).filter(|&at| written[at] == name) {
         let mut words = options.0.clone();
@@ -150,13 +151,14 @@ fn with_options(
             written[begin..]
                 .iter()
                 .enumerate()
-                .filter_map(|(i, word)| (begin + i != at).then(|| word.clone())),
+                .filter(|(i, _)| begin + i != at)
+                .map(|(_, word)| word.clone()),
         );
         let mut all: Vec<String> = written[1..begin - 1].to_vec();
         all.extend(verbs.iter().map(|verb| (*verb).to_owned()));
         match parse_words(&[], &[all, words].concat()) {
             // The same word may also be the value of an option, which must stay.
-            Ok(cli) if named(&cli).as_deref() == Some(name) => {}
+            Ok(cli) if named(&cli).as_deref() == Some(name) && !is_own_word => {}
             Ok(cli) => return Ok(cli),
             Err(reason) => error = Some(reason),
         }

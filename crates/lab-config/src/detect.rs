@@ -14,7 +14,7 @@ pub struct Detected {
     pub setup: String,
     /// The command that is measured.
     pub command: String,
-    /// What the user should know about the command, as one line.
+    /// A hint about the command, as one line.
     pub note: &'static str,
 }
 
@@ -167,7 +167,7 @@ fn python(folder: &Path) -> Option<Detected> {
     let uses = |name: &&str| {
         read(&folder.join(name)).is_some_and(|text| text.contains("pytest-benchmark"))
     };
-    files.iter().find(uses)?;
+    files.iter().find(|name| uses(name))?;
     let tests = ["benchmarks", "bench", "tests"];
     let tests = tests
         .into_iter()

@@ -421,7 +421,9 @@ impl Compare {
         options.flag("gate", !self.is_gated());
         match base {
             Some(base) => {
-                options.values("rev", [base, "."]);
+                // Several builds need several directories, which only commits have.
+                let head = if self.builds.is_some() { "HEAD" } else { "." };
+                options.values("rev", [base, head]);
                 options.values("name", ["base", "head"]);
             }
             None => options.values("name", texts(&self.name)),
@@ -532,11 +534,8 @@ impl Config {
                 ));
             }
         }
-        for name in self
-            .audit
-            .keys()
-            .filter(|name| AUDITS.contains(&name.as_str()))
-        {
+        let mut names = self.audit.keys();
+        if let Some(name) = names.find(|name| AUDITS.contains(&name.as_str())) {
             let message = format!("audit.{name}: `{name}` is an audit itself; choose another name");
             return Err((format!("[audit.{name}]"), message));
         }

@@ -2,8 +2,8 @@
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{
-    CaseId, Fixture, FixtureState, IdVec, LINK, LoadSpec, Metric, OnInconclusive, Pilot, PointId, PointLoad,
-    Selector, Serving, Shape, SubjectId, TargetId,
+    CaseId, Fixture, FixtureState, IdVec, LINK, LoadSpec, Metric, OnInconclusive, Pilot, PointId,
+    PointLoad, Selector, Serving, Shape, SubjectId, TargetId,
 };
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,8 @@ use crate::error::PlanError;
 use crate::name;
 use lab_model::point_load::CONNECTIONS;
 use lab_model::{
-    Arrivals, Case, Cores, LoadSpec, Measure, OnInconclusive, Plan, Point, Stage, Subject, SubjectId, Work,
+    Arrivals, Case, Cores, LoadSpec, Measure, OnInconclusive, Plan, Point, Stage, Subject,
+    SubjectId, Work,
 };
 use std::time::Duration;
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gates on a profile, such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
-use crate::{Profile, wording};
-use lab_document::{Gate, Quantity};
-use lab_model::{
-    Comparison, ConditionError, ConditionProblem, Decision, Dimension, Relation, Unit,
-};
+use crate::Profile;
+use lab_model::{Comparison, ConditionError, ConditionProblem, Dimension, Relation, Unit};
 use std::str::FromStr;
 
 /// Metrics that are sizes in bytes.
@@ -99,8 +96,19 @@ impl GateCondition {
         &self.text
     }
 
+    /// Returns the name of the metric.
+    pub fn figure(&self) -> &'static str {
+        self.figure
+    }
+
+    /// Returns the limit of the value, or of the change as a fraction.
+    pub fn limit(&self) -> f64 {
+        let (Bound::Value(limit) | Bound::Change(limit)) = self.bound;
+        limit
+    }
+
     /// Returns the unit of the metric.
-    fn unit(&self) -> Unit {
+    pub fn unit(&self) -> Unit {
         if SIZE_FIGURES.contains(&self.figure) {
             Unit::Bytes
         } else {
@@ -135,40 +143,6 @@ impl GateCondition {
             GateResult::Passed(found)
         }
     }
-}
-
-/// Judges the conditions for one profile, or for the later of two.
-///
-/// The names of the profiles are in `profiles`.
-pub fn gates(conditions: &[GateCondition], profiles: &[(String, &Profile)]) -> Vec<Gate> {
-    let (Some((_, before)), after) = (profiles.first(), profiles.get(1)) else {
-        return Vec::new();
-    };
-    let name = profiles.last().map_or("", |(name, _)| name);
-    let gate = |condition: &GateCondition| {
-        let result = condition.judge(before, after.map(|(_, profile)| *profile));
-        let (decision, found) = match result {
-            GateResult::Passed(found) => (Decision::Passed, Ok(found)),
-            GateResult::Failed(found) => (Decision::Failed, Ok(found)),
-            GateResult::Undecided(reason) => (Decision::Inconclusive, Err(reason)),
-        };
-        let unit = condition.unit();
-        let statement = wording::gate(condition.figure, &unit, found.as_ref());
-        let gate = Gate::new(&condition.text, name, decision, &statement);
-        let (Bound::Value(limit) | Bound::Change(limit)) = condition.bound;
-        match found {
-            Ok(Found::Value(value)) => gate
-                .valued(Quantity::exact(value as f64, unit.clone()))
-                .limited(limit, unit),
-            Ok(Found::Change { before, after }) => {
-                let change = relative_change(before, after);
-                gate.valued(Quantity::exact(change, Unit::Share))
-                    .limited(limit, Unit::Share)
-            }
-            Err(_) => gate,
-        }
-    };
-    conditions.iter().map(gate).collect()
 }
 
 /// Returns the change as a fraction of the earlier value; infinite if something appeared.

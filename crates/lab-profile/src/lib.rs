@@ -15,7 +15,7 @@ pub mod wording;
 
 pub use explain::{Access, Cache, Explanation, d1, explain};
 pub use files::{FilesError, ProfileFiles};
-pub use gate::{Found, GateCondition, GateResult, Undecided, gates};
+pub use gate::{Found, GateCondition, GateResult, Undecided};
 pub use profile::Profile;
 pub use runs::{ProgramRuns, RunRecord, RunWarning};
 pub use source::{HOTTEST, Sources};

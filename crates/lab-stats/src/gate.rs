@@ -5,6 +5,7 @@
 //! interval. A value without an interval, such as a count, is judged as it is. A ratio needs an interval of the
 //! requested level. A gate that cannot be judged is inconclusive and does not pass.
 
+use crate::analysis::Verdict;
 use crate::between::{Between, Changed};
 use crate::load::{error_share, hidden, quantiles};
 use crate::results::{Comparison, Results, Value};
@@ -32,7 +33,7 @@ enum Bound {
     Change(f64),
 }
 
-/// What a condition names.
+/// The quantity that a condition limits.
 #[derive(Clone, Debug, PartialEq)]
 enum GateFigure {
     Metric(Metric),
@@ -201,7 +202,10 @@ impl GateCondition {
             GateFigure::ErrorShare => false,
         };
         let ratio = self.oriented(&comparison.key.metric, &comparison.ratio);
-        is_meant.then(|| Decision::of_interval(self.relation, &ratio, 1.0 + change, level))
+        is_meant.then(|| {
+            let decision = Decision::of_interval(self.relation, &ratio, 1.0 + change, level);
+            supported(decision, comparison)
+        })
     }
 
     /// Returns the metric whose change the condition limits; `None` for other conditions.
@@ -469,6 +473,20 @@ fn judge_changes(
     all
 }
 
+/// Returns the decision, or that nothing is decided if there are too few blocks for a verdict: the verdict is then
+/// inconclusive although the interval excludes 1, or lies within the margin.
+fn supported(decision: Decision, comparison: &Comparison) -> Decision {
+    let (ratio, margin) = (&comparison.ratio, comparison.margin);
+    let is_inconclusive = matches!(comparison.verdict, Some(Verdict::Inconclusive { .. }));
+    let excludes_1 = ratio.low > 1.0 || ratio.high < 1.0;
+    let is_within = ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin;
+    if is_inconclusive && (excludes_1 || is_within) {
+        Decision::Inconclusive
+    } else {
+        decision
+    }
+}
+
 /// Judges a ratio. If two copies of the baseline differ by more than the plan's margin, the limit is raised to their
 /// difference.
 fn judge_ratio(
@@ -488,6 +506,7 @@ fn judge_ratio(
     };
     let ratio = condition.oriented(&comparison.key.metric, &comparison.ratio);
     let decision = Decision::of_interval(condition.relation, &ratio, limit, results.level);
+    let decision = supported(decision, comparison);
     let found = GateFound::Ratio {
         baseline: comparison.baseline,
         ratio,

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::verbs::report::deliver_document;
 use crate::verbs::runs_folder;
 use lab_import::{ImportedFile, Limits, join, read};
+use lab_kinds::ChangeGates;
 use lab_model::Run;
 use lab_report::Report;
 use lab_stats::between::Recorded;
@@ -82,7 +83,9 @@ fn show(display: &DisplayArgs, runs: &[(PathBuf, Run)]) -> Result<(), Exit> {
         });
         let files = [first, second].map(|path| path.display().to_string());
         // Files of different tools have nothing in common, and are shown one by one.
-        if let Ok(document) = lab_kinds::between(recorded, [&files[0], &files[1]], ChangeGates::default()) {
+        if let Ok(document) =
+            lab_kinds::between(recorded, [&files[0], &files[1]], ChangeGates::default())
+        {
             return deliver_document(&document, display);
         }
     }

@@ -158,7 +158,7 @@ fn gates_end_with_their_exit_codes() {
     read(&["--fail-if", "p99(/search)>500ms"]).expect(0);
     read(&["--fail-if", "p99(/search)>300ms"])
         .expect(3)
-        .says(&["p99(/search)>300ms: 39"]);
+        .says(&["gate failed: p99(/search) is 39", "limit 300 ms"]);
     read(&["--fail-if", "p99(/nothing)>300ms"])
         .expect(4)
         .says(&["there is no page /nothing"]);

@@ -9,6 +9,7 @@ mod builds;
 mod calls;
 mod ci_services;
 mod compare;
+mod config;
 mod everyday;
 mod explain;
 mod faults;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The decisions of gates, which every format shows.
 
-use super::{Document, Finding, Quantity, Row, Tone};
+use super::{Quantity, Row, Tone};
 use crate::say;
 use lab_model::{Decision, Direction, GateEffect, Metric, OnInconclusive, Unit, trimmed};
 use serde::Serialize;
@@ -24,9 +24,6 @@ pub struct Gate {
     /// The decision in words: `gate failed: head takes 1.08 times base's time (1.05 to 1.11), limit 1.05`.
     pub sentence: String,
 }
-
-/// The maximum number of passed gates that are shown one by one.
-const MAX_PASSED: usize = 3;
 
 impl Gate {
     /// Creates a gate. `statement` says what was found, without a period: `head takes 1.08 times base's time (1.05 to
@@ -64,7 +61,7 @@ impl Gate {
         let text = match unit {
             // Limits such as 1.0025 are written in full.
             Unit::Ratio => trimmed(&format!("{limit:.4}")).to_owned(),
-            _ => say::reading(limit, &unit),
+            _ => reading(limit, &unit),
         };
         Gate {
             sentence: format!("{}, limit {text}", self.sentence),
@@ -81,7 +78,8 @@ impl Gate {
         }
     }
 
-    fn tone(&self) -> Tone {
+    /// Returns the tone of the decision.
+    pub(super) fn tone(&self) -> Tone {
         match self.decision {
             Decision::Passed => Tone::Same,
             Decision::Inconclusive => Tone::Undecided,
@@ -90,7 +88,7 @@ impl Gate {
     }
 
     /// Returns the gate as a row of data: its value, the decision as the verdict, and the sentence as the note.
-    fn row(&self) -> Row {
+    pub(super) fn row(&self) -> Row {
         let unit = self.value.as_ref().or(self.limit.as_ref());
         let unit = unit.map_or(Unit::Ratio, |quantity| quantity.unit.clone());
         Row {
@@ -107,35 +105,11 @@ impl Gate {
     }
 }
 
-impl Document {
-    /// Adds the decisions of gates.
-    pub fn add_gates(&mut self, gates: Vec<Gate>) {
-        self.rows.extend(gates.iter().map(Gate::row));
-        self.gates.extend(gates);
-    }
-
-    /// Returns the worst effect of the gates on the exit code; `Pass` without gates.
-    pub fn gate_effect(&self) -> GateEffect {
-        let effects = self.gates.iter().map(|gate| gate.effect);
-        effects.max().unwrap_or(GateEffect::Pass)
-    }
-
-    /// Returns the decisions of the gates as findings, the worst first. Many passed gates become one finding.
-    pub fn gate_findings(&self) -> Vec<Finding> {
-        let decided = |decision| {
-            let gates = self.gates.iter();
-            gates.filter(move |gate| gate.decision == decision)
-        };
-        let finding = |gate: &Gate| Finding::new("", &gate.sentence, gate.tone()).with_data(gate);
-        let worse = [Decision::Failed, Decision::Inconclusive].into_iter();
-        let mut findings: Vec<Finding> = worse.flat_map(decided).map(finding).collect();
-        match decided(Decision::Passed).count() {
-            passed if passed > MAX_PASSED => {
-                let text = format!("gate passed for {passed} of {}", self.gates.len());
-                findings.push(Finding::new("", text, Tone::Same));
-            }
-            _ => findings.extend(decided(Decision::Passed).map(finding)),
-        }
-        findings
+/// Formats a limit without trailing zeros: `1 ms`.
+fn reading(limit: f64, unit: &Unit) -> String {
+    let text = say::reading(limit, unit);
+    match text.split_once(' ') {
+        Some((number, unit)) => format!("{} {unit}", trimmed(number)),
+        None => text,
     }
 }

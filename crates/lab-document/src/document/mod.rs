@@ -27,6 +27,7 @@ pub use table::{Cell, CellContent, Column, Table};
 pub use tone::Tone;
 pub use unit_name::unit_name;
 
+use lab_model::{Decision, GateEffect};
 use serde::Serialize;
 
 /// A report.
@@ -344,6 +345,42 @@ impl Document {
         let mut items = Vec::new();
         collect(&self.sections, &mut items);
         items.into_iter()
+    }
+}
+
+/// The maximum number of passed gates that are shown one by one.
+const MAX_PASSED: usize = 3;
+
+impl Document {
+    /// Adds the decisions of gates.
+    pub fn add_gates(&mut self, gates: Vec<Gate>) {
+        self.rows.extend(gates.iter().map(Gate::row));
+        self.gates.extend(gates);
+    }
+
+    /// Returns the worst effect of the gates on the exit code; `Pass` without gates.
+    pub fn gate_effect(&self) -> GateEffect {
+        let effects = self.gates.iter().map(|gate| gate.effect);
+        effects.max().unwrap_or(GateEffect::Pass)
+    }
+
+    /// Returns the decisions of the gates as findings, the worst first. Many passed gates become one finding.
+    pub fn gate_findings(&self) -> Vec<Finding> {
+        let decided = |decision| {
+            let gates = self.gates.iter();
+            gates.filter(move |gate| gate.decision == decision)
+        };
+        let finding = |gate: &Gate| Finding::new("", &gate.sentence, gate.tone()).with_data(gate);
+        let worse = [Decision::Failed, Decision::Inconclusive].into_iter();
+        let mut findings: Vec<Finding> = worse.flat_map(decided).map(finding).collect();
+        match decided(Decision::Passed).count() {
+            passed if passed > MAX_PASSED => {
+                let text = format!("gate passed for {passed} of {}", self.gates.len());
+                findings.push(Finding::new("", text, Tone::Same));
+            }
+            _ => findings.extend(decided(Decision::Passed).map(finding)),
+        }
+        findings
     }
 }
 

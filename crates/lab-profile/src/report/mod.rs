@@ -4,8 +4,11 @@
 mod annotated;
 mod costs;
 mod flames;
+mod gates;
 mod heap;
 pub mod history;
+
+pub use gates::gates;
 
 use crate::agreement::agreement;
 use crate::runs::{ProgramRuns, RunWarning};

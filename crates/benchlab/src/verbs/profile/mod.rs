@@ -41,7 +41,7 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         made_unix_s: unix_seconds(),
     };
     let mut document = document(&report);
-    let gates = lab_profile::gates(&args.fail_if, &report.profiles).into_iter();
+    let gates = lab_profile::report::gates(&args.fail_if, &report.profiles).into_iter();
     let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
     document.add_gates(gates.collect());
     deliver_document(&document, &args.display)?;

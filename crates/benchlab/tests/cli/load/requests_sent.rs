@@ -199,13 +199,20 @@ fn conditions_end_a_load_with_their_code() {
     load(&["p50>30s", "errors>0"]).expect(0);
     load(&["errors>0", "p50>1ms"])
         .expect(3)
-        .says(&["--fail-if holds: p50>1ms: the value is "]);
+        .says(&["gate failed: p50 is ", "limit 1 ms"]);
     load(&["server_cpu>1ms"])
         .expect(4)
-        .says(&["--fail-if is inconclusive", "--server-pid"]);
+        .says(&["gate inconclusive: ", "--server-pid"]);
+    place
+        .load(
+            &[&url],
+            &["--fail-if", "server_cpu>1ms", "--inconclusive", "warn"],
+        )
+        .expect(0)
+        .says(&["gate inconclusive: "]);
     load(&["p50>1ms", "server_cpu>1ms"])
         .expect(3)
-        .says(&["is inconclusive"]);
+        .says(&["gate inconclusive: "]);
 }
 
 #[test]

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab.toml`: named entries, `benchlab ci`, `benchlab init`, waivers.
+
+use crate::project::{BENCHLAB, Outcome, outcome};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A user's repository, with a home directory of its own.
+struct Repository(TempDir);
+
+impl Repository {
+    fn new(config: &str) -> Repository {
+        let folder = TempDir::new().expect("a folder");
+        fs::create_dir_all(folder.path().join("home")).unwrap();
+        fs::create_dir_all(folder.path().join("work")).unwrap();
+        let place = Repository(folder);
+        if !config.is_empty() {
+            place.write("benchlab.toml", config);
+        }
+        place
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.0.path().join("work")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path().join(name), text).unwrap();
+    }
+
+    fn script(&self, text: &str) {
+        self.write("prog", &format!("#!/bin/sh\n{text}\n"));
+        let path = self.path().join("prog");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn git(&self, words: &[&str]) {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b.example"]);
+        let output = git.args(words).current_dir(self.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// Makes a base commit on `main` and a head commit on `change`.
+    fn change(&self, base: &str, head: &str) {
+        self.git(&["init", "--quiet", "--initial-branch=main"]);
+        self.script(base);
+        self.git(&["add", "."]);
+        self.git(&["commit", "--quiet", "--message=Write it"]);
+        self.git(&["checkout", "--quiet", "-b", "change"]);
+        self.script(head);
+        self.write("note", "changed");
+        self.git(&["add", "."]);
+        self.git(&["commit", "--quiet", "--message=Change it"]);
+    }
+
+    fn call_in(&self, folder: &Path, words: &[&str]) -> Outcome {
+        let mut command = Command::new(BENCHLAB);
+        command.args(words).current_dir(folder).stdin(Stdio::null());
+        for variable in [
+            "BENCHLAB_PROJECT",
+            "XDG_DATA_HOME",
+            "XDG_CONFIG_HOME",
+            "GITHUB_BASE_REF",
+        ] {
+            command.env_remove(variable);
+        }
+        command.env("HOME", self.0.path().join("home"));
+        outcome(command.output().expect("benchlab starts"))
+    }
+
+    fn call(&self, words: &[&str]) -> Outcome {
+        self.call_in(&self.path(), words)
+    }
+}
+
+const WAITS: &str = r#"
+[ci]
+base = "main"
+
+[compare.wait]
+command = "./prog"
+ci = true
+blocks = 6
+pairs = 1
+"#;
+
+/// `WAITS` without the key that the file does not have.
+fn waits() -> String {
+    WAITS.replace("pairs = 1\n", "margin = \"5%\"\n")
+}
+
+#[test]
+fn an_unknown_key_is_shown_with_its_line_and_the_nearest_one() {
+    let place = Repository::new(WAITS);
+    place
+        .call(&["compare", "wait"])
+        .expect(2)
+        .says(&["benchlab.toml:9:1", "unknown key `pairs`"]);
+    place.write("benchlab.toml", "[compare.wait]\ncomand = 'x'\n");
+    place
+        .call(&["compare", "wait"])
+        .expect(2)
+        .says(&["benchlab.toml:2:1", "did you mean `command`?"]);
+    place.write(
+        "benchlab.toml",
+        "[compare.wait]\ncommand = 'x'\nfor = '3 minutes'\n",
+    );
+    place
+        .call(&["compare", "wait"])
+        .expect(2)
+        .says(&["benchlab.toml:3:7", "expected a time such as 500ms"]);
+    place.write(
+        "benchlab.toml",
+        "[compare.wait]\ncommand = 'true'\nfail-if = ['tiem>+5%']\n",
+    );
+    place
+        .call(&["compare", "wait"])
+        .expect(2)
+        .says(&["unknown name `tiem`; known names: time"]);
+}
+
+#[test]
+fn a_name_stands_for_its_options_and_options_take_precedence() {
+    let place = Repository::new(
+        "[compare.both]\ncommand = ['true', 'sleep 0.02']\nname = ['fast', 'slow']\nblocks = 6\n",
+    );
+    fs::create_dir(place.path().join("inner")).unwrap();
+    let out = place.call_in(
+        &place.path().join("inner"),
+        &["compare", "both", "--export", "a.json"],
+    );
+    out.expect(0);
+    assert!(out.stdout.contains("slow"), "{}", out.stdout);
+    let json = fs::read_to_string(place.path().join("inner/a.json"))
+        .expect("relative to where it was called");
+    assert!(json.contains("\"subject\": \"slow\""), "{json}");
+    place
+        .call(&["compare", "both", "--fail-if", "time>+5%", "--blocks=7"])
+        .expect(3)
+        .says(&["gate failed: slow takes ", "fast's time", "limit 1.05"]);
+    let history = place.call(&["history", "both", "--format", "csv"]);
+    history.expect(0).shows(&["both"]);
+}
+
+#[test]
+fn a_slower_change_fails_and_an_empty_one_passes() {
+    let place = Repository::new(&waits());
+    place.change("exec sleep 0.002", "exec sleep 0.06");
+    let out = place.call(&["ci", "--format", "markdown", "--export", "all.json"]);
+    out.expect(3);
+    for text in [
+        "**failed: wait",
+        "base",
+        "head",
+        "slower",
+        "gate failed: head takes",
+    ] {
+        let text = text.trim_start_matches('*');
+        assert!(out.stdout.contains(text), "{text} in {}", out.stdout);
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(place.path().join("all.json")).unwrap()).unwrap();
+    let gate = &json["gates"][0];
+    assert_eq!(gate["decision"], "failed");
+    assert_eq!(gate["condition"], "any>+5%");
+    assert!(gate["value"]["low"].as_f64().unwrap() > 1.05, "{gate}");
+    // The base is slow, so the change can only be faster.
+    place.git(&["checkout", "--quiet", "main"]);
+    let place = Repository::new(&waits());
+    place.change("exec sleep 0.06", "exec sleep 0.002");
+    place.call(&["ci"]).expect(0);
+    let dry = place.call(&["ci", "--dry-run"]);
+    dry.expect(0).shows(&["benchlab compare '--margin=5%'"]);
+    dry.shows(&["--control --gate"]);
+    place
+        .call(&["ci", "weit"])
+        .expect(2)
+        .says(&["no entry `weit`", "did you mean `wait`?"]);
+}
+
+#[test]
+fn a_clone_without_the_base_says_how_to_fetch_it() {
+    let place = Repository::new(&waits());
+    place.change("exec true", "exec true");
+    let clone = place.0.path().join("clone");
+    let url = format!("file://{}", place.path().display());
+    let mut git = Command::new("git");
+    git.args(["clone", "--quiet", "--depth=1", "--branch=change", &url]);
+    assert!(git.arg(&clone).output().unwrap().status.success());
+    place
+        .call_in(&clone, &["ci"])
+        .expect(2)
+        .says(&["this clone is shallow", "fetch-depth: 0"]);
+    place
+        .call(&["ci", "--base", "nothing"])
+        .expect(2)
+        .says(&["is not a revision of this clone"]);
+}
+
+#[test]
+fn a_file_is_proposed_once_and_is_valid() {
+    let place = Repository::new("");
+    place.write("go.mod", "module example.org/shop/parse\n\ngo 1.22\n");
+    place.write("main.go", "package main\n\nfunc main() {}\n");
+    let out = place.call(&["init"]);
+    out.expect(0).shows(&["benchlab compare parse"]);
+    let text = fs::read_to_string(place.path().join("benchlab.toml")).unwrap();
+    assert!(
+        text.starts_with("#:schema ") && text.contains("go build -o"),
+        "{text}"
+    );
+    place
+        .call(&["init"])
+        .expect(2)
+        .says(&["is not overwritten"]);
+    place.git(&["init", "--quiet", "--initial-branch=main"]);
+    place.git(&["add", "."]);
+    place.git(&["commit", "--quiet", "--message=Write it"]);
+    place.write("main.go", "package main\n\nfunc main() { println() }\n");
+    let dry = place.call(&["ci", "--dry-run"]);
+    dry.expect(0).shows(&["--fail-if=time>+3%"]);
+}
+
+/// A copy of another machine's files with a problem.
+fn machine(folder: &Path) {
+    let file = folder.join("proc/sys/net/core/somaxconn");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, "128\n").unwrap();
+}
+
+#[test]
+fn waivers_accept_findings_until_their_date() {
+    let place = Repository::new("");
+    machine(&place.path());
+    let audit = |more: &[&str]| {
+        let words = [
+            "audit",
+            "host",
+            "--root",
+            ".",
+            "--no-run",
+            "--fail-if",
+            "bad(net-somaxconn)>0",
+        ];
+        place.call(&[&words[..], more].concat())
+    };
+    audit(&[])
+        .expect(3)
+        .says(&["gate failed: 1 finding is bad (net-somaxconn"]);
+    let waive = [
+        "--waive",
+        "net-somaxconn",
+        "--reason",
+        "a small server",
+        "--until",
+    ];
+    let accepted = audit(&[&waive[..], &["2999-12-31", "--full"]].concat());
+    accepted.expect(0);
+    for text in ["1 accepted", "a small server", "2999-12-31", "gate passed"] {
+        assert!(
+            accepted.stdout.contains(text),
+            "{text} in {}",
+            accepted.stdout
+        );
+    }
+    let expired = audit(&[&waive[..], &["2020-01-31", "--full"]].concat());
+    expired.expect(3);
+    assert!(
+        expired.stdout.contains("ended on 2020-01-31"),
+        "{}",
+        expired.stdout
+    );
+    audit(&[&waive[..], &["soon"]].concat())
+        .expect(2)
+        .says(&["expected a date such as"]);
+    audit(&["--waive", "net-x", "--reason", "r", "--until", "2999-12-31"])
+        .expect(2)
+        .says(&["no such rule"]);
+    place.write(
+        "benchlab.toml",
+        "[[waiver]]\nrule = 'net-somaxconn'\nreason = 'a small server'\nuntil = '2999-12-31'\n\
+         [audit.copy]\nkind = 'host'\nfail-if = ['bad(net-somaxconn)>0']\n",
+    );
+    audit(&[]).expect(0);
+    place
+        .call(&["audit", "copy", "--root", ".", "--no-run"])
+        .expect(0);
+    place
+        .call(&["audit", "hots"])
+        .expect(2)
+        .says(&["there is no audit `hots`", "did you mean `host`?"]);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The decisions of gates on a profile.
+
+use crate::gate::relative_change;
+use crate::{Found, GateCondition, GateResult, Profile, wording};
+use lab_document::{Gate, Quantity};
+use lab_model::{Decision, Unit};
+
+/// Judges the conditions for one profile, or for the later of two.
+///
+/// The names of the profiles are in `profiles`.
+pub fn gates(conditions: &[GateCondition], profiles: &[(String, &Profile)]) -> Vec<Gate> {
+    let (Some((_, before)), after) = (profiles.first(), profiles.get(1)) else {
+        return Vec::new();
+    };
+    let name = profiles.last().map_or("", |(name, _)| name);
+    let gate = |condition: &GateCondition| {
+        let result = condition.judge(before, after.map(|(_, profile)| *profile));
+        let (decision, found) = match result {
+            GateResult::Passed(found) => (Decision::Passed, Ok(found)),
+            GateResult::Failed(found) => (Decision::Failed, Ok(found)),
+            GateResult::Undecided(reason) => (Decision::Inconclusive, Err(reason)),
+        };
+        let unit = condition.unit();
+        let statement = wording::gate(condition.figure(), &unit, found.as_ref());
+        let gate = Gate::new(condition.text(), name, decision, &statement);
+        let limit = condition.limit();
+        match found {
+            Ok(Found::Value(value)) => gate
+                .valued(Quantity::exact(value as f64, unit.clone()))
+                .limited(limit, unit),
+            Ok(Found::Change { before, after }) => {
+                let change = relative_change(before, after);
+                gate.valued(Quantity::exact(change, Unit::Share))
+                    .limited(limit, Unit::Share)
+            }
+            Err(_) => gate,
+        }
+    };
+    conditions.iter().map(gate).collect()
+}
