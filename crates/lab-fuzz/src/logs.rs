@@ -112,10 +112,12 @@ pub fn rotated_log(bytes: &[u8]) {
     };
     let format = &logs.sources[0].format;
     let mut sources = logs_of_parts.sources.iter();
-    // The rest of the log can reveal a unit that the beginning leaves open.
+    // Each file decides its unit of durations for itself, and the rest of a log can reveal a unit that its beginning
+    // leaves open.
     let is_assumed = |a: &LogAssumption| a.about() == AssumptionKind::Durations;
+    let assumes = |read: &LogsRead| read.assumptions.iter().any(is_assumed);
     if sources.any(|source| source.format != *format)
-        || logs_before.assumptions.iter().any(is_assumed)
+        || [&logs, &logs_of_parts, &logs_before].into_iter().any(assumes)
     {
         return;
     }

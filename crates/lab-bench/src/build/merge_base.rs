@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The commit from which a change began.
+
+use super::worktree::{Commit, GitFault, WorktreeError, answer, git, repository, resolve};
+use std::path::Path;
+
+/// The reason why the base of a change is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum BaseError {
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] WorktreeError),
+    /// No name of the base is a revision of the repository.
+    #[error(
+        "the base `{0}` is not a revision of this clone: fetch it, with `git fetch origin {0}`"
+    )]
+    Unknown(String),
+    /// The history of the clone is too short.
+    #[error(
+        "this clone is shallow and does not contain the commit where the change left `{0}`: fetch the whole history, \
+         with `fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab CI, or `git fetch --unshallow`"
+    )]
+    Shallow(String),
+    /// The two histories have nothing in common.
+    #[error("HEAD and `{0}` have no common commit: name another base with --base")]
+    Unrelated(String),
+    /// HEAD is its own base.
+    #[error("HEAD is the first commit, so there is nothing to compare with")]
+    FirstCommit,
+}
+
+/// Returns the merge base of HEAD with the first of the candidates that is a revision. If HEAD itself is part of the
+/// base, as after a merge, its first parent is the base.
+///
+/// # Errors
+/// Returns an error if no candidate is a revision, or if the common commit is not in the clone.
+pub fn merge_base(folder: &Path, candidates: &[String]) -> Result<Commit, BaseError> {
+    let (top, _) = repository(folder)?;
+    let ask = |words: &[&str]| match answer(git(&top).args(words)) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned())),
+        Err(GitFault::Refused(_)) => Ok(None),
+        Err(GitFault::Other(e)) => Err(e),
+    };
+    let is_shallow = ask(&["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true");
+    let named = || candidates.last().cloned().unwrap_or_default();
+    let mut found = None;
+    for candidate in candidates {
+        match resolve(&top, candidate) {
+            Ok(Some(commit)) => {
+                found = Some(commit);
+                break;
+            }
+            Ok(None) | Err(WorktreeError::Unknown(_)) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    let Some(tip) = found else {
+        return Err(if is_shallow {
+            BaseError::Shallow(named())
+        } else {
+            BaseError::Unknown(named())
+        });
+    };
+    let none = |name: String| {
+        if is_shallow {
+            BaseError::Shallow(name)
+        } else {
+            BaseError::Unrelated(name)
+        }
+    };
+    let base = ask(&["merge-base", "HEAD", &tip.id])?.ok_or_else(|| none(named()))?;
+    let head = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
+    let is_merged = head.as_deref() == Some(base.as_str());
+    let is_changed = ask(&["status", "--porcelain", "--untracked-files=no"])?;
+    let is_changed = is_changed.is_some_and(|files| !files.is_empty());
+    let id = if is_merged && !is_changed {
+        let parent = ask(&["rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"])?;
+        parent.ok_or_else(|| {
+            if is_shallow {
+                BaseError::Shallow(named())
+            } else {
+                BaseError::FirstCommit
+            }
+        })?
+    } else {
+        base
+    };
+    resolve(&top, &id)?.ok_or(BaseError::Unknown(id))
+}
