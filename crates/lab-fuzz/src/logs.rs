@@ -117,7 +117,9 @@ pub fn rotated_log(bytes: &[u8]) {
     let is_assumed = |a: &LogAssumption| a.about() == AssumptionKind::Durations;
     let assumes = |read: &LogsRead| read.assumptions.iter().any(is_assumed);
     if sources.any(|source| source.format != *format)
-        || [&logs, &logs_of_parts, &logs_before].into_iter().any(assumes)
+        || [&logs, &logs_of_parts, &logs_before]
+            .into_iter()
+            .any(assumes)
     {
         return;
     }
