@@ -2,18 +2,16 @@
 //! The commented file that `benchlab init` writes.
 
 use crate::detect::Detected;
-use std::path::Path;
 
-/// Builds the file for a project. `schema` is the URL or path of the JSON Schema for editors.
-pub fn template(found: &[Detected], schema: &Path) -> String {
-    let mut text = format!(
-        "#:schema {}\n\
-         # What benchlab measures in this project. Each key is an option of the command: margin = \"2%\" is --margin 2%.\n\
-         # Commands run in the directory of this file.\n\n\
+/// Builds the file for a project.
+pub fn template(found: &[Detected]) -> String {
+    let mut text = String::from(
+        "# What benchlab measures in this project. Each key is an option of the command: margin = \"2%\" is --margin 2%.\n\
+         # Commands run in the directory of this file. For an editor that completes keys, run\n\
+         # `benchlab init --schema > benchlab.schema.json` and put `#:schema ./benchlab.schema.json` on the first line.\n\n\
          [ci]\n\
          # The branch that `benchlab ci` compares with where the CI service names none.\n\
          base = \"main\"\n",
-        schema.display()
     );
     match found.split_first() {
         Some((first, others)) => {

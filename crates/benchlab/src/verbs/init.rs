@@ -2,25 +2,21 @@
 //! `benchlab init`: writes a commented benchlab.toml after looking at the project.
 
 use crate::cli::InitArgs;
-use crate::directories;
 use crate::exit::Exit;
 use crate::output::{say, to_stdout};
 use lab_config::{FILE, detect, schema, template};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-
-/// The name of the schema's file.
-const SCHEMA: &str = "benchlab.schema.json";
 
 /// Writes the file, or prints its schema.
 ///
 /// # Errors
 /// Returns an error if the file exists already.
 pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
-    let json = serde_json::to_string_pretty(&schema()).map_err(Exit::failed)? + "\n";
     if args.schema {
+        let json = serde_json::to_string_pretty(&schema()).map_err(Exit::failed)? + "\n";
         to_stdout(json.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -33,8 +29,7 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
     }
     let path = folder.join(FILE);
     let found = detect(folder);
-    let schema_path = write_schema(&json);
-    let text = template(&found, schema_path.as_deref().unwrap_or(Path::new(SCHEMA)));
+    let text = template(&found);
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -62,13 +57,4 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
         ),
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes the schema to the user's data directory, where editors find it through the first line of the file.
-fn write_schema(json: &str) -> Option<PathBuf> {
-    let folder = directories::data()?;
-    std::fs::create_dir_all(&folder).ok()?;
-    let path = folder.join(SCHEMA);
-    std::fs::write(&path, json).ok()?;
-    Some(path)
 }

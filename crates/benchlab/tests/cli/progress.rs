@@ -79,14 +79,20 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
             .any(|l| l == "benchlab: nonsense failed at noop: nonsense: `42` is not a verb"),
         "{screen:#?}"
     );
-    for (i, line) in screen.iter().enumerate() {
+    assert!(leftover(&screen).is_empty(), "{screen:#?}");
+}
+
+/// Returns the lines on a terminal that belong to no note of benchlab.
+pub fn leftover(screen: &[String]) -> Vec<&str> {
+    let is_note = |(i, line): &(usize, &str)| {
         // A long note continues on the next line. A space at its end is not seen.
-        let is_continued = i > 0 && screen[i - 1].chars().count() >= WIDTH - 1;
-        assert!(
-            line.is_empty() || line.starts_with("benchlab: ") || is_continued,
-            "{screen:#?}"
-        );
-    }
+        let is_continued = *i > 0 && screen[i - 1].chars().count() >= WIDTH - 1;
+        line.is_empty() || line.starts_with("benchlab: ") || is_continued
+    };
+    // The terminal itself echoes the key of an interruption.
+    let lines = screen.iter().map(|line| line.trim_start_matches("^C"));
+    let others = lines.enumerate().filter(|line| !is_note(line));
+    others.map(|(_, line)| line).collect()
 }
 
 /// Returns the text that a call writes to a terminal on standard error, and its exit code.

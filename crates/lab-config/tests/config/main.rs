@@ -92,7 +92,7 @@ fn each_build_tool_gets_a_valid_file() {
         let found = detect(folder.path());
         assert_eq!(found.len(), 1, "{tool}: {found:?}");
         assert_eq!(found[0].tool, tool);
-        let text = template(&found, Path::new("schema.json"));
+        let text = template(&found);
         let config =
             parse(Path::new("benchlab.toml"), &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let (name, entry) = config.compare.iter().next().expect("a comparison");
@@ -107,7 +107,7 @@ fn each_build_tool_gets_a_valid_file() {
 /// Every example in comments is valid, too.
 #[test]
 fn the_commented_examples_are_valid() {
-    let text = template(&[], Path::new("schema.json"));
+    let text = template(&[]);
     let is_example = |rest: &str| {
         let key = rest.split(['=', ' ']).next().unwrap_or_default();
         rest.starts_with('[')

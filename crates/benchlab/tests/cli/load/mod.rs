@@ -219,9 +219,7 @@ fn on_a_terminal_a_view_is_redrawn_and_cleared() {
             "{output:?}"
         );
         let screen = crate::progress::screen(&output);
-        let leftover = screen
-            .iter()
-            .filter(|l| !l.is_empty() && !l.starts_with("benchlab: "));
-        assert_eq!(leftover.count(), 0, "{screen:#?}");
+        let leftover = crate::progress::leftover(&screen);
+        assert!(leftover.is_empty(), "{screen:#?}");
     }
 }

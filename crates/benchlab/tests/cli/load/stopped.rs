@@ -261,11 +261,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
         "the view was there: {output}"
     );
     let screen = screen(&output);
-    // The terminal itself echoes the key.
-    let leftover = screen.iter().map(|line| line.trim_start_matches("^C"));
-    let leftover: Vec<&str> = leftover
-        .filter(|line| !line.is_empty() && !line.starts_with("benchlab: "))
-        .collect();
+    let leftover = crate::progress::leftover(&screen);
     assert!(leftover.is_empty(), "{screen:#?}");
     assert!(
         screen
