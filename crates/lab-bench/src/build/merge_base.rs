@@ -43,6 +43,11 @@ pub fn merge_base(folder: &Path, candidates: &[String]) -> Result<Commit, BaseEr
     };
     let is_shallow = ask(&["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true");
     let named = || candidates.last().cloned().unwrap_or_default();
+    // In a shallow clone, what is missing may only not have been fetched.
+    let missing = |reason: BaseError| match is_shallow {
+        true => BaseError::Shallow(named()),
+        false => reason,
+    };
     let mut found = None;
     for candidate in candidates {
         match resolve(&top, candidate) {
@@ -54,34 +59,16 @@ pub fn merge_base(folder: &Path, candidates: &[String]) -> Result<Commit, BaseEr
             Err(e) => return Err(e.into()),
         }
     }
-    let Some(tip) = found else {
-        return Err(if is_shallow {
-            BaseError::Shallow(named())
-        } else {
-            BaseError::Unknown(named())
-        });
-    };
-    let none = |name: String| {
-        if is_shallow {
-            BaseError::Shallow(name)
-        } else {
-            BaseError::Unrelated(name)
-        }
-    };
-    let base = ask(&["merge-base", "HEAD", &tip.id])?.ok_or_else(|| none(named()))?;
+    let tip = found.ok_or_else(|| missing(BaseError::Unknown(named())))?;
+    let base = ask(&["merge-base", "HEAD", &tip.id])?;
+    let base = base.ok_or_else(|| missing(BaseError::Unrelated(named())))?;
     let head = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
     let is_merged = head.as_deref() == Some(base.as_str());
     let is_changed = ask(&["status", "--porcelain", "--untracked-files=no"])?;
     let is_changed = is_changed.is_some_and(|files| !files.is_empty());
     let id = if is_merged && !is_changed {
         let parent = ask(&["rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"])?;
-        parent.ok_or_else(|| {
-            if is_shallow {
-                BaseError::Shallow(named())
-            } else {
-                BaseError::FirstCommit
-            }
-        })?
+        parent.ok_or_else(|| missing(BaseError::FirstCommit))?
     } else {
         base
     };
