@@ -4,9 +4,7 @@
 use crate::wording;
 use lab_document::{Gate, Quantity};
 use lab_model::audit::{Audit, AuditFinding, State};
-use lab_model::{
-    Comparison, ConditionError, ConditionProblem, Decision, Dimension, Relation, Unit,
-};
+use lab_model::{Comparison, ConditionError, Decision, Dimension, Relation, Unit};
 use std::str::FromStr;
 
 /// The condition of `diff --gate` on two audits: no finding became worse.
@@ -91,13 +89,10 @@ impl FromStr for AuditCondition {
 
     /// Parses a condition such as `bad>0` or `advice(net-ports)>0`.
     fn from_str(text: &str) -> Result<AuditCondition, ConditionError> {
-        let parse = || {
-            let condition = Comparison::parse(text)?;
+        Comparison::resolve(text, |condition| {
             let state = STATES.iter().find(|(name, _)| *name == condition.name);
-            let (_, state) = state.ok_or_else(|| ConditionProblem::Name {
-                name: condition.name.escape_default().to_string(),
-                known: STATES.map(|(name, _)| name).join(", "),
-            })?;
+            let (_, state) = state
+                .ok_or_else(|| condition.unknown_name(STATES.map(|(name, _)| name).join(", ")))?;
             Ok(AuditCondition {
                 text: text.trim().into(),
                 state: *state,
@@ -105,8 +100,7 @@ impl FromStr for AuditCondition {
                 relation: condition.relation,
                 bound: Dimension::Count.parse(condition.bound)?,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 }
 
@@ -115,20 +109,15 @@ impl FromStr for WorseCondition {
 
     /// Parses a condition such as `worse>0`.
     fn from_str(text: &str) -> Result<WorseCondition, ConditionError> {
-        let parse = || {
-            let condition = Comparison::parse(text)?;
+        Comparison::resolve(text, |condition| {
             if condition.name != "worse" {
-                return Err(ConditionProblem::Name {
-                    name: condition.name.escape_default().to_string(),
-                    known: "worse".into(),
-                });
+                return Err(condition.unknown_name("worse"));
             }
             Ok(WorseCondition {
                 text: text.trim().into(),
                 relation: condition.relation,
                 bound: Dimension::Count.parse(condition.bound)?,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 }

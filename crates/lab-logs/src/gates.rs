@@ -25,13 +25,9 @@ impl FromStr for PageChange {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<PageChange, ConditionError> {
-        let parse = || {
-            let condition = Comparison::parse(text)?;
+        Comparison::resolve(text, |condition| {
             if condition.name != "mean" {
-                return Err(ConditionProblem::Name {
-                    name: condition.name.escape_default().to_string(),
-                    known: "mean".into(),
-                });
+                return Err(condition.unknown_name("mean"));
             }
             if condition.relation != Relation::Above {
                 return Err(ConditionProblem::Form);
@@ -41,8 +37,7 @@ impl FromStr for PageChange {
                 page: condition.argument.map(str::to_owned),
                 change: Dimension::Change.parse(condition.bound)?,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 }
 

@@ -204,6 +204,39 @@ impl<'t> Comparison<'t> {
             bound: bound.trim(),
         })
     }
+
+    /// Splits a condition and resolves its parts with `resolve`.
+    ///
+    /// # Errors
+    /// Returns an error with the text of the condition if it is malformed, or if `resolve` finds a mistake.
+    pub fn resolve<T>(
+        text: &'t str,
+        resolve: impl FnOnce(Comparison<'t>) -> Result<T, ConditionProblem>,
+    ) -> Result<T, ConditionError> {
+        let resolved = Comparison::parse(text).and_then(resolve);
+        resolved.map_err(|problem| ConditionError::new(text, problem))
+    }
+
+    /// Returns the mistake that the name is none of the `known` ones, a human-readable list.
+    pub fn unknown_name(&self, known: impl Into<String>) -> ConditionProblem {
+        ConditionProblem::Name {
+            name: self.name.escape_default().to_string(),
+            known: known.into(),
+        }
+    }
+
+    /// Checks that the name has no argument.
+    ///
+    /// # Errors
+    /// Returns the mistake if it has one.
+    pub fn without_argument(&self) -> Result<(), ConditionProblem> {
+        match self.argument {
+            None => Ok(()),
+            Some(_) => Err(ConditionProblem::ArgumentUnexpected(
+                self.name.escape_default().to_string(),
+            )),
+        }
+    }
 }
 
 /// The error for an invalid condition, with its text and the mistake.

@@ -2,7 +2,7 @@
 //! Gates on a profile, such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
 use crate::Profile;
-use lab_model::{Comparison, ConditionError, ConditionProblem, Dimension, Relation, Unit};
+use lab_model::{Comparison, ConditionError, Dimension, Relation, Unit};
 use std::str::FromStr;
 
 /// Metrics that are sizes in bytes.
@@ -158,21 +158,13 @@ impl FromStr for GateCondition {
 
     /// Parses a condition such as `peak>2MB`, `D1mw>+5%` or `Ir<1000000`.
     fn from_str(text: &str) -> Result<GateCondition, ConditionError> {
-        let parse = || {
+        Comparison::resolve(text, |condition| {
+            let figure = FIGURES.into_iter().find(|known| *known == condition.name);
+            let figure = figure.ok_or_else(|| condition.unknown_name(FIGURES.join(", ")))?;
+            condition.without_argument()?;
             let Comparison {
-                name,
-                argument,
-                relation,
-                bound,
-            } = Comparison::parse(text)?;
-            let figure = FIGURES.into_iter().find(|known| *known == name);
-            let figure = figure.ok_or_else(|| ConditionProblem::Name {
-                name: name.escape_default().to_string(),
-                known: FIGURES.join(", "),
-            })?;
-            if argument.is_some() {
-                return Err(ConditionProblem::ArgumentUnexpected(figure.into()));
-            }
+                relation, bound, ..
+            } = condition;
             let bound = if bound.ends_with('%') {
                 Bound::Change(Dimension::Change.parse(bound)?)
             } else if SIZE_FIGURES.contains(&figure) {
@@ -186,7 +178,6 @@ impl FromStr for GateCondition {
                 relation,
                 bound,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 }

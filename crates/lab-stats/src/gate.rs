@@ -159,13 +159,9 @@ impl GateCondition {
     /// # Errors
     /// Returns an error if the condition is malformed, or names a metric that the plan does not measure.
     pub fn parse(text: &str, plan: &Plan) -> Result<GateCondition, ConditionError> {
-        let parse = || {
-            let condition = Condition::parse(text)?;
-            let name = condition.name.escape_default().to_string();
-            if condition.argument.is_some() {
-                return Err(ConditionProblem::ArgumentUnexpected(name));
-            }
-            let figure = GateFigure::parse(condition.name, condition.bound, plan)?;
+        Condition::resolve(text, |condition| {
+            condition.without_argument()?;
+            let figure = GateFigure::parse(&condition, plan)?;
             let bound = match figure {
                 GateFigure::Any => Bound::Change(Dimension::Change.parse(condition.bound)?),
                 _ => Bound::parse(condition.bound, &figure)?,
@@ -176,8 +172,7 @@ impl GateCondition {
                 relation: condition.relation,
                 bound,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 
     /// Parses the conditions of a plan.
@@ -255,7 +250,8 @@ impl Bound {
 }
 
 impl GateFigure {
-    fn parse(name: &str, bound: &str, plan: &Plan) -> Result<GateFigure, ConditionProblem> {
+    fn parse(condition: &Condition, plan: &Plan) -> Result<GateFigure, ConditionProblem> {
+        let Condition { name, bound, .. } = *condition;
         let known = names(plan);
         let found = known.iter().find(|(known, _)| known == name);
         match found {
@@ -271,10 +267,7 @@ impl GateFigure {
             None => {
                 let mut known: Vec<&str> = known.iter().map(|(known, _)| known.as_str()).collect();
                 known.push(ANY);
-                Err(ConditionProblem::Name {
-                    name: name.escape_default().to_string(),
-                    known: known.join(", "),
-                })
+                Err(condition.unknown_name(known.join(", ")))
             }
         }
     }
@@ -563,12 +556,8 @@ impl ChangeCondition {
     /// # Errors
     /// Returns an error if the condition is malformed, or names a metric without a verdict.
     pub fn parse(text: &str, between: &Between) -> Result<ChangeCondition, ConditionError> {
-        let parse = || {
-            let condition = Condition::parse(text)?;
-            let name = condition.name.escape_default().to_string();
-            if condition.argument.is_some() {
-                return Err(ConditionProblem::ArgumentUnexpected(name));
-            }
+        Condition::resolve(text, |condition| {
+            condition.without_argument()?;
             let metrics = distinct(between.judged().map(|changed| changed.metric.clone()));
             let named = |metric: &Metric| match LOAD_NAMES.iter().find(|(_, m)| m == metric) {
                 _ if *metric == Metric::WALL => "time".to_owned(),
@@ -579,8 +568,7 @@ impl ChangeCondition {
             let at = known.iter().position(|known| known == condition.name);
             known.push(ANY.into());
             if at.is_none() && condition.name != ANY {
-                let known = known.join(", ");
-                return Err(ConditionProblem::Name { name, known });
+                return Err(condition.unknown_name(known.join(", ")));
             }
             Ok(ChangeCondition {
                 text: text.trim().into(),
@@ -588,8 +576,7 @@ impl ChangeCondition {
                 relation: condition.relation,
                 change: Dimension::Change.parse(condition.bound)?,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 
     /// Judges the condition for every change that it names.

@@ -68,9 +68,8 @@ impl FromStr for Gate {
 
     /// Parses a condition such as `p99(/search)>300ms`.
     fn from_str(text: &str) -> Result<Gate, ConditionError> {
-        let parse = || {
-            let condition = Comparison::parse(text)?;
-            let figure = GateFigure::parse(condition.name, condition.argument.is_some())?;
+        Comparison::resolve(text, |condition| {
+            let figure = GateFigure::parse(&condition)?;
             Ok(Gate {
                 text: text.trim().into(),
                 name: match condition.argument {
@@ -82,14 +81,13 @@ impl FromStr for Gate {
                 relation: condition.relation,
                 bound: figure.dimension().parse(condition.bound)?,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 }
 
 impl GateFigure {
-    fn parse(name: &str, has_page: bool) -> Result<GateFigure, ConditionProblem> {
-        let figure = match name {
+    fn parse(condition: &Comparison) -> Result<GateFigure, ConditionProblem> {
+        let figure = match condition.name {
             "mean" => GateFigure::Mean,
             "max" => GateFigure::Max,
             "errors" => GateFigure::Errors,
@@ -99,17 +97,19 @@ impl GateFigure {
             name => {
                 let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
                 let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
-                let percent = percent.ok_or_else(|| ConditionProblem::Name {
-                    name: name.escape_default().to_string(),
-                    known: "p50, p99 or another percentile, mean, max, errors, requests, rate, share(PAGE)"
-                        .into(),
+                let percent = percent.ok_or_else(|| {
+                    condition.unknown_name(
+                        "p50, p99 or another percentile, mean, max, errors, requests, rate, share(PAGE)",
+                    )
                 })?;
                 GateFigure::Quantile(percent / 100.0)
             }
         };
         match figure {
-            GateFigure::Share if !has_page => Err(ConditionProblem::ArgumentMissing("share(PAGE)")),
-            GateFigure::Rate if has_page => Err(ConditionProblem::ArgumentUnexpected(name.into())),
+            GateFigure::Share if condition.argument.is_none() => {
+                Err(ConditionProblem::ArgumentMissing("share(PAGE)"))
+            }
+            GateFigure::Rate => condition.without_argument().map(|()| figure),
             figure => Ok(figure),
         }
     }

@@ -6,9 +6,7 @@ use super::changed::HistoryChanges;
 use super::record::records;
 use crate::wording::changes;
 use lab_document::{Gate, Quantity};
-use lab_model::{
-    Comparison, ConditionError, ConditionProblem, Decision, Dimension, Relation, Unit,
-};
+use lab_model::{Comparison, ConditionError, Decision, Dimension, Relation, Unit};
 use std::str::FromStr;
 
 /// A condition on the latest change point of each ratio, or of the times of runs with one subject.
@@ -25,16 +23,11 @@ impl FromStr for HistoryCondition {
 
     /// Parses a condition such as `change>3%` or `change<-5%`.
     fn from_str(text: &str) -> Result<HistoryCondition, ConditionError> {
-        let parse = || {
-            let condition = Comparison::parse(text)?;
-            let name = condition.name.escape_default().to_string();
+        Comparison::resolve(text, |condition| {
             if condition.name != "change" {
-                let known = "change".into();
-                return Err(ConditionProblem::Name { name, known });
+                return Err(condition.unknown_name("change"));
             }
-            if condition.argument.is_some() {
-                return Err(ConditionProblem::ArgumentUnexpected(name));
-            }
+            condition.without_argument()?;
             let dimension = match condition.bound.starts_with(['+', '-']) {
                 true => Dimension::Change,
                 false => Dimension::Fraction,
@@ -44,8 +37,7 @@ impl FromStr for HistoryCondition {
                 relation: condition.relation,
                 change: dimension.parse(condition.bound)?,
             })
-        };
-        parse().map_err(|problem| ConditionError::new(text, problem))
+        })
     }
 }
 
