@@ -193,7 +193,7 @@ impl Requests {
     /// Validates and renders the requests, and determines their order.
     ///
     /// # Errors
-    /// There is no request, a weight is 0, or the order has more than a million requests with these weights.
+    /// Returns an error if the list is empty, a weight is 0, or the weights require more than a million requests.
     pub fn new(list: &[Request], keep_alive: bool, seed: u64) -> Result<Requests, JobError> {
         if list.is_empty() {
             return Err(JobError::new("there is no request to send"));

@@ -718,8 +718,8 @@ private
    overriding procedure Initialize (Self : in out Connection);
    overriding procedure Finalize (Self : in out Connection);
 
-   --  Columns is 0 if there is no row, which includes the case of no connection: one comparison
-   --  checks whether a column can be read.
+   --  Columns is 0 without a current row, and therefore also without a connection, so that a single
+   --  comparison checks whether a column can be read.
 
    --  Is_Stale means that the server has dropped the statement, or refuses to run it again. The
    --  statement must be prepared again.

@@ -99,7 +99,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // What cannot be removed is removed with the run's scratch directory.
+        // If this fails, the directory is removed with the run's scratch directory.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

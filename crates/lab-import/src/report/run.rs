@@ -167,7 +167,7 @@ fn headline(all: &[SubjectSeries]) -> String {
 
 /// Builds the table of all values. Columns that would say the same in each row are left out.
 fn values(all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -> Table {
-    // A number of operations says how a time was measured; it is no result.
+    // The number of operations describes how a time was measured. It is not a result.
     let shown: Vec<(&SubjectSeries, &Option<ProcessChange>)> = all
         .iter()
         .zip(changes)

@@ -193,7 +193,7 @@ fn benchmark_dotnet_has_a_process_for_each_launch() {
     let read = file("benchmarkdotnet.json");
     let times = series(&read.imports, "Sums.Loop Size=10", "wall");
     assert_eq!(shape(&times.processes), [3; 6]);
-    // Of `Result` iterations, which have no overhead.
+    // Only `Result` iterations count: their overhead has been subtracted.
     assert!((12.0..12.6).contains(&times.processes[0][0]));
     assert_eq!(
         series(&read.imports, "Sums.Loop Size=10", "allocated_bytes").processes,
