@@ -6,51 +6,22 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import pytest
 
-from experiments import ROOT, read_experiments
+from experiments import read_experiments
+from fixture_process import FixtureProcess
 
 DECLARED = read_experiments().get("io-scheduler", {}).get("fixture", [])
 DIRTY = Path("/proc/sys/vm/dirty_bytes"), Path("/proc/sys/vm/dirty_ratio")
 
 
-class Settings:
-    """A running fixture."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(DECLARED[0]["program"], cwd=ROOT, text=True, bufsize=1,
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self._reply().startswith("@lab hello protocol=1 fixture=settings ")
-
-    def ask(self, command: str) -> dict[str, str]:
-        """Returns the arguments of the reply, with its verb as `verb`."""
-        assert self._process.stdin
-        self._process.stdin.write(command + "\n")
-        verb, *words = self._reply().removeprefix("@lab ").split()
-        values = (word.split("=", 1) for word in words)
-        return {"verb": verb, **{key: unquote(value) for key, value in values}}
-
-    def end_input(self) -> int:
-        assert self._process.stdin
-        self._process.stdin.close()
-        return self._process.wait(30)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def _reply(self) -> str:
-        assert self._process.stdout
-        return self._process.stdout.readline().rstrip("\n")
-
-
 @pytest.fixture
-def settings() -> Iterator[Settings]:
+def settings() -> Iterator[FixtureProcess]:
     if not DECLARED:
         pytest.skip("not asked for")
-    fixture = Settings()
+    fixture = FixtureProcess(DECLARED[0])
     assert fixture.ask("open seed=7") == {"verb": "opened"}
     yield fixture
     fixture.end_input()
@@ -84,7 +55,7 @@ def current(disk: str) -> str:
     return scheduler(disk).read_text().split("[")[1].split("]")[0]
 
 
-def test_a_scheduler_is_switched_and_undone(settings: Settings, disk: str) -> None:
+def test_a_scheduler_is_switched_and_undone(settings: FixtureProcess, disk: str) -> None:
     deadline = f"state=deadline folder=/x disk={disk} queue_scheduler=mq-deadline"
     file = scheduler(disk)
     assert settings.ask(f"check {deadline}") == {
@@ -102,20 +73,20 @@ def test_a_scheduler_is_switched_and_undone(settings: Settings, disk: str) -> No
     assert current(disk) == "none"
 
 
-def test_the_end_of_its_input_undoes_the_changes(settings: Settings, disk: str) -> None:
+def test_the_end_of_its_input_undoes_the_changes(settings: FixtureProcess, disk: str) -> None:
     settings.ask(f"set state=deadline disk={disk} queue_scheduler=mq-deadline")
     assert current(disk) == "mq-deadline"
     assert settings.end_input() == 0
     assert current(disk) == "none"
 
 
-def test_another_process_undoes_the_changes_of_a_killed_one(settings: Settings, disk: str) -> None:
+def test_another_process_undoes_the_changes_of_a_killed_one(settings: FixtureProcess, disk: str) -> None:
     deadline = f"state=deadline disk={disk} queue_scheduler=mq-deadline"
     record = quote(settings.ask(f"check {deadline}")["undo"], safe="/")
     settings.ask(f"set {deadline}")
     settings.kill()
     assert current(disk) == "mq-deadline"
-    other = Settings()
+    other = FixtureProcess(DECLARED[0])
     assert other.ask(f"undo record={record}") == {
         "verb": "undone", "changed": f"{scheduler(disk)} set to mq-deadline: restored to none"}
     assert other.ask(f"undo record={record}") == {"verb": "undone"}
@@ -123,7 +94,7 @@ def test_another_process_undoes_the_changes_of_a_killed_one(settings: Settings, 
     other.end_input()
 
 
-def test_a_limit_that_does_not_apply_is_undone_by_the_one_that_does(settings: Settings) -> None:
+def test_a_limit_that_does_not_apply_is_undone_by_the_one_that_does(settings: FixtureProcess) -> None:
     limits = [file.read_text() for file in DIRTY]
     if os.geteuid() != 0 or limits[0].strip() != "0":
         pytest.skip("the limit of dirty pages cannot be changed here, or is in bytes")
@@ -142,11 +113,11 @@ def test_a_limit_that_does_not_apply_is_undone_by_the_one_that_does(settings: Se
     ("disk=none queue_scheduler=bfq", "unsupported", "cannot read /sys/block/none/queue/scheduler"),
     ("kernel_panic=1", "usage", "expected queue_NAME or vm_NAME, such as queue_scheduler, got kernel_panic"),
 ])
-def test_settings_that_cannot_be(settings: Settings, state: str, code: str, reason: str) -> None:
+def test_settings_that_cannot_be(settings: FixtureProcess, state: str, code: str, reason: str) -> None:
     assert settings.ask(f"check state=x {state}") == {"verb": "error", "code": code, "message": reason}
 
 
-def test_a_scheduler_that_the_kernel_lacks(settings: Settings, disk: str) -> None:
+def test_a_scheduler_that_the_kernel_lacks(settings: FixtureProcess, disk: str) -> None:
     reply = settings.ask(f"check state=x disk={disk} queue_scheduler=nonesuch")
     assert reply["code"] == "unsupported"
     assert reply["message"].endswith("; `modprobe nonesuch` may add nonesuch")

@@ -3,12 +3,11 @@
 //! winner's state becomes permanent.
 
 use crate::exit::Exit;
-use crate::links;
 use crate::output::say;
 use crate::ready::build_programs;
 use lab_bench::{Checked, Fault, FixturePlace, check_states};
 use lab_document::clean;
-use lab_model::{Failure, Fixture, FixtureState, Plan, Selector, SubjectId};
+use lab_model::{Failure, Fixture, FixtureState, Host, Plan, Selector, SubjectId, distinct};
 use lab_plan::{Experiment, Project, Selection};
 use lab_stats::results::Over;
 use std::path::Path;
@@ -24,6 +23,31 @@ pub struct Fixtures<'a> {
     pub installs: bool,
 }
 
+/// Adds a fact to the host for each state of a fixture that the plan selects: its arguments.
+pub fn with_states(mut host: Host, plan: &Plan) -> Host {
+    for fixture in &plan.fixtures {
+        for state in states(plan, fixture) {
+            let args = state
+                .args
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"));
+            let args: Vec<String> = args.collect();
+            let name = format!("{} {}", fixture.name, state.name);
+            host.facts.push((name, args.join(", ")));
+        }
+    }
+    host
+}
+
+/// Returns the states of a fixture that the plan's points and subjects select, without duplicates.
+fn states<'p>(plan: &Plan, fixture: &'p Fixture) -> Vec<&'p FixtureState> {
+    let points = plan.points.ids();
+    let of_points = points.filter_map(|point| plan.state_of_point(fixture, point));
+    let subjects = plan.subjects.ids();
+    let of_subjects = subjects.filter_map(|subject| plan.state_of_subject(fixture, subject));
+    distinct(of_points.chain(of_subjects))
+}
+
 impl Fixtures<'_> {
     /// Builds the plan without what this machine does not support, and reports it on standard error.
     ///
@@ -32,7 +56,7 @@ impl Fixtures<'_> {
     /// # Errors
     /// Returns an error if a fixture cannot run, or if `--set` requested a value whose state it cannot set.
     pub fn plan(self, selection: &mut Selection) -> Result<Plan, Exit> {
-        let plan = links::plan(selection, self.experiment)?;
+        let plan = selection.plan(self.experiment)?;
         if plan.fixtures.is_empty() {
             return Ok(plan);
         }
@@ -191,13 +215,7 @@ impl Fixtures<'_> {
         let Some(Selector::Factor(factor)) = &fixture.selector else {
             return Ok(());
         };
-        let points = plan.points.ids();
-        let mut states: Vec<&FixtureState> = Vec::new();
-        for state in points.filter_map(|point| plan.state_of_point(fixture, point)) {
-            if !states.contains(&state) {
-                states.push(state);
-            }
-        }
+        let states = states(plan, fixture);
         let place = FixturePlace::default();
         let checked = self.check(fixture, states.iter().map(|state| (*state, &place)))?;
         let requested = selection.set.iter().find(|(key, _)| key == factor);

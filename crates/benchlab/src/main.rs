@@ -10,7 +10,6 @@ mod fixtures;
 mod gate;
 mod github;
 mod hosts;
-mod links;
 mod measuring;
 mod named;
 mod option_values;

@@ -53,4 +53,3 @@ pub use subject::fault::{Fault, SubjectResult};
 pub use subject::process::SubjectProcess;
 pub use subject::protocol;
 pub use targets::database::{Server, Servers};
-pub use targets::link::netem_unavailable;

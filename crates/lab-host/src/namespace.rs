@@ -5,9 +5,10 @@
 
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::panic::resume_unwind;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 
 /// A network namespace. Sockets created in it stay in it, no matter which thread uses them later.
@@ -163,28 +164,17 @@ impl End<'_> {
 /// # Errors
 /// Returns the output on standard error.
 pub fn ip(words: &[&str]) -> Result<(), String> {
-    run("ip", words)
-}
-
-/// Runs `tc` from iproute2.
-///
-/// # Errors
-/// Returns the output on standard error.
-pub fn tc(words: &[&str]) -> Result<(), String> {
-    run("tc", words)
-}
-
-fn run(program: &str, words: &[&str]) -> Result<(), String> {
-    let run = |program: &str| {
-        let mut command = Command::new(program);
-        command.args(words).stdin(Stdio::null()).output()
-    };
-    let output = run(program).or_else(|_| run(&format!("/usr/sbin/{program}")));
-    let output = output.map_err(|_| format!("`{program}` of iproute2 is not installed"))?;
+    let output = run("ip", words).or_else(|_| run("/usr/sbin/ip", words));
+    let output = output.map_err(|_| "`ip` of iproute2 is not installed")?;
     if output.status.success() {
         Ok(())
     } else {
         let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(format!("{program} {}: {message}", words.join(" ")))
+        Err(format!("ip {}: {message}", words.join(" ")))
     }
+}
+
+fn run(program: &str, words: &[&str]) -> io::Result<Output> {
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::null()).output()
 }

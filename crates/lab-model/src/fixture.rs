@@ -18,6 +18,13 @@ pub struct Fixture {
     pub selector: Option<Selector>,
     /// The names of the arguments that the fixture's replies add to `open` of the subjects.
     pub provides: Vec<String>,
+    /// True if the fixture takes part in each visit: a subject's process with a point open. A state is then that of a
+    /// visit.
+    #[serde(default)]
+    pub visits: bool,
+    /// The names of the metrics that the fixture reports for each batch.
+    #[serde(default)]
+    pub metrics: Vec<String>,
     /// The states, each named after the value that selects it.
     pub states: Vec<FixtureState>,
 }

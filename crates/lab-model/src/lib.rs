@@ -28,7 +28,6 @@ pub mod point_load;
 pub mod run;
 pub mod sample;
 pub mod serving;
-pub mod shape;
 mod slice;
 mod slice_times;
 
@@ -68,6 +67,5 @@ pub use sample::{
     ProcessStart, Reading, Resources, Sample, Setting, Timeline, WarmUp,
 };
 pub use serving::{Example, RequiredBody, ServedFile, Serving};
-pub use shape::{LINK, Shape, Shaper};
 pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};

@@ -310,8 +310,6 @@ known! {
     ADDED_P99 = Metric::describing("added_p99", "p99 added");
     /// The difference between a subject's 99.9th percentile of latency and the baseline's.
     ADDED_P999 = Metric::describing("added_p99.9", "p99.9 added");
-    /// Bytes that an operation sends to its server over a shaped link.
-    LINK_BYTES = Metric::new("link_bytes", "sent over the link", Unit::Bytes, Direction::Neither);
 }
 
 impl Metric {
@@ -329,9 +327,9 @@ impl Metric {
     /// Metrics that benchlab measures in each batch with an outage.
     pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
 
-    /// Returns true if benchlab measures the metric in each batch, rather than subjects reporting it.
+    /// Returns true if benchlab itself measures the metric in each batch.
     pub fn is_found(&self) -> bool {
-        let groups = [&Metric::EFFECTS[..], &Metric::OUTAGE, &[Metric::LINK_BYTES]];
+        let groups = [&Metric::EFFECTS[..], &Metric::OUTAGE];
         groups.iter().any(|group| group.contains(self))
     }
 }

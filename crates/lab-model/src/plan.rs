@@ -2,8 +2,8 @@
 //! The plan of a run: subjects, cases with their points, and the settings for measuring.
 
 use crate::{
-    CaseId, Fixture, FixtureState, IdVec, LINK, LoadSpec, Metric, OnInconclusive, Pilot, PointId,
-    PointLoad, Selector, Serving, Shape, SubjectId, TargetId,
+    CaseId, Fixture, FixtureState, IdVec, LoadSpec, Metric, OnInconclusive, Pilot, PointId,
+    PointLoad, Selector, Serving, SubjectId, TargetId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -123,9 +123,6 @@ pub struct Target {
     /// The faults that benchlab injects, by name.
     #[serde(default)]
     pub injections: Vec<(String, Injection)>,
-    /// Shapes of the target's links, by name.
-    #[serde(default)]
-    pub shapes: Vec<(String, Shape)>,
     /// The query with which subjects read back their settings, if the target is a server.
     pub settings: Option<String>,
     /// Settings that must be equal for subjects on this target, in addition to [`Plan::proof`].
@@ -173,18 +170,15 @@ pub enum TargetKind {
     Mariadb,
     /// A private directory in each measured location, created once per run.
     Folder,
-    /// A link with a rate and a delay between the subject's client and its server.
-    Link,
 }
 
 impl TargetKind {
     /// All kinds.
-    pub const ALL: [TargetKind; 5] = [
+    pub const ALL: [TargetKind; 4] = [
         TargetKind::Sqlite,
         TargetKind::Postgresql,
         TargetKind::Mariadb,
         TargetKind::Folder,
-        TargetKind::Link,
     ];
 
     /// Returns the name used in experiments and on the command line.
@@ -194,7 +188,6 @@ impl TargetKind {
             TargetKind::Postgresql => "postgresql",
             TargetKind::Mariadb => "mariadb",
             TargetKind::Folder => "folder",
-            TargetKind::Link => "link",
         }
     }
 
@@ -205,13 +198,12 @@ impl TargetKind {
             TargetKind::Postgresql => "PostgreSQL",
             TargetKind::Mariadb => "MariaDB",
             TargetKind::Folder => "folder",
-            TargetKind::Link => "link",
         }
     }
 
     /// Returns true if the target contains tables.
     pub fn is_database(self) -> bool {
-        !matches!(self, TargetKind::Folder | TargetKind::Link)
+        self != TargetKind::Folder
     }
 
     /// Returns true for a service: a server that runs alongside the subjects.
@@ -310,8 +302,11 @@ pub struct Case {
     /// True if subjects do different work by design and are therefore not compared.
     #[serde(default)]
     pub uncompared: bool,
-    /// Additional metrics that subjects report.
+    /// Additional metrics that subjects or fixtures report.
     pub metrics: Vec<Metric>,
+    /// The names of the metrics that fixtures report.
+    #[serde(default)]
+    pub observed: Vec<String>,
     /// The target length of a batch, if it differs from [`Measure::turn_ns`].
     pub turn_ns: Option<u64>,
     /// The rate in operations per second, if operations are due on a fixed schedule regardless of earlier
@@ -572,14 +567,6 @@ impl Plan {
         Some(&injections.find(|(name, _)| name == fault)?.1)
     }
 
-    /// Returns the shape of the link at a point, as selected by the parameter `link`.
-    pub fn shape(&self, point: PointId) -> Option<&Shape> {
-        let point = &self.points[point];
-        let link = point.param(LINK)?;
-        let mut shapes = self.targets.get(point.target)?.shapes.iter();
-        Some(&shapes.find(|(name, _)| name == link)?.1)
-    }
-
     /// Returns the state of a fixture that a subject selects. A control selects the state of its original.
     pub fn state_of_subject<'f>(
         &self,
@@ -603,6 +590,15 @@ impl Plan {
             Some(Selector::Factor(factor)) => fixture.state(self.points[point].param(factor)?),
             Some(Selector::Subject) | None => None,
         }
+    }
+
+    /// Returns true if a fixture takes part in the visits to a point.
+    pub fn has_visiting_fixture(&self, point: PointId) -> bool {
+        let mut fixtures = self.fixtures.iter().filter(|fixture| fixture.visits);
+        fixtures.any(|fixture| match &fixture.selector {
+            Some(Selector::Factor(_)) => self.state_of_point(fixture, point).is_some(),
+            Some(Selector::Subject) | None => true,
+        })
     }
 
     /// Returns true if the state of any fixture is set for the turns of subjects.
@@ -739,10 +735,7 @@ impl Plan {
     pub fn open_args(&self, point: PointId) -> Vec<(&'static str, String)> {
         let target = self.targets.get(self.points[point].target);
         let Some(target) = target.filter(|target| target.kind.is_database()) else {
-            let shape = self.shape(point).into_iter();
-            return shape
-                .map(|shape| ("packet", shape.payload().to_string()))
-                .collect();
+            return Vec::new();
         };
         let mut args = vec![
             ("rows", target.rows.to_string()),
@@ -750,6 +743,24 @@ impl Plan {
         ];
         args.extend(target.settings.clone().map(|query| ("settings", query)));
         args
+    }
+}
+
+impl Case {
+    /// Returns the metrics that subjects report.
+    pub fn reported_metrics(&self) -> impl Iterator<Item = &Metric> {
+        let metrics = self.metrics.iter();
+        metrics.filter(|metric| !metric.is_found() && !self.is_observed(metric))
+    }
+
+    /// Returns the metrics that fixtures report.
+    pub fn observed_metrics(&self) -> impl Iterator<Item = &Metric> {
+        let metrics = self.metrics.iter();
+        metrics.filter(|metric| self.is_observed(metric))
+    }
+
+    fn is_observed(&self, metric: &Metric) -> bool {
+        self.observed.iter().any(|name| *name == metric.id)
     }
 }
 

@@ -68,8 +68,10 @@ pub struct Case {
     pub usual: Option<Values>,
     /// True if subjects are compared with each other.
     pub compare: bool,
-    /// Metrics that subjects report with each batch.
+    /// Metrics that subjects or fixtures report with each batch.
     pub metrics: Vec<Metric>,
+    /// The names of the metrics that fixtures report.
+    pub(crate) observed: Vec<String>,
     pub(crate) statements: Vec<(String, Count)>,
     pub(crate) reads: Count,
     pub(crate) writes: Option<file::Writes>,

@@ -7,7 +7,6 @@ use crate::effects;
 use crate::extent;
 use crate::file::{self, Count, File, Role};
 use crate::fixtures;
-use crate::links;
 use crate::metrics;
 use crate::place::{EXPERIMENT_FILE, Project};
 use crate::serving;
@@ -176,7 +175,6 @@ impl ExperimentReader<'_> {
         let targets = self.targets(&file)?;
         let at = |span, reason: String| self.at(span, reason);
         effects::understand(&file, &targets, &at)?;
-        links::understand(&file, &targets, &at)?;
         let kinds: Vec<TargetKind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
@@ -188,7 +186,6 @@ impl ExperimentReader<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::metrics_of(written, &targets));
-            case.metrics.extend(links::metric_of(written, &targets));
         }
         effects::leave_out(&mut cases, &targets);
         let tables = [&file.quick, &file.usual];
@@ -215,7 +212,7 @@ impl ExperimentReader<'_> {
             return Err(self.at(quick_s.span(), reason));
         }
         let serving = self.serving(&file, &cases, &metrics)?;
-        let fixtures = self.fixtures(&file, &cases)?;
+        let fixtures = self.fixtures(&file, &mut cases, &metrics)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
         for named in file
             .selection
@@ -320,8 +317,7 @@ impl ExperimentReader<'_> {
             ));
         };
         if target.table.is_some() != kind.is_database() {
-            let reason =
-                "a database target needs a `table`; folder and link targets must not have one";
+            let reason = "a database target needs a `table`; a folder target must not have one";
             return Err(self.at(span, reason));
         }
         if kind.is_service() && target.settings.is_none() {
@@ -338,7 +334,6 @@ impl ExperimentReader<'_> {
             mixed: target.mixed.clone(),
             effects: target.effects.clone(),
             injections: effects::injections(kind, target, &at)?,
-            shapes: links::shapes(kind, target, &at)?,
             settings: target.settings.clone(),
             proof: Proof {
                 equal: target.equal.clone(),
@@ -418,6 +413,7 @@ impl ExperimentReader<'_> {
             usual: None,
             compare: case.compare,
             metrics: self.named_metrics(&case.metrics, metrics)?,
+            observed: Vec::new(),
             statements: self.statements(&case.statements, &sweep)?,
             reads: match &case.reads {
                 Some(reads) => self.count(reads, &sweep)?,
@@ -550,7 +546,7 @@ impl ExperimentReader<'_> {
                      letter first"),
             ));
         }
-        if ["case", "packet", "rate", "rows", "seed", "target"].contains(&name) {
+        if ["case", "rate", "rows", "seed", "target"].contains(&name) {
             return Err(self.at(
                 span,
                 format!("`{name}` is reserved: benchlab itself sends it to subjects"),
@@ -746,20 +742,28 @@ impl ExperimentReader<'_> {
         })
     }
 
-    fn fixtures(&self, file: &File, cases: &[Case]) -> Result<Vec<Fixture>, PlanError> {
+    /// Returns the fixtures, and adds their metrics to the cases.
+    fn fixtures(
+        &self,
+        file: &File,
+        cases: &mut [Case],
+        metrics: &[Metric],
+    ) -> Result<Vec<Fixture>, PlanError> {
         self.unique(file.fixture.iter().map(|f| &f.name), "fixture")?;
         let subjects: Vec<&str> = file
             .subject
             .iter()
             .map(|s| s.name.get_ref().as_str())
             .collect();
-        let fixture = |fixture: &file::Fixture| {
+        let mut fixture = |fixture: &file::Fixture| {
             if file.server.is_some() {
                 let reason = "fixtures are for subjects that run batches, not for servers";
                 return Err(self.at(fixture.name.span(), reason));
             }
             let at = |span, reason: String| self.at(span, reason);
             let model = fixtures::understand(fixture, cases, &subjects, &at)?;
+            let observed = self.named_metrics(&fixture.metrics, metrics)?;
+            fixtures::add_metrics(fixture, &model, &observed, cases, &at)?;
             let program = self.program(Some(&fixture.program), &fixture.name)?;
             Ok(Fixture {
                 program: Subject {
@@ -775,7 +779,7 @@ impl ExperimentReader<'_> {
                 model: lab_model::Fixture { program, ..model },
             })
         };
-        file.fixture.iter().map(fixture).collect()
+        file.fixture.iter().map(&mut fixture).collect()
     }
 
     fn program(

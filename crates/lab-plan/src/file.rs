@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The schema of `experiment.toml` (docs/experiments.md): keys and types before validation.
 
-use lab_model::{Cores, Direction, FixtureStart, Shape, TargetKind};
+use lab_model::{Cores, Direction, FixtureStart, TargetKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,8 +57,6 @@ pub struct Target {
     pub effects: Option<String>,
     #[serde(default)]
     pub injection: BTreeMap<String, Spanned<Injection>>,
-    #[serde(default)]
-    pub shape: BTreeMap<String, Spanned<Shape>>,
     pub settings: Option<String>,
     #[serde(default)]
     pub needs: Vec<Spanned<String>>,
@@ -227,6 +225,10 @@ pub struct Fixture {
     #[serde(default)]
     pub provides: Vec<Spanned<String>>,
     #[serde(default)]
+    pub visits: bool,
+    #[serde(default)]
+    pub metrics: Vec<Spanned<String>>,
+    #[serde(default)]
     pub states: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Argument>>,
     #[serde(default)]
     pub needs: Vec<Spanned<String>>,
@@ -315,7 +317,7 @@ impl Subject {
             TargetKind::Sqlite => self.sqlite.as_ref(),
             TargetKind::Postgresql => self.postgresql.as_ref(),
             TargetKind::Mariadb => self.mariadb.as_ref(),
-            TargetKind::Folder | TargetKind::Link => None,
+            TargetKind::Folder => None,
         }
     }
 

@@ -7,21 +7,21 @@ use crate::case::Case;
 use crate::error::ErrorAt;
 use crate::file;
 use crate::metrics::is_key;
-use lab_model::{Fixture, FixtureState, Plan, Selector};
+use lab_model::{Fixture, FixtureState, Metric, Plan, Selector};
 use toml::Spanned;
 
 /// The value of `state` for states that subjects select.
 const SUBJECT: &str = "subject";
 
 /// Arguments of a fixture's commands and replies that already have a meaning (docs/protocol.md).
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 15] = [
     "case",
     "changed",
     "claims",
     "current",
     "disk",
     "folder",
-    "packet",
+    "operations",
     "permanent",
     "rate",
     "rows",
@@ -29,6 +29,7 @@ const RESERVED: [&str; 14] = [
     "state",
     "target",
     "undo",
+    "visit",
 ];
 
 /// Validates a fixture. Its program is not set.
@@ -82,6 +83,10 @@ pub fn understand(
                 .collect(),
         });
     }
+    if let Some(metric) = fixture.metrics.first().filter(|_| !fixture.visits) {
+        let reason = "a fixture with `metrics` needs `visits = true`";
+        return Err(at(metric.span(), reason.into()));
+    }
     for key in &fixture.provides {
         check_key(key, at)?;
         let name = key.get_ref();
@@ -100,8 +105,45 @@ pub fn understand(
             .iter()
             .map(|key| key.get_ref().clone())
             .collect(),
+        visits: fixture.visits,
+        metrics: fixture
+            .metrics
+            .iter()
+            .map(|name| name.get_ref().clone())
+            .collect(),
         states,
     })
+}
+
+/// Adds the metrics of a fixture to the cases in whose visits it takes part.
+///
+/// # Errors
+/// Returns an error if a case already has one of them.
+pub fn add_metrics(
+    fixture: &file::Fixture,
+    model: &Fixture,
+    metrics: &[Metric],
+    cases: &mut [Case],
+    at: ErrorAt,
+) -> Result<(), PlanError> {
+    let has_factor = |case: &Case| match &model.selector {
+        Some(Selector::Factor(name)) => case.factors.iter().any(|factor| factor.name == *name),
+        Some(Selector::Subject) | None => true,
+    };
+    for case in cases.iter_mut().filter(|case| has_factor(case)) {
+        for (metric, written) in metrics.iter().zip(&fixture.metrics) {
+            if case.metrics.contains(metric) {
+                let reason = format!(
+                    "`{}` of case `{}` is already reported by its subjects or another fixture",
+                    metric.id, case.name
+                );
+                return Err(at(written.span(), reason));
+            }
+            case.metrics.push(metric.clone());
+            case.observed.push(metric.id.to_string());
+        }
+    }
+    Ok(())
 }
 
 fn selector(state: &Spanned<String>, factors: &[&str], at: ErrorAt) -> Result<Selector, PlanError> {

@@ -10,7 +10,6 @@ mod experiment;
 mod extent;
 mod file;
 mod fixtures;
-mod links;
 mod load;
 mod metrics;
 mod name;

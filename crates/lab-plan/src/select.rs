@@ -480,6 +480,7 @@ impl Selection {
             rate: case.rate,
             uncompared: !case.compare,
             metrics: case.metrics.clone(),
+            observed: case.observed.clone(),
         }
     }
 

@@ -41,16 +41,15 @@ type site struct {
 
 // openSite starts a server behind the link that the opening specifies.
 func openSite(opening *lab.Opening, spoken protocol) (*site, error) {
-	target, err := opening.Text("target")
+	address, err := opening.Text("address")
 	if err != nil {
 		return nil, err
 	}
-	ends, isLink := strings.CutPrefix(target, "link:")
-	address, socket, hasSocket := strings.Cut(ends, "/")
-	if !isLink || !hasSocket {
-		return nil, fmt.Errorf("%s is not a link:HOST:PORT/SOCKET", target)
+	socket, err := opening.Text("socket")
+	if err != nil {
+		return nil, err
 	}
-	listener, err := net.Listen("unix", "/"+socket)
+	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		return nil, err
 	}

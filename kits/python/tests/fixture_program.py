@@ -4,9 +4,31 @@
 import sys
 from pathlib import Path
 
-from lab_kit import Checked, Fixture, State, UnsupportedError, serve_fixture
+from lab_kit import Checked, Fixture, State, UnsupportedError, Visit, serve_fixture
 
 FILE = Path(sys.argv[1])
+
+
+class Guest(Visit):
+    def __init__(self, state: State) -> None:
+        self.name, self.value = state.name, int(state.text("value"))
+        assert dict(state.arguments) == {"value": state.text("value")}
+
+    def values(self) -> dict[str, object]:
+        return {"doubled": 2 * self.value}
+
+    def begin(self) -> None:
+        note(" begun")
+
+    def end(self, operations: int) -> dict[str, float]:
+        return {"each": self.value / operations}
+
+    def leave(self) -> None:
+        note(f" {self.name} left")
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 class Value(Fixture):
@@ -27,7 +49,11 @@ class Value(Fixture):
         if value == "refused":
             raise OSError("not this value")
         FILE.write_text(value)
+        note(f"set {value}")
         return {"value": value}
+
+    def enter(self, state: State) -> Visit:
+        return Guest(state)
 
     def undo(self, record: str) -> str | None:
         earlier = FILE.read_text()

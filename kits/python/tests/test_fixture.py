@@ -42,6 +42,30 @@ def test_a_conversation(tmp_path: Path) -> None:
         "@lab closed"]
 
 
+def test_a_fixture_takes_part_in_visits(tmp_path: Path) -> None:
+    file = tmp_path / "value"
+    file.write_text("usual")
+    assert talk(file, "open", "enter visit=1 state=a value=5", "enter visit=2 value=3", "begin visit=1",
+                "end visit=1 operations=4", "leave visit=2", "leave visit=2", "end visit=1", "enter visit=3") == [
+        "@lab opened port=4711",
+        "@lab entered doubled=10",
+        "@lab entered doubled=6",
+        "@lab begun",
+        "@lab ended each=1.25",
+        "@lab left",
+        "@lab error code=usage message=there%20is%20no%20visit%202",
+        "@lab error code=usage message=the%20argument%20operations%20is%20missing",
+        "@lab error code=usage message=the%20argument%20value%20is%20missing"]
+
+
+def test_visits_end_before_changes_are_undone(tmp_path: Path) -> None:
+    file = tmp_path / "value"
+    file.write_text("usual")
+    process = start(file)
+    _, log = process.communicate("open\nenter visit=1 state=a value=5\nbegin visit=1\n", timeout=60)
+    assert log.splitlines() == ["@lab torn begun", " a left", "set usual"]
+
+
 def test_changes_are_undone_at_the_end_of_the_input(tmp_path: Path) -> None:
     file = tmp_path / "value"
     file.write_text("usual")

@@ -6,9 +6,16 @@ use crate::conversation::Conversation;
 use crate::line::{Arguments, Command, Reply};
 use crate::subject::unknown;
 use nix::unistd::dup2_stdout;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, Write};
+use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
+use std::str::FromStr;
+
+/// The arguments that benchlab adds to those of a state.
+const ADDED: [&str; 4] = ["state", "folder", "disk", "visit"];
 
 /// A helper program of an experiment.
 ///
@@ -37,6 +44,16 @@ pub trait Fixture {
     /// Returns a failure if the state cannot be set.
     fn set(&mut self, state: Option<&State>) -> Result<Vec<(&'static str, String)>, Failure>;
 
+    /// Takes part in a visit: a subject's process that is about to open a case. Called if the experiment has
+    /// `visits = true`, instead of [`Fixture::set`] with a state.
+    ///
+    /// # Errors
+    /// Returns a failure if the fixture cannot take part.
+    fn enter(&mut self, state: &State) -> Result<Box<dyn Visit>, Failure> {
+        let _ = state;
+        Err(Failure::unsupported("the fixture takes no part in visits"))
+    }
+
     /// Undoes what an earlier process changed, from a text in [`Checked::undo`]. Returns what was still changed.
     ///
     /// # Errors
@@ -47,8 +64,34 @@ pub trait Fixture {
     }
 }
 
+/// A fixture's part in a visit, such as a proxy in front of a server. Dropping it ends it.
+pub trait Visit {
+    /// Returns values for the subject, such as the address of the proxy.
+    fn values(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Is called before the subject works.
+    ///
+    /// # Errors
+    /// Returns a failure if the subject cannot work.
+    fn begin(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Is called after the subject has done `operations` operations. Returns the fixture's metrics of this work, in
+    /// their units. A metric of an event that did not occur is left out.
+    ///
+    /// # Errors
+    /// Returns a failure if the work does not count.
+    fn end(&mut self, operations: u64) -> Result<Vec<(&'static str, f64)>, Failure> {
+        let _ = operations;
+        Ok(Vec::new())
+    }
+}
+
 /// A state of a fixture: its name and its arguments in the experiment, with the directory and the disk of the subject
-/// that selects it.
+/// that selects it. In a visit, the name is empty if the fixture has no states.
 #[derive(Debug)]
 pub struct State {
     name: String,
@@ -84,6 +127,17 @@ impl State {
         self.arguments.find(key)
     }
 
+    /// Returns an argument, which must be a whole number in this range.
+    ///
+    /// # Errors
+    /// Returns [`Failure::usage`] if it is missing, or not such a number.
+    pub fn integer<T>(&self, key: &str, range: RangeInclusive<T>) -> Result<T, Failure>
+    where
+        T: FromStr + PartialOrd + fmt::Display,
+    {
+        self.arguments.integer(key, range)
+    }
+
     /// Returns the name of the whole disk below the subject's directory, if it is on a disk.
     pub fn disk(&self) -> Option<&str> {
         self.find("disk")
@@ -91,10 +145,8 @@ impl State {
 
     /// Returns the arguments that the experiment gives to the state.
     pub fn arguments(&self) -> impl Iterator<Item = (&str, &str)> {
-        let added = ["state", "folder", "disk"];
-        self.arguments
-            .iter()
-            .filter(move |(key, _)| !added.contains(key))
+        let arguments = self.arguments.iter();
+        arguments.filter(|(key, _)| !ADDED.contains(key))
     }
 }
 
@@ -118,7 +170,7 @@ pub fn serve_fixture(name: &str, fixture: impl Fixture) -> io::Result<()> {
 /// Returns an error if a stream fails, or if changes cannot be undone at the end of the input.
 pub fn serve_fixture_on(
     name: &str,
-    mut fixture: impl Fixture,
+    fixture: impl Fixture,
     commands: impl BufRead + 'static,
     replies: impl Write + 'static,
 ) -> io::Result<()> {
@@ -129,55 +181,101 @@ pub fn serve_fixture_on(
             .with("fixture", name)
             .with("runtime", env!("LAB_KIT_RUNTIME")),
     );
-    let mut is_open = false;
+    let mut session = Session {
+        fixture,
+        is_open: false,
+        visits: BTreeMap::new(),
+    };
     while let Some(command) = lab.next() {
-        match answer(&mut fixture, &mut is_open, command) {
+        match session.answer(command) {
             Ok(reply) => lab.reply(reply),
             Err(failure) => lab.refuse(failure),
         }
     }
     // benchlab may have been killed. Whatever became of the streams, the changes are undone first.
-    let undone = if is_open {
-        fixture.set(None)
-    } else {
-        Ok(Vec::new())
-    };
+    let undone = session.close();
     lab.end()?;
-    undone.map(drop).map_err(|f| io::Error::other(f.message))
+    undone.map_err(|f| io::Error::other(f.message))
 }
 
-fn answer(
-    fixture: &mut impl Fixture,
-    is_open: &mut bool,
-    command: Command,
-) -> Result<Reply, Failure> {
-    let Command { verb, arguments } = command;
-    match verb.as_str() {
-        "open" if *is_open => Err(Failure::usage("the fixture is already open")),
-        "open" => {
-            let values = fixture.open()?;
-            *is_open = true;
-            Ok(with_values("opened", values))
+/// A fixture and its visits.
+struct Session<F> {
+    fixture: F,
+    is_open: bool,
+    visits: BTreeMap<u64, Box<dyn Visit>>,
+}
+
+impl<F: Fixture> Session<F> {
+    fn answer(&mut self, command: Command) -> Result<Reply, Failure> {
+        let Command { verb, arguments } = command;
+        match verb.as_str() {
+            "open" if self.is_open => Err(Failure::usage("the fixture is already open")),
+            "open" => {
+                let values = self.fixture.open()?;
+                self.is_open = true;
+                Ok(with_values("opened", values))
+            }
+            "undo" => {
+                let changed = self.fixture.undo(arguments.text("record")?)?;
+                let changed = changed.map(|changed| ("changed", changed));
+                Ok(with_values("undone", changed))
+            }
+            "check" | "set" | "close" | "enter" | "begin" | "end" | "leave" if !self.is_open => {
+                Err(Failure::usage("the fixture is not open"))
+            }
+            "check" => self.fixture.check(&State::new(arguments)?).map(checked),
+            "set" => {
+                let state = arguments.find("state").is_some();
+                let state = state.then(|| State::new(arguments)).transpose()?;
+                let values = self.fixture.set(state.as_ref())?;
+                Ok(with_values("set", values))
+            }
+            "enter" => {
+                let visit = arguments.integer("visit", 0..=u64::MAX)?;
+                let name = arguments.find("state").unwrap_or_default().to_owned();
+                let entered = self.fixture.enter(&State { name, arguments })?;
+                let reply = with_values("entered", entered.values());
+                self.visits.insert(visit, entered);
+                Ok(reply)
+            }
+            "begin" => {
+                self.visit(&arguments)?.begin()?;
+                Ok(Reply::new("begun"))
+            }
+            "end" => {
+                let operations = arguments.integer("operations", 1..=u64::MAX)?;
+                let metrics = self.visit(&arguments)?.end(operations)?;
+                Ok(with_values("ended", metrics))
+            }
+            "leave" => {
+                self.visit(&arguments)?;
+                let visit = arguments.integer("visit", 0..=u64::MAX)?;
+                self.visits.remove(&visit);
+                Ok(Reply::new("left"))
+            }
+            "close" => {
+                self.close()?;
+                Ok(Reply::new("closed"))
+            }
+            verb => Err(unknown(verb)),
         }
-        "undo" => {
-            let changed = fixture.undo(arguments.text("record")?)?;
-            let changed = changed.map(|changed| ("changed", changed));
-            Ok(with_values("undone", changed))
+    }
+
+    /// Returns the fixture's part in the visit that a command names.
+    fn visit(&mut self, arguments: &Arguments) -> Result<&mut Box<dyn Visit>, Failure> {
+        let number = arguments.integer("visit", 0..=u64::MAX)?;
+        let visit = self.visits.get_mut(&number);
+        visit.ok_or_else(|| Failure::usage(format!("there is no visit {number}")))
+    }
+
+    /// Ends all visits, and undoes all changes.
+    fn close(&mut self) -> Result<(), Failure> {
+        self.visits.clear();
+        if self.is_open {
+            self.fixture.set(None)?;
         }
-        "check" | "set" | "close" if !*is_open => Err(Failure::usage("the fixture is not open")),
-        "check" => fixture.check(&State::new(arguments)?).map(checked),
-        "set" => {
-            let state = arguments.find("state").is_some();
-            let state = state.then(|| State::new(arguments)).transpose()?;
-            let values = fixture.set(state.as_ref())?;
-            Ok(with_values("set", values))
-        }
-        "close" => {
-            fixture.set(None)?;
-            *is_open = false;
-            Ok(Reply::new("closed"))
-        }
-        verb => Err(unknown(verb)),
+        self.is_open = false;
+        Ok(())
     }
 }
 
@@ -196,7 +294,10 @@ fn checked(checked: Checked) -> Reply {
     reply
 }
 
-fn with_values(verb: &str, values: impl IntoIterator<Item = (&'static str, String)>) -> Reply {
+fn with_values<V: fmt::Display>(
+    verb: &str,
+    values: impl IntoIterator<Item = (&'static str, V)>,
+) -> Reply {
     let reply = Reply::new(verb);
     let values = values.into_iter();
     values.fold(reply, |reply, (key, value)| reply.with(key, value))

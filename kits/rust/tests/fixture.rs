@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Conversations with a fixture whose states are values of a cell.
 
-use lab_kit::{Checked, Failure, Fixture, State, serve_fixture_on};
+use lab_kit::{Checked, Failure, Fixture, State, Visit, serve_fixture_on};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -43,9 +43,49 @@ impl Fixture for Cell {
         Ok(Vec::new())
     }
 
+    fn enter(&mut self, state: &State) -> Result<Box<dyn Visit>, Failure> {
+        let doubled = 2 * state.integer("value", 0..=20)?;
+        let name = state.name().to_owned();
+        assert_eq!(state.arguments().count(), 1);
+        let host = self.host.clone();
+        Ok(Box::new(Guest {
+            host,
+            name,
+            doubled,
+        }))
+    }
+
     fn undo(&mut self, record: &str) -> Result<Option<String>, Failure> {
         let earlier = self.host.replace(record.to_owned());
         Ok(Some(format!("the cell set to {earlier}")).filter(|_| earlier != record))
+    }
+}
+
+/// A visit that writes into the cell.
+struct Guest {
+    host: Host,
+    name: String,
+    doubled: u64,
+}
+
+impl Visit for Guest {
+    fn values(&self) -> Vec<(&'static str, String)> {
+        vec![("doubled", self.doubled.to_string())]
+    }
+
+    fn begin(&mut self) -> Result<(), Failure> {
+        *self.host.borrow_mut() += " begun";
+        Ok(())
+    }
+
+    fn end(&mut self, operations: u64) -> Result<Vec<(&'static str, f64)>, Failure> {
+        Ok(vec![("each", self.doubled as f64 / operations as f64)])
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        *self.host.borrow_mut() += &format!(" {} left", self.name);
     }
 }
 
@@ -103,6 +143,57 @@ fn a_conversation() {
         ]
     );
     assert_eq!(value, "usual");
+}
+
+#[test]
+fn a_fixture_takes_part_in_visits() {
+    let (replies, value) = talk(
+        "open\nenter visit=1 state=a value=5\nenter visit=2 value=3\nbegin visit=1\nend visit=1 operations=4\n\
+         leave visit=2\nleave visit=2\nbegin visit=7\nend visit=1\nenter visit=3 value=21\nleave visit=1\n",
+    );
+    assert_eq!(
+        replies,
+        [
+            "@lab opened port=4711",
+            "@lab entered doubled=10",
+            "@lab entered doubled=6",
+            "@lab begun",
+            "@lab ended each=2.5",
+            "@lab left",
+            "@lab error code=usage message=there%20is%20no%20visit%202",
+            "@lab error code=usage message=there%20is%20no%20visit%207",
+            "@lab error code=usage message=the%20argument%20operations%20is%20missing",
+            "@lab error code=usage message=value%20is%20not%20a%20whole%20number%20from%200%20to%2020",
+            "@lab left",
+        ]
+    );
+    assert_eq!(value, "usual");
+}
+
+#[test]
+fn visits_end_before_changes_are_undone() {
+    let host = Host::new("usual".to_owned().into());
+    let fixture = Keeper(Cell {
+        host: host.clone(),
+        usual: String::new(),
+    });
+    let commands = "open\nenter visit=1 state=a value=5\nbegin visit=1\n".as_bytes();
+    serve_fixture_on("keeper", fixture, commands, Replies::default()).unwrap();
+    assert_eq!(host.take(), "usual begun a left undone");
+}
+
+/// A fixture that notes when its changes are undone.
+struct Keeper(Cell);
+
+impl Fixture for Keeper {
+    fn set(&mut self, _: Option<&State>) -> Result<Vec<(&'static str, String)>, Failure> {
+        *self.0.host.borrow_mut() += " undone";
+        Ok(Vec::new())
+    }
+
+    fn enter(&mut self, state: &State) -> Result<Box<dyn Visit>, Failure> {
+        self.0.enter(state)
+    }
 }
 
 #[test]

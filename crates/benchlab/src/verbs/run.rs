@@ -3,9 +3,8 @@
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::Exit;
-use crate::fixtures::Fixtures;
+use crate::fixtures::{Fixtures, with_states};
 use crate::hosts;
-use crate::links;
 use crate::measuring;
 use crate::options::set_values;
 use crate::output::say;
@@ -126,10 +125,11 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
     let host = if places.is_empty() {
-        links::with_links(measurers.with_scratch(host, &plan), &plan)
+        measurers.with_scratch(host, &plan)
     } else {
         places::with_places(host, &places)
     };
+    let host = with_states(host, &plan);
     writer.host(&host)?;
     writer.plan(&plan)?;
     if launcher.is_some() {

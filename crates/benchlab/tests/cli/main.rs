@@ -20,7 +20,6 @@ mod history;
 mod imports;
 #[path = "../../../lab-audit/tests/audit/line.rs"]
 mod line;
-mod links;
 mod listings;
 mod load;
 mod logs;
@@ -43,6 +42,7 @@ mod servers_faults;
 mod skeletons;
 mod stopping;
 mod two_runs;
+mod visits;
 mod warm_ups;
 mod web_paths;
 mod web_servers;

@@ -3,6 +3,7 @@
 
 use crate::batches::surroundings::Surroundings;
 use crate::batches::thread_spread::ThreadSpread;
+use crate::fixture::visit::Visit;
 use crate::subject::dialog::connection_lost;
 use crate::subject::fault::SubjectResult;
 use crate::subject::process::{BatchResult, SubjectProcess, Verified};
@@ -11,7 +12,7 @@ use crate::targets::database::Server;
 use crate::targets::effects::{CallBatch, Effects, Failed};
 use crate::targets::injection::Recovery;
 use crate::targets::reported::Reported;
-use lab_model::{Check, Cores, Plan, PointId, SubjectId};
+use lab_model::{Case, Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
 /// The divisor of a turn's operations that yields the number of unrecorded operations after waking: a tenth.
@@ -31,12 +32,14 @@ pub struct OpenCase {
     recovery: Recovery,
     /// The wall time per operation of the fastest batch, in ns.
     operation_ns: Option<f64>,
-    /// The bytes per operation that the last batch sent over its link.
-    link_bytes: Option<f64>,
+    fixtures: Visit,
+    /// The metrics of the last batch that fixtures report.
+    observed: Vec<f64>,
 }
 
 impl OpenCase {
-    /// Prepares the fixtures, and opens the point in a subject on a fresh target. Returns the open case and the settings in the subject's reply.
+    /// Prepares the fixtures, and opens the point in a subject on a fresh target. Returns the open case and the
+    /// settings in the subject's reply.
     pub fn begin(
         process: &mut SubjectProcess,
         plan: &Plan,
@@ -56,9 +59,7 @@ impl OpenCase {
         );
         let params = &plan.points[point].params;
         let plan_args = plan.open_args(point);
-        let mut fixtures = surroundings.fixtures.borrow_mut();
-        let provided = fixtures.prepare_point(plan, point)?;
-        drop(fixtures);
+        let (fixtures, provided) = Visit::enter(&surroundings.fixtures, plan, (subject, point))?;
         let mut args = vec![("case", case.name.as_str())];
         args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(plan_args.iter().map(|(k, v)| (*k, v.as_str())));
@@ -85,7 +86,8 @@ impl OpenCase {
             effects: None,
             recovery: Recovery::default(),
             operation_ns: None,
-            link_bytes: None,
+            fixtures,
+            observed: Vec::new(),
         };
         visit.count_opens(plan)?;
         Ok((visit, settings))
@@ -99,12 +101,13 @@ impl OpenCase {
         operations: u64,
     ) -> SubjectResult<(u64, u64)> {
         self.begin_anew()?;
-        let verified = self.while_at_work(|| process.verify(plan.case(self.point), operations))?;
+        let case = plan.case(self.point);
+        let verified = self.while_at_work(case, operations, || process.verify(case, operations));
         let Verified {
             check,
             units,
             failed,
-        } = verified;
+        } = verified?.0;
         self.count(operations, check, units, failed);
         Ok((check, units))
     }
@@ -157,15 +160,10 @@ impl OpenCase {
         meanwhile: impl FnOnce(Option<&VisitTarget>, &mut SubjectProcess) -> SubjectResult<()>,
     ) -> SubjectResult<BatchResult> {
         self.begin_anew()?;
-        let database = self.database.as_ref();
-        let sent_before = database.and_then(VisitTarget::sent);
-        let result = self.while_at_work(|| {
-            let case = plan.case(self.point);
+        let (database, case) = (self.database.as_ref(), plan.case(self.point));
+        let (result, observed) = self.while_at_work(case, operations, || {
             process.run_while(case, operations, |process| meanwhile(database, process))
         })?;
-        let since = |before| Some((database?.sent()? - before) as f64);
-        let sent = sent_before.and_then(since);
-        let link_bytes = sent.map(|bytes| bytes / operations as f64);
         if let Some(server) = database.and_then(VisitTarget::server) {
             server.settle();
         }
@@ -175,7 +173,7 @@ impl OpenCase {
                 &lab_host::allowed_cores().map_err(connection_lost)?,
             );
         }
-        self.link_bytes = link_bytes;
+        self.observed = observed;
         let operation_ns = result.wall_ns as f64 / operations as f64;
         self.operation_ns = self
             .operation_ns
@@ -209,15 +207,15 @@ impl OpenCase {
         self.database.as_ref().map_or(0, VisitTarget::round_trips)
     }
 
-    /// Returns the metrics that benchlab itself counted during the last measured batch.
+    /// Returns the metrics of the last measured batch that the subject does not report.
     ///
-    /// These are the bytes sent over a link, or the effects of calls that may fail and their recovery from an outage.
-    pub fn lab_metrics(&self) -> Vec<f64> {
-        if let Some(bytes) = self.link_bytes {
-            return vec![bytes];
-        }
+    /// These are the effects of calls that may fail, their recovery from an outage, and what fixtures observed.
+    pub fn lab_metrics(&self, plan: &Plan) -> Vec<f64> {
+        let case = plan.case(self.point);
+        let found = case.metrics.iter().filter(|metric| metric.is_found());
         let effects = self.effects.iter().flat_map(|effects| effects.counts());
-        effects.chain(self.recovery.values()).collect()
+        let effects = effects.chain(self.recovery.values()).take(found.count());
+        effects.chain(self.observed.iter().copied()).collect()
     }
 
     /// Returns a checksum of the target's content, for points that write.
@@ -252,14 +250,20 @@ impl OpenCase {
         }
     }
 
-    /// Runs a subject's work while faults may be injected.
-    fn while_at_work<T>(&self, work: impl FnOnce() -> SubjectResult<T>) -> SubjectResult<T> {
+    /// Runs a subject's work while faults may be injected. Returns also the metrics that fixtures report.
+    fn while_at_work<T>(
+        &self,
+        case: &Case,
+        operations: u64,
+        work: impl FnOnce() -> SubjectResult<T>,
+    ) -> SubjectResult<(T, Vec<f64>)> {
+        self.fixtures.begin()?;
         let database = self.database.as_ref();
         let set = |is_at_work| database.map_or((), |d| d.set_at_work(is_at_work));
         set(true);
         let result = work();
         set(false);
-        result
+        Ok((result?, self.fixtures.end(case, operations)?))
     }
 
     fn count(&mut self, operations: u64, check: u64, units: u64, failed: Failed) {

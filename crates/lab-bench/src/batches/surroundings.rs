@@ -2,11 +2,10 @@
 //! The surroundings of subjects that run batches: their targets, and the fixtures that change them.
 
 use crate::driver::session::BenchError;
-use crate::fixture::running::Fixtures;
+use crate::fixture::running::{Fixtures, SharedFixtures};
 use crate::host::scratch::Scratch;
 use crate::targets::TargetMaker;
 use crate::targets::database::{Server, Servers};
-use crate::targets::link::Links;
 use crate::targets::sqlite::Files;
 use lab_model::{IdVec, Plan, TargetId, TargetKind};
 use std::cell::RefCell;
@@ -19,7 +18,7 @@ pub struct Surroundings {
     /// The targets, in the plan's order.
     pub targets: IdVec<TargetId, TargetMaker>,
     /// The fixtures. Dropping them undoes their changes.
-    pub fixtures: RefCell<Fixtures>,
+    pub fixtures: SharedFixtures,
 }
 
 impl Surroundings {
@@ -37,7 +36,7 @@ impl Surroundings {
         let fixtures = Fixtures::new(plan, folder, scratch.temporary())?;
         Ok(Surroundings {
             targets,
-            fixtures: RefCell::new(fixtures),
+            fixtures: Rc::new(RefCell::new(fixtures)),
         })
     }
 }
@@ -53,9 +52,6 @@ fn targets(
         Some(server) => Ok(TargetMaker::Server(Rc::new(server))),
         None if target.kind.is_service() => Ok(TargetMaker::Absent),
         None if target.kind == TargetKind::Folder => folders(plan),
-        None if target.kind == TargetKind::Link => {
-            Ok(TargetMaker::Links(Links::new(scratch.folder())))
-        }
         None => Ok(TargetMaker::Files(Files::new(
             scratch.folder(),
             target,

@@ -369,16 +369,16 @@ impl Fault {
 
 /// Returns the values of the case's metrics that the subject reports, in the metrics' units.
 fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
-    let reported = case.metrics.iter().filter(|metric| !metric.is_found());
+    let reported = case.reported_metrics();
     reported.map(|metric| value(reply, metric)).collect()
 }
 
-/// Returns the value of a metric that a subject reports, in the metric's unit.
-fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
+/// Returns the value of a metric in a reply, in the metric's unit.
+pub fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
     let text = reply.get(&metric.id)?;
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
     let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
-    // Subjects report percentages; benchlab stores fractions.
+    // Replies have percentages; benchlab stores fractions.
     let scale = if metric.unit == Unit::Share {
         100.0
     } else {

@@ -5,7 +5,6 @@ mod content;
 pub mod database;
 pub mod effects;
 pub mod injection;
-pub mod link;
 pub mod reported;
 pub mod sqlite;
 mod sqlite_header;
@@ -18,7 +17,6 @@ use database::{Server, VisitTable};
 use effects::{CallBatch, Effects};
 use injection::{FileInjector, Recovery};
 use lab_model::{Check, Plan, PointId, SubjectId};
-use link::{Links, ShapedLink};
 use reported::Reported;
 use sqlite::{Files, Opens};
 use std::collections::HashMap;
@@ -36,8 +34,6 @@ pub enum TargetMaker {
     Absent,
     /// Private directories, by the location that contains them.
     Folders(HashMap<String, Scratch>),
-    /// Links between clients and servers.
-    Links(Links),
 }
 
 /// The target of one visit.
@@ -48,8 +44,6 @@ pub enum VisitTarget {
     Table(VisitTable),
     /// A directory of the run that all subjects of a location share. Files that take long to create are created once.
     Folder(PathBuf),
-    /// A separate link.
-    Link(ShapedLink),
 }
 
 impl TargetMaker {
@@ -78,17 +72,13 @@ impl TargetMaker {
                     || Fault::Failed("target", "it has no directory to work in".to_owned());
                 VisitTarget::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
             }
-            TargetMaker::Links(links) => VisitTarget::Link(links.fresh(plan, point)?),
         })
     }
 
     /// Returns the server if the target is one.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            TargetMaker::Files(_)
-            | TargetMaker::Absent
-            | TargetMaker::Folders(_)
-            | TargetMaker::Links(_) => None,
+            TargetMaker::Files(_) | TargetMaker::Absent | TargetMaker::Folders(_) => None,
             TargetMaker::Server(server) => Some(server),
         }
     }
@@ -101,7 +91,6 @@ impl VisitTarget {
             VisitTarget::File(file, _) => format!("sqlite:{}", file.path().display()),
             VisitTarget::Table(table) => table.url().to_owned(),
             VisitTarget::Folder(folder) => format!("folder:{}", folder.display()),
-            VisitTarget::Link(link) => link.url(),
         }
     }
 
@@ -123,7 +112,7 @@ impl VisitTarget {
                 file.check_work(plan.points[point].writes, reported)
             }
             VisitTarget::Table(table) => table.check_work(plan, point, reported),
-            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
+            VisitTarget::Folder(_) => Ok(()),
         }
     }
 
@@ -136,14 +125,14 @@ impl VisitTarget {
                 }
             }
             VisitTarget::Table(table) => table.set_at_work(is_at_work),
-            VisitTarget::Folder(_) | VisitTarget::Link(_) => {}
+            VisitTarget::Folder(_) => {}
         }
     }
 
     /// Returns the number of round trips to a server so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
         match self {
-            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => 0,
+            VisitTarget::File(..) | VisitTarget::Folder(_) => 0,
             VisitTarget::Table(table) => table.round_trips(),
         }
     }
@@ -153,7 +142,7 @@ impl VisitTarget {
         match self {
             VisitTarget::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
             VisitTarget::Table(table) => table.has_outages(),
-            VisitTarget::Folder(_) | VisitTarget::Link(_) => false,
+            VisitTarget::Folder(_) => false,
         }
     }
 
@@ -166,7 +155,7 @@ impl VisitTarget {
         match self {
             VisitTarget::File(file, _) => file.interrupt(process, turn),
             VisitTarget::Table(table) => table.interrupt(process, turn),
-            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(Recovery::default()),
+            VisitTarget::Folder(_) => Ok(Recovery::default()),
         }
     }
 
@@ -175,7 +164,7 @@ impl VisitTarget {
         match self {
             VisitTarget::File(file, _) => file.effects(batches),
             VisitTarget::Table(table) => table.effects(batches),
-            VisitTarget::Folder(_) | VisitTarget::Link(_) => Err(Fault::Failed(
+            VisitTarget::Folder(_) => Err(Fault::Failed(
                 "target",
                 "only a database has effects".to_owned(),
             )),
@@ -190,14 +179,14 @@ impl VisitTarget {
         match self {
             VisitTarget::File(file, _) => file.content().map(Some),
             VisitTarget::Table(table) => table.content().map(Some),
-            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(None),
+            VisitTarget::Folder(_) => Ok(None),
         }
     }
 
     /// Excludes from the next check what a server has done so far that is not the subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
-            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
+            VisitTarget::File(..) | VisitTarget::Folder(_) => Ok(()),
             VisitTarget::Table(table) => table.begin_anew(),
         }
     }
@@ -220,16 +209,8 @@ impl VisitTarget {
     /// Returns the server that contains the target.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => None,
+            VisitTarget::File(..) | VisitTarget::Folder(_) => None,
             VisitTarget::Table(table) => Some(table.server()),
-        }
-    }
-
-    /// Returns the number of bytes sent over a link.
-    pub fn sent(&self) -> Option<u64> {
-        match self {
-            VisitTarget::Link(link) => Some(link.sent()),
-            VisitTarget::File(..) | VisitTarget::Table(_) | VisitTarget::Folder(_) => None,
         }
     }
 }

@@ -227,11 +227,13 @@ fn times(
         results.warm_ups.push((subject, point, pilot.class));
     }
     let plan = basis.plan;
+    // Without a target and a fixture, a subject waits for nothing.
     let target = plan.targets.get(plan.points[point].target);
-    let target = target.filter(|_| plan.case(point).cores == Cores::One);
-    let Some(service) = target.map(|target| target.kind.is_service()) else {
+    let is_alone = target.is_none() && !plan.has_visiting_fixture(point);
+    if is_alone || plan.case(point).cores != Cores::One {
         return;
-    };
+    }
+    let service = target.is_some_and(|target| target.kind.is_service());
     let mut measured = visits.iter().flatten();
     // If the server's CPU time is unknown, so is the rest of the wall time.
     if service && !measured.all(|visit| visit.mean_server_ns.is_some()) {

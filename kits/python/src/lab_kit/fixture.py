@@ -12,13 +12,14 @@ from lab_kit import lines
 from lab_kit.errors import UnsupportedError, UsageError
 
 _MESSAGE_MAX = 1000
-_ADDED = ("state", "folder", "disk")
+_ADDED = ("state", "folder", "disk", "visit")
 
 
 @dataclass(frozen=True)
 class State:
     """A state of a fixture: its name (that of a subject, or the value of a factor), its arguments in the experiment,
-    and the subject's directory with the name of the disk below it, if there is one."""
+    and the subject's directory with the name of the disk below it, if there is one. In a visit, the name is empty if
+    the fixture has no states."""
 
     name: str
     arguments: Mapping[str, str]
@@ -41,6 +42,25 @@ class Checked:
     claims: Sequence[str] = ()
 
 
+class Visit:
+    """A fixture's part in a visit, such as a proxy in front of a server."""
+
+    def values(self) -> Mapping[str, object]:
+        """Returns values for the subject, such as the address of the proxy."""
+        return {}
+
+    def begin(self) -> None:
+        """Is called before the subject works."""
+
+    def end(self, operations: int) -> Mapping[str, float]:
+        """Is called after the subject has done `operations` operations. Returns the fixture's metrics of this work, in
+        their units. A metric of an event that did not occur is left out."""
+        return {}
+
+    def leave(self) -> None:
+        """Ends the fixture's part. The subject has closed the case, or failed."""
+
+
 class Fixture:
     """A helper program of an experiment. `set` may change what outlives the process only if `check` returned how to
     undo it."""
@@ -57,6 +77,11 @@ class Fixture:
     def set(self, state: State | None) -> Mapping[str, object]:
         """Replaces the current state; None undoes all changes. Returns values for subjects."""
         raise NotImplementedError
+
+    def enter(self, state: State) -> Visit:
+        """Takes part in a visit: a subject's process that is about to open a case. Called if the experiment has
+        `visits = true`, instead of `set` with a state."""
+        raise UnsupportedError("the fixture takes no part in visits")
 
     def undo(self, record: str) -> str | None:
         """Undoes what an earlier process changed, from a text in `Checked.undo`. Returns what was still changed."""
@@ -93,6 +118,7 @@ class _Session:
     def __init__(self, fixture: Fixture) -> None:
         self._fixture = fixture
         self._is_open = False
+        self._visits: dict[str, Visit] = {}
 
     def answer(self, line: bytes | None) -> bytes | None:
         """Returns the reply to a line, or None for `quit`."""
@@ -108,9 +134,12 @@ class _Session:
             return _error("failed", error)
 
     def end(self) -> None:
+        for visit in self._visits.values():
+            visit.leave()
+        self._visits.clear()
         if self._is_open:
-            self._is_open = False
             self._fixture.set(None)
+            self._is_open = False
 
     def _reply(self, verb: str, arguments: Mapping[str, str]) -> bytes:
         match verb:
@@ -123,18 +152,40 @@ class _Session:
             case "undo":
                 changed = self._fixture.undo(lines.text(arguments, "record"))
                 return lines.reply("undone", {} if changed is None else {"changed": changed})
-            case "check" | "set" | "close" if not self._is_open:
+            case "check" | "set" | "close" | "enter" | "begin" | "end" | "leave" if not self._is_open:
                 raise UsageError("the fixture is not open")
             case "check":
                 return _checked(self._fixture.check(_state(arguments)))
             case "set":
                 state = _state(arguments) if "state" in arguments else None
                 return lines.reply("set", self._fixture.set(state))
+            case "enter":
+                visit = self._fixture.enter(_state({"state": "", **arguments}))
+                self._visits[lines.text(arguments, "visit")] = visit
+                return lines.reply("entered", visit.values())
+            case "begin":
+                self._visit(arguments).begin()
+                return lines.reply("begun", {})
+            case "end":
+                operations = lines.integer(arguments, "operations", 1, 2**53)
+                metrics = self._visit(arguments).end(operations)
+                return lines.reply("ended", {key: lines.decimal(value) for key, value in metrics.items()})
+            case "leave":
+                visit = self._visit(arguments)
+                del self._visits[lines.text(arguments, "visit")]
+                visit.leave()
+                return lines.reply("left", {})
             case "close":
-                self._fixture.set(None)
-                self._is_open = False
+                self.end()
                 return lines.reply("closed", {})
         raise UsageError(f"there is no command {verb[:40]}")
+
+    def _visit(self, arguments: Mapping[str, str]) -> Visit:
+        name = lines.text(arguments, "visit")
+        try:
+            return self._visits[name]
+        except KeyError:
+            raise UsageError(f"there is no visit {name}") from None
 
 
 def _state(arguments: Mapping[str, str]) -> State:

@@ -80,7 +80,7 @@ impl Commits {
             TargetKind::Mariadb => Commits::Mariadb {
                 packet: MessageHead::default(),
             },
-            TargetKind::Postgresql | TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => {
+            TargetKind::Postgresql | TargetKind::Sqlite | TargetKind::Folder => {
                 Commits::Postgresql {
                     starting: true,
                     message: MessageHead::default(),

@@ -2,10 +2,10 @@
 //! An experiment: batches of operations of multiple subjects on one or more targets.
 
 mod calls;
-mod links;
 mod shared;
 mod side_by_side;
 mod split;
+mod surrounded;
 mod targets;
 mod timeline;
 
@@ -115,8 +115,9 @@ fn answer(scopes: &[Scope]) -> DocumentParts {
     if calls::is_present(&first) {
         return answered(calls::chart(scopes), calls::findings(scopes));
     }
-    if links::is_present(&first) {
-        return answered(links::chart(&first), links::findings(&first));
+    let findings = surrounded::findings(&first);
+    if !findings.is_empty() {
+        return answered(surrounded::chart(&first), findings);
     }
     if shared::is_present(&first)
         && let Some(table) = shared::table(&first)

@@ -36,7 +36,7 @@ fn models(kind: TargetKind) -> Vec<Model> {
         TargetKind::Sqlite => vec![C, ADA, JAVA, PYTHON, APSW, GO, RUST, NODE],
         TargetKind::Postgresql => vec![C, ADA, JAVA, PYTHON, GO, RUST, NODE],
         TargetKind::Mariadb => vec![C, ADA, JAVA, PYTHON, PYMYSQL, GO, RUST, NODE],
-        TargetKind::Folder | TargetKind::Link => Vec::new(), // The SQL experiment has none.
+        TargetKind::Folder => Vec::new(), // The SQL experiment has none.
     }
 }
 
@@ -307,7 +307,7 @@ fn parts(plan: &Plan, point: PointId) -> (f64, f64, f64) {
     let text = if has("text") { 1.25 } else { 1.0 };
     let unix = if has("unix") { 0.72 } else { 1.0 };
     match kind {
-        TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => (
+        TargetKind::Sqlite | TargetKind::Folder => (
             (client * 0.3 + server * 0.1) * text,
             0.0,
             if waiting > 1e4 { 140e3 } else { 0.0 },
@@ -403,7 +403,7 @@ fn block(plan: &Plan, number: u32) -> Block {
                 voluntary_switches: 310,
                 involuntary_switches: 12,
                 server_bytes: match kind {
-                    TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => None,
+                    TargetKind::Sqlite | TargetKind::Folder => None,
                     TargetKind::Postgresql => Some((38.0 * noise.about(0.02) * 1048576.0) as u64),
                     TargetKind::Mariadb => Some((131.0 * noise.about(0.01) * 1048576.0) as u64),
                 },
@@ -446,7 +446,7 @@ fn settings(plan: &Plan) -> Vec<Setting> {
         add(None, "library", driver(name, kind).1);
         for point in plan.points.ids().filter(|&p| plan.takes_part(subject, p)) {
             for (key, value) in match kind {
-                TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => [
+                TargetKind::Sqlite | TargetKind::Folder => [
                     ("version", "3.40.1"),
                     ("journal_mode", "delete"),
                     ("synchronous", "2"),
@@ -479,7 +479,7 @@ fn services(targets: &[TargetKind]) -> Vec<Service> {
     };
     let service = |(target, kind): (TargetId, &TargetKind)| {
         let facts = match kind {
-            TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => return None,
+            TargetKind::Sqlite | TargetKind::Folder => return None,
             TargetKind::Postgresql => facts(&[
                 ("version", "PostgreSQL 15.8 (Debian 15.8-0+deb12u1)"),
                 ("place", "private: started for this run, on 127.0.0.1"),

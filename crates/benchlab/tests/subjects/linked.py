@@ -32,18 +32,17 @@ def exchange(client: socket.socket, length: int) -> None:
 
 
 client, listener, length = socket.socket(), socket.socket(), 0
-say(f"@lab hello protocol=1 subject=link thread={threading.get_native_id()} runtime=none library=none")
+say(f"@lab hello protocol=1 subject=linked thread={threading.get_native_id()} runtime=none library=none")
 for line in sys.stdin:
     verb, *words = line.split()
     args = dict(word.split("=", 1) for word in words)
     count = int(args.get("operations", "1"))
     work = f"operations={count} units={count} check={count}"
     if verb == "open":
-        address, path = unquote(args["target"]).removeprefix("link:").split("/", 1)
-        host, port = address.split(":")
+        host, port = unquote(args["address"]).split(":")
         length = int(args["bytes"]) + MORE
         listener = socket.socket(socket.AF_UNIX)
-        listener.bind("/" + path)
+        listener.bind(unquote(args["socket"]))
         listener.listen()
         threading.Thread(target=serve, args=(listener, length), daemon=True).start()
         client = socket.create_connection((host, int(port)))

@@ -1,39 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment over network links with traffic shaping: the marginal time per unit of the sweep on each link.
+//! An experiment in several surroundings, such as network links with different rates: the marginal time per unit of the
+//! sweep in each of them.
 
 use crate::parts::charts;
 use crate::parts::scope::{PointGroup, Scope};
 use lab_document::say;
 use lab_document::{Chart, Finding};
-use lab_model::{Cores, LINK, Metric, PointId, TargetKind, Unit};
+use lab_model::{Cores, Metric, PointId, Selector, Unit};
 use lab_stats::analysis::Fit;
 
 /// The maximum residual of a fitted line, as a fraction of the point's time. A larger residual rejects the fit even if
 /// there are too few blocks to prove that the line is curved.
 const FAR_OFF: f64 = 0.1;
 
-/// The maximum number of links on the first screen.
+/// The maximum number of surroundings on the first screen.
 const SHOWN: usize = 2;
 
-/// Returns true if the subjects are at the ends of links.
-pub fn is_present(scope: &Scope) -> bool {
-    scope.kind() == Some(TargetKind::Link)
+/// Returns the factor that selects the surroundings: the state of a fixture.
+fn factor<'s>(scope: &Scope<'s>) -> Option<&'s str> {
+    let mut fixtures = scope.plan.fixtures.iter();
+    fixtures.find_map(|fixture| match &fixture.selector {
+        Some(Selector::Factor(name)) => Some(name.as_str()),
+        Some(Selector::Subject) | None => None,
+    })
 }
 
-/// Builds the chart of time over the sweep of the first case on the first link.
+/// Builds the chart of time over the sweep of the first case in the first surroundings.
 pub fn chart(scope: &Scope) -> Option<Chart> {
     let groups = swept(scope);
     charts::over_sweep(scope, groups.first()?, &Metric::WALL)
 }
 
-/// Describes the marginal time per unit of the sweep on each link, and the effect of the first factor other than the
-/// link.
+/// Describes the marginal time per unit of the sweep in each of the surroundings, and the effect of the first factor
+/// other than the one that selects them. Returns nothing if the surroundings are always the same.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
+    let Some(factor) = factor(scope) else {
+        return Vec::new();
+    };
     let groups = swept(scope);
     let first = groups.first().map(|group| group.case);
     let of_first = groups.iter().filter(|group| Some(group.case) == first);
     let slopes = of_first.take(SHOWN).filter_map(|group| slope(scope, group));
-    let texts = slopes.chain(steps(scope));
+    let texts = slopes.chain(steps(scope, factor));
     texts.map(Finding::plain).collect()
 }
 
@@ -42,8 +50,8 @@ fn swept(scope: &Scope) -> Vec<PointGroup> {
     groups.filter(|group| group.points.len() > 1).collect()
 }
 
-/// Describes the slopes on a link: `kept link=cable: each further 100 bytes take 0.85 ms with http1 (0.84 to 0.86), and
-/// with http2 no constant time.`
+/// Describes the slopes in one of the surroundings: `kept link=cable: each further 100 bytes take 0.85 ms with http1
+/// (0.84 to 0.86), and with http2 no constant time.`
 fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     let unit = &scope.case(group).unit;
     let fits = scope.results.fits.iter();
@@ -75,13 +83,13 @@ fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
     format!("no constant time with {name}, {}", ends.join(" to "))
 }
 
-/// Describes the effect of the first factor other than the link: `packet: with packets=two in place of one http1 takes
-/// 1.012 times the time (1.011 to 1.013).`
-fn steps(scope: &Scope) -> Option<String> {
+/// Describes the effect of the first factor other than that of the surroundings: `packet: with packets=two in place of
+/// one http1 takes 1.012 times the time (1.011 to 1.013).`
+fn steps(scope: &Scope, factor: &str) -> Option<String> {
     let mut effects = scope.results.effects.iter();
     let compared = scope.compared();
     let first = effects.find(|effect| {
-        effect.factor != LINK
+        effect.factor != factor
             && effect.metric == Metric::WALL
             && effect.case.is_some()
             && compared.contains(&effect.subject)
