@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configurations of nginx in appserver/ada/HTTP.md: TLS, HTTP/2 and WebSocket in front of a server."""
+"""The configurations of nginx in appserver/ada/http/README.md: TLS, HTTP/2 and WebSocket in front of a server."""
 
 import base64
 import hashlib
@@ -33,8 +33,8 @@ def certify(folder: Path) -> None:
 
 
 def documented() -> list[str]:
-    """Returns the configurations of nginx in HTTP.md."""
-    page = (ROOT / "appserver/ada/HTTP.md").read_text()
+    """Returns the configurations of nginx in http/README.md."""
+    page = (ROOT / "appserver/ada/http/README.md").read_text()
     return re.findall(r"^```nginx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 

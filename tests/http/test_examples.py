@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers in appserver/ada/examples, and one of them behind Apache, as HTTP.md configures it."""
+"""The servers in appserver/ada/examples, and one of them behind Apache, as http/README.md configures it."""
 
 import gzip
 import json
@@ -120,7 +120,7 @@ def apache(run: Callable[..., Example], tmp_path: Path) -> Iterator[tuple[int, E
     """Runs Apache in front of an example; returns its port and the example."""
     behind, port = run("behind_proxy"), free_port()
     certify(tmp_path)
-    page = (ROOT / "appserver/ada/HTTP.md").read_text()
+    page = (ROOT / "appserver/ada/http/README.md").read_text()
     configuration = re.search(r"^```apache\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
     for original, instead in (("127.0.0.1:8080", f"127.0.0.1:{behind.port}"), ("*:443", f"127.0.0.1:{port}"),
                               ("/etc/ssl/shop.pem", f"{tmp_path}/certificate"), ("/etc/ssl/shop.key", f"{tmp_path}/key")):

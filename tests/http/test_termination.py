@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example in appserver/ada/HTTP.md that ends on SIGTERM, and reopens its log on SIGHUP."""
+"""The example in appserver/ada/http/README.md that ends on SIGTERM, and reopens its log on SIGHUP."""
 
 import signal
 import subprocess

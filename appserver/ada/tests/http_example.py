@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Sends the requests in HTTP.md or REST.md to the example, and compares the responses: python3 http_example.py REST.md PROGRAM"""
+"""Sends the requests in a page to the example, and compares the responses: python3 http_example.py http/REST.md PROGRAM"""
 
 import re
 import shlex

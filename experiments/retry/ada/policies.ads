@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The retry policy of the example in appserver/ada/BLOCKS.md. It has a budget only if the subject
+--  The retry policy of the example in appserver/ada/retry/README.md. It has a budget only if the subject
 --  is started with the argument "budget".
 
 with Ada.Command_Line;

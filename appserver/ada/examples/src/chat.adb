@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  chat PORT PUBLISHER: clients post messages with POST, and other clients receive them over
---  WebSocket. The reverse proxy that HTTP.md configures holds the WebSocket connections, and
+--  WebSocket. The reverse proxy that http/README.md configures holds the WebSocket connections, and
 --  receives the messages on the port PUBLISHER.
 
 with Appserver.HTTP.Server;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Serves the responses of the examples of HTTP.md and REST.md, files, and requests that allocate
+--  Serves the responses of the examples of http/README.md and http/REST.md, files, and requests that allocate
 --  heap memory.
 
 with Appserver.HTTP.Access_Logs;
