@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Checks that the tests named in appserver/CONTRACT.md exist: python3 contract.py"""
+"""Checks that the tests named in appserver/CONTRACT.md exist, and that the files that Ada and Java share are equal: python3 contract.py"""
 
 import re
 import sys
 from pathlib import Path
 
-APPSERVER = Path(__file__).parent.parent.parent
+APPSERVER = Path(__file__).resolve().parent.parent.parent
+# Each library can be built without the other one, so it has its own copy
+SHARED = {
+    "ada/monitor/src/appserver_monitor_page.html": "java/monitor/src/main/resources/benchlab/appserver/monitor/appserver_monitor_page.html",
+    "ada/tests/blocks/faults.txt": "java/retry/src/test/data/faults.txt",
+    "ada/tests/blocks/held_calls.c": "java/processes/src/test/c/held_calls.c",
+    "ada/tests/monitor/percentiles.txt": "java/monitor/src/test/data/percentiles.txt",
+    "ada/tests/shared/retry_situations.txt": "java/retry/src/test/data/retry_situations.txt",
+}
 HEADER = ["promise", "Ada", "Java", "databases"]
 ABSENT = "–"
 ADA_NAME = re.compile(r"(\w+)\.(\w+)")
@@ -61,6 +69,11 @@ def faults_in(number: int, row: list[str]) -> list[str]:
     return faults
 
 
+def differences() -> list[str]:
+    return [f"{ada} and {java} differ: copy the changed one" for ada, java in SHARED.items()
+            if (APPSERVER / ada).read_bytes() != (APPSERVER / java).read_bytes()]
+
+
 def check_itself() -> None:
     """Missing tests must be detected."""
     assert faults_in(1, ["p", "`Retry_Tests.No_Such_Test`", ABSENT, ABSENT])
@@ -71,8 +84,8 @@ def check_itself() -> None:
 def main() -> int:
     check_itself()
     found = rows((APPSERVER / "CONTRACT.md").read_text())
-    faults = [fault for number, row in found for fault in faults_in(number, row)]
-    print("\n".join([f"CONTRACT.md: {fault}" for fault in faults] or [f"CONTRACT.md: {len(found)} promises"]))
+    faults = [f"CONTRACT.md: {fault}" for number, row in found for fault in faults_in(number, row)] + differences()
+    print("\n".join(faults or [f"CONTRACT.md: {len(found)} promises"]))
     return 1 if faults or not found else 0
 
 

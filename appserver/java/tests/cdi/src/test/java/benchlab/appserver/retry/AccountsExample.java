@@ -2,6 +2,7 @@
 // The CDI example of the README.
 package benchlab.appserver.retry;
 
+import benchlab.appserver.retry.cdi.Policies;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;

@@ -2,6 +2,7 @@
 // A server with or without a monitor, to compare both.
 package benchlab.appserver.monitor;
 
+import benchlab.appserver.monitor.servlet.MonitorFilter;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;

@@ -2,6 +2,7 @@
 // The filter in Undertow.
 package benchlab.appserver.monitor;
 
+import benchlab.appserver.monitor.servlet.MonitorFilter;
 import io.undertow.Undertow;
 import io.undertow.servlet.Servlets;
 import io.undertow.servlet.api.InstanceFactory;

@@ -2,6 +2,7 @@
 // A small shop whose requests and queries are counted.
 package benchlab.appserver.monitor;
 
+import benchlab.appserver.monitor.servlet.MonitorFilter;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;

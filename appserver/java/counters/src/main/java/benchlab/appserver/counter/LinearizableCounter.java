@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.counter;
+
+/**
+ * A linearizable counter: all threads see its operations in one order, and each operation takes
+ * effect at one moment between its call and its return. What a thread did before an operation is
+ * visible to any thread whose later operation sees the effect.
+ */
+public interface LinearizableCounter extends Counter {
+
+    /**
+     * Returns the current value.
+     *
+     * @return the value
+     */
+    @Override
+    long value();
+
+    /**
+     * Sets the value.
+     *
+     * @param to the new value
+     */
+    void set(long to);
+
+    /**
+     * Adds an amount and returns the previous value.
+     *
+     * @param amount the amount, which may be negative
+     * @return the value before the addition
+     */
+    long fetchAndAdd(long amount);
+
+    /**
+     * Sets the value if it equals the expected one. Never fails spuriously.
+     *
+     * @param expected the expected value
+     * @param to the new value
+     * @return true if the value was set
+     */
+    boolean compareAndSet(long expected, long to);
+
+    /**
+     * Subtracts 1, for a reference count: if multiple threads count down to zero, exactly one of
+     * them gets true, and that thread sees everything that the others did before they counted down.
+     *
+     * @return true if the value is now zero
+     */
+    default boolean decrementAndTestZero() {
+        return fetchAndAdd(-1) == 1;
+    }
+
+    @Override
+    default void add(long amount) {
+        fetchAndAdd(amount);
+    }
+}

@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.pool;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bounded pool of resources. It creates a resource on demand when none is idle.
+ *
+ * <ul>
+ *   <li>Waiting threads are served in the order of their calls.
+ *   <li>No resource is ever leased to two holders, or used after it was destroyed.
+ *   <li>Closing a lease twice, or using a closed lease, throws an {@link IllegalStateException}.
+ *   <li>Use try-with-resources to return leases. The garbage collector detects leaked leases, and
+ *       their resources are destroyed ({@link Lease}).
+ *   <li>Without contention, leasing and returning take no lock. Each executes one atomic
+ *       instruction; returning with a {@code reset} hook executes two.
+ * </ul>
+ *
+ * <p>A thread that holds a lease and waits for a second one may wait for itself forever: use a timeout.
+ *
+ * @param <R> the type of the resources
+ */
+public final class Pool<R> implements AutoCloseable {
+
+    private static final System.Logger LOGGER = System.getLogger(Pool.class.getName());
+    private static final long FOREVER = Long.MAX_VALUE;
+
+    /** Threads that run hooks for leases with a timeout, shared by all pools. */
+    private static final ExecutorService HELPERS = Executors.newCachedThreadPool(Pool::helper);
+
+    private final PoolOptions<R> options;
+    private final Slots<R> slots;
+
+    /** True if closing a lease runs a hook or reads the clock. */
+    private final boolean hasWorkAtEnd;
+
+    /**
+     * True if a thread waits or the pool has too many resources. The lock-free path is then closed.
+     * A waiting thread sets this flag and then looks for idle slots; a thread that frees a slot
+     * reads the flag afterwards. The flag and the slots' states are volatile, so at least one of
+     * the two threads sees the other's write (the store-buffering pattern).
+     */
+    private volatile boolean attention;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition empty = lock.newCondition();
+
+    // Guarded by the lock.
+    private final ArrayDeque<Waiter<R>> waiters = new ArrayDeque<>();
+    private int capacity;
+    private boolean closed;
+    private int making;
+    private int leaving; // Resources removed from the slots but not yet destroyed.
+
+    // Statistics, guarded by the lock. Each slot has the statistics of its own leases.
+    private int maxSize;
+    private long closedSlotLeases;
+    private long closedSlotHeldNanos;
+    private long waits;
+    private long waited;
+    private long maxWait;
+    private long timeouts;
+    private long madeCount;
+    private long factoryFailures;
+    private long broken;
+    private long reclaimed;
+
+    /**
+     * A thread that waits for a lease. Once served, it has a slot, may create one, or is rejected.
+     */
+    private static final class Waiter<R> {
+        private final Thread thread = Thread.currentThread();
+        private final long since = System.nanoTime();
+        private @Nullable Slot<R> slot;
+        private boolean refused;
+        private volatile boolean served;
+    }
+
+    /**
+     * Creates an empty pool.
+     *
+     * @param capacity the maximum number of resources, at least 1
+     * @param options the hooks and settings
+     */
+    public Pool(int capacity, PoolOptions<R> options) {
+        this.options = Objects.requireNonNull(options, "options");
+        this.capacity = checked(capacity);
+        slots = new Slots<>(options.order());
+        hasWorkAtEnd = options.reset() != null || options.recordHoldTime();
+    }
+
+    /**
+     * Leases a resource, waiting without a timeout.
+     *
+     * @return the lease
+     * @throws PoolClosedException if the pool is closed, or is closed during the call
+     * @throws ResourceException if a resource could not be created
+     * @throws InterruptedException if the thread is interrupted while waiting
+     */
+    public Lease<R> lease() throws InterruptedException {
+        try {
+            return lease(FOREVER);
+        } catch (TimeoutException e) {
+            throw new AssertionError("292 years have passed", e);
+        }
+    }
+
+    /**
+     * Leases a resource, waiting at most for a timeout.
+     *
+     * <p>Hooks run on a thread of the pool. A factory that takes too long continues, and a later lease
+     * gets its resource. Until then it counts as a resource, so the factory should have a timeout of
+     * its own. If validating a resource takes longer than half of the remaining time, the other half
+     * is used for another resource.
+     *
+     * @param timeout the maximum time to wait for other threads, to validate a resource and to create
+     *     a resource. If it is zero or negative, the call does not wait for other threads, and hooks
+     *     have no time limit
+     * @return the lease
+     * @throws TimeoutException if no resource was available in time
+     * @throws PoolClosedException if the pool is closed, or is closed during the call
+     * @throws ResourceException if a resource could not be created
+     * @throws InterruptedException if the thread is interrupted while waiting
+     */
+    public Lease<R> lease(Duration timeout) throws InterruptedException, TimeoutException {
+        return lease(TimeUnit.NANOSECONDS.convert(timeout));
+    }
+
+    /**
+     * Leases a resource without waiting for other threads.
+     *
+     * @return the lease; empty if all resources are in use
+     * @throws PoolClosedException if the pool is closed
+     * @throws ResourceException if a resource could not be created
+     */
+    public Optional<Lease<R>> tryLease() {
+        Slot<R> slot = idleSlot();
+        if (slot == null) {
+            Waiter<R> waiter = queue();
+            if (!waiter.served && withdraw(waiter, () -> {})) {
+                return Optional.empty();
+            }
+            slot = slotOf(waiter);
+        }
+        return Optional.of(start(slot == null ? make() : valid(slot)));
+    }
+
+    /**
+     * Changes the maximum number of resources. If the pool has more, idle resources are destroyed
+     * immediately and leased ones when they are returned. Until then no thread gets a lease.
+     *
+     * @param capacity the maximum number, at least 1
+     * @throws PoolClosedException if the pool is closed
+     */
+    public void resize(int capacity) {
+        checked(capacity);
+        change(
+                () -> {
+                    if (closed) {
+                        throw new PoolClosedException();
+                    }
+                    this.capacity = capacity;
+                });
+    }
+
+    /**
+     * Closes the pool. Waiting and later calls fail, and idle resources are destroyed. Leased
+     * resources are destroyed when they are returned; {@link #awaitTermination} waits for that. A
+     * call that has already obtained a resource still returns its lease. Closing the pool again has
+     * no effect.
+     */
+    @Override
+    public void close() {
+        List<Waiter<R>> refused = new ArrayList<>();
+        change(
+                () -> {
+                    closed = true;
+                    capacity = 0;
+                    refused.addAll(waiters);
+                    waiters.clear();
+                    for (Waiter<R> waiter : refused) {
+                        waiter.refused = true;
+                        waiter.served = true;
+                    }
+                });
+        refused.forEach(waiter -> LockSupport.unpark(waiter.thread));
+    }
+
+    /**
+     * Waits until the pool is closed and all its resources are destroyed.
+     *
+     * @param timeout the maximum time to wait
+     * @return true if that happened in time
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public boolean awaitTermination(Duration timeout) throws InterruptedException {
+        long remaining = TimeUnit.NANOSECONDS.convert(timeout);
+        lock.lockInterruptibly();
+        try {
+            while (!isTerminated()) {
+                if (remaining <= 0) {
+                    return false;
+                }
+                remaining = empty.awaitNanos(remaining);
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns statistics. Holds the lock for a time proportional to the size of the pool.
+     *
+     * @return the statistics
+     */
+    public PoolStatistics statistics() {
+        lock.lock();
+        try {
+            long leases = closedSlotLeases;
+            long used = closedSlotHeldNanos;
+            int inUse = 0;
+            for (Slot<R> slot : slots.all()) {
+                leases += slot.leases();
+                used += slot.used();
+                inUse += slot.isLeased() ? 1 : 0;
+            }
+            return new PoolStatistics(
+                    capacity,
+                    size(),
+                    inUse,
+                    waiters.size(),
+                    maxSize,
+                    leases,
+                    waits,
+                    Duration.ofNanos(waited),
+                    Duration.ofNanos(maxWait),
+                    timeouts,
+                    madeCount,
+                    factoryFailures,
+                    broken,
+                    reclaimed,
+                    Duration.ofNanos(used));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Lease<R> lease(long timeout) throws InterruptedException, TimeoutException {
+        Slot<R> slot = idleSlot();
+        if (timeout <= 0 || timeout == FOREVER) {
+            slot = slot != null ? slot : waitForSlot(Math.max(0, timeout));
+            return start(slot == null ? make() : valid(slot));
+        }
+        if (slot != null && !isChecked(slot)) {
+            return start(slot); // Without reading the clock.
+        }
+        return start(validBy(System.nanoTime() + timeout, slot));
+    }
+
+    /** Returns the first slot that can be validated in time, starting with {@code slot}, or a new slot. */
+    private Slot<R> validBy(long deadline, @Nullable Slot<R> slot)
+            throws InterruptedException, TimeoutException {
+        Slot<R> next = slot != null ? slot : waitForSlot(deadline - System.nanoTime());
+        while (next != null && isChecked(next)) {
+            try {
+                if (check(next, (deadline - System.nanoTime()) / 2)) {
+                    return next;
+                }
+                replace(next);
+                next = null;
+            } catch (TimeoutException e) { // The check continues and may free the slot in time.
+                next = waitForSlot(deadline - System.nanoTime());
+            }
+        }
+        return next != null ? next : makeBy(deadline);
+    }
+
+    /** Returns null if another thread must be served first or no slot is idle. */
+    private @Nullable Slot<R> idleSlot() {
+        return attention ? null : slots.takeIdle();
+    }
+
+    private @Nullable Slot<R> waitForSlot(long timeout)
+            throws InterruptedException, TimeoutException {
+        Waiter<R> waiter = queue();
+        while (!waiter.served) {
+            if (Thread.interrupted()) {
+                if (withdraw(waiter, () -> waits++)) {
+                    throw new InterruptedException();
+                }
+                waiter.thread.interrupt(); // It was served, so the interrupt is left for its next blocking call.
+            } else if (timeout == FOREVER) {
+                LockSupport.park(this);
+            } else {
+                long remaining = timeout - (System.nanoTime() - waiter.since);
+                if (remaining > 0) {
+                    LockSupport.parkNanos(this, remaining);
+                } else if (withdraw(waiter, this::countTimeout)) {
+                    throw new TimeoutException("no resource became available in time");
+                }
+            }
+        }
+        return slotOf(waiter);
+    }
+
+    private Waiter<R> queue() {
+        var waiter = new Waiter<R>();
+        change(
+                () -> {
+                    if (closed) {
+                        throw new PoolClosedException();
+                    }
+                    waiters.add(waiter);
+                });
+        return waiter;
+    }
+
+    /**
+     * Removes a waiter from the queue and counts the event; returns false if it was already served.
+     */
+    private boolean withdraw(Waiter<R> waiter, Runnable count) {
+        lock.lock();
+        try {
+            if (!waiters.remove(waiter)) {
+                return false;
+            }
+            count.run();
+            attention = isAttentionNeeded();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns null if the served thread should create a slot, which is already counted as being
+     * created.
+     */
+    private @Nullable Slot<R> slotOf(Waiter<R> served) {
+        if (served.refused) {
+            throw new PoolClosedException();
+        }
+        return served.slot;
+    }
+
+    /** Creates a slot that is already counted as being created. */
+    private Slot<R> make() {
+        Slot<R> slot;
+        try {
+            R resource = options.factory().make();
+            slot = new Slot<>(this, Objects.requireNonNull(resource, "the factory returned null"));
+        } catch (Throwable e) {
+            countFailure();
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            if (e instanceof Error error) {
+                throw error;
+            }
+            throw new ResourceException(e);
+        }
+        Slot<R> added = slot;
+        change(
+                () -> {
+                    making--;
+                    madeCount++;
+                    slots.add(added);
+                });
+        return slot;
+    }
+
+    private void countFailure() {
+        change(
+                () -> {
+                    making--;
+                    factoryFailures++;
+                });
+    }
+
+    private Lease<R> start(Slot<R> slot) {
+        if (options.recordHoldTime()) {
+            slot.startTimer();
+        }
+        try {
+            return slot.lease();
+        } catch (Throwable e) { // Out of memory.
+            free(slot);
+            throw e;
+        }
+    }
+
+    private boolean isChecked(Slot<R> slot) {
+        return options.validate() != null && slot.leases() > 0;
+    }
+
+    private Slot<R> valid(Slot<R> slot) {
+        if (!isChecked(slot) || isValid(slot)) {
+            return slot;
+        }
+        destroy(slot);
+        replace(slot);
+        return make();
+    }
+
+    /** Replaces an invalid slot, whose capacity is reserved for the new one. */
+    private void replace(Slot<R> invalid) {
+        change(
+                () -> {
+                    forget(invalid);
+                    broken++;
+                    making++;
+                });
+    }
+
+    /** Validates a slot and destroys an invalid resource. */
+    private boolean check(Slot<R> slot, long timeout)
+            throws InterruptedException, TimeoutException {
+        var answer = new CompletableFuture<Boolean>();
+        onHelper(() -> check(slot, answer), () -> free(slot));
+        return await(answer, timeout);
+    }
+
+    private void check(Slot<R> slot, CompletableFuture<Boolean> answer) {
+        boolean valid = isValid(slot);
+        if (!valid) {
+            destroy(slot);
+        }
+        if (!answer.complete(valid)) { // The caller has timed out.
+            if (valid) {
+                free(slot);
+            } else {
+                change(
+                        () -> {
+                            forget(slot);
+                            broken++;
+                        });
+            }
+        }
+    }
+
+    private Slot<R> makeBy(long deadline) throws InterruptedException, TimeoutException {
+        var made = new CompletableFuture<Slot<R>>();
+        onHelper(() -> make(made), this::countFailure);
+        try {
+            return await(made, deadline - System.nanoTime());
+        } catch (TimeoutException e) {
+            change(() -> timeouts++);
+            throw new TimeoutException("no resource was created in time");
+        }
+    }
+
+    private void make(CompletableFuture<Slot<R>> made) {
+        try {
+            Slot<R> slot = make();
+            if (!made.complete(slot)) {
+                free(slot);
+            }
+        } catch (Throwable e) {
+            if (!made.completeExceptionally(e)) {
+                LOGGER.log(System.Logger.Level.WARNING, "the factory failed after the timeout", e);
+            }
+        }
+    }
+
+    /** Waits for the result. If this method throws, the result can no longer be completed. */
+    private static <T> @Nullable T await(CompletableFuture<T> result, long timeout)
+            throws InterruptedException, TimeoutException {
+        try {
+            return result.get(timeout, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException | InterruptedException e) {
+            if (result.cancel(false)) {
+                throw e;
+            }
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt(); // For the next blocking call.
+            }
+            return result.getNow(null);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw (RuntimeException) e.getCause();
+        }
+    }
+
+    private static void onHelper(Runnable work, Runnable onFailure) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        try {
+            HELPERS.execute(
+                    () -> {
+                        Thread.currentThread().setContextClassLoader(loader);
+                        try {
+                            work.run();
+                        } finally {
+                            Thread.currentThread().setContextClassLoader(null);
+                            Thread.interrupted();
+                        }
+                    });
+        } catch (Throwable e) { // No thread or no memory is available.
+            onFailure.run();
+            throw e;
+        }
+    }
+
+    private static Thread helper(Runnable work) {
+        var thread = new Thread(null, work, "pool-helper", 0, false);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null);
+        return thread;
+    }
+
+    /** Ends a lease; returns false if it has already ended. */
+    boolean takeBack(Slot<R> slot, long leased, Slot.Token token, boolean isBroken) {
+        if (hasWorkAtEnd || isBroken) {
+            if (!slot.takeFrom(leased, token)) {
+                return false;
+            }
+            if (options.recordHoldTime()) {
+                slot.stopTimer();
+            }
+            if (isBroken || !isReset(slot)) {
+                discard(slot);
+                return true;
+            }
+            free(slot);
+        } else {
+            slots.comesBack(slot);
+            if (!slot.free(leased, token)) {
+                return false;
+            }
+            attend();
+        }
+        return true;
+    }
+
+    private void free(Slot<R> slot) {
+        slots.comesBack(slot);
+        slot.free();
+        attend();
+    }
+
+    /** Serves waiting threads after a slot was freed. */
+    private void attend() {
+        if (attention) {
+            change(() -> {});
+        }
+    }
+
+    private void discard(Slot<R> slot) {
+        destroy(slot);
+        change(
+                () -> {
+                    forget(slot);
+                    broken++;
+                });
+    }
+
+    /** Reclaims a slot whose lease was lost. */
+    void reclaim(Slot<R> slot) {
+        LOGGER.log(
+                System.Logger.Level.WARNING,
+                "a lease of {0} was leaked; its resource is destroyed",
+                typeOf(slot));
+        destroy(slot);
+        change(
+                () -> {
+                    forget(slot);
+                    reclaimed++;
+                });
+    }
+
+    /** Applies a change under the lock, and then handles its consequences without the lock. */
+    private void change(Runnable change) {
+        List<Slot<R>> surplus = new ArrayList<>();
+        List<Waiter<R>> served = new ArrayList<>();
+        lock.lock();
+        try {
+            change.run();
+            attention = true;
+            removeSurplus(surplus);
+            serve(served);
+            attention = isAttentionNeeded();
+            maxSize = Math.max(maxSize, size());
+            if (isTerminated()) {
+                empty.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+        served.forEach(waiter -> LockSupport.unpark(waiter.thread));
+        if (!surplus.isEmpty()) {
+            surplus.forEach(this::destroy);
+            change(() -> leaving -= surplus.size());
+        }
+    }
+
+    private void removeSurplus(List<Slot<R>> surplus) {
+        Slot<R> slot;
+        while (isTooLarge() && (slot = slots.takeIdle()) != null) {
+            forget(slot);
+            leaving++;
+            surplus.add(slot);
+        }
+    }
+
+    private void serve(List<Waiter<R>> served) {
+        while (!waiters.isEmpty() && !isTooLarge()) {
+            Slot<R> slot = slots.takeIdle();
+            if (slot == null) {
+                if (size() >= capacity) {
+                    break;
+                }
+                making++;
+            }
+            Waiter<R> first = waiters.remove();
+            if (first.thread != Thread.currentThread()) {
+                countWait(System.nanoTime() - first.since);
+                served.add(first);
+            }
+            first.slot = slot;
+            first.served = true;
+        }
+    }
+
+    private void countWait(long time) {
+        waits++;
+        waited += time;
+        maxWait = Math.max(maxWait, time);
+    }
+
+    private void countTimeout() {
+        waits++;
+        timeouts++;
+    }
+
+    private void forget(Slot<R> slot) {
+        slots.remove(slot);
+        closedSlotLeases += slot.leases();
+        closedSlotHeldNanos += slot.used();
+    }
+
+    private int size() {
+        return slots.size() + making + leaving;
+    }
+
+    private boolean isTooLarge() {
+        return slots.size() + making > capacity;
+    }
+
+    private boolean isAttentionNeeded() {
+        return !waiters.isEmpty() || isTooLarge();
+    }
+
+    private boolean isTerminated() {
+        return closed && size() == 0;
+    }
+
+    private boolean isValid(Slot<R> slot) {
+        try {
+            return options.validate().isValid(slot.resource);
+        } catch (Throwable e) {
+            report("validate", slot, e);
+            return false;
+        }
+    }
+
+    private boolean isReset(Slot<R> slot) {
+        return apply("reset", options.reset(), slot);
+    }
+
+    private void destroy(Slot<R> slot) {
+        apply("destroy", options.destroy(), slot);
+    }
+
+    /**
+     * Runs a hook. Errors are caught, too, because a failing hook must not reduce the capacity of
+     * the pool.
+     */
+    private boolean apply(
+            String hook, PoolOptions.@Nullable Action<? super R> action, Slot<R> slot) {
+        if (action == null) {
+            return true;
+        }
+        try {
+            action.apply(slot.resource);
+            return true;
+        } catch (Throwable e) {
+            report(hook, slot, e);
+            return false;
+        }
+    }
+
+    private void report(String hook, Slot<R> slot, Throwable failure) {
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        LOGGER.log(
+                System.Logger.Level.WARNING,
+                "the hook " + hook + " failed for a " + typeOf(slot),
+                failure);
+    }
+
+    /**
+     * Returns the name of the resource's class. The resource's own {@code toString} might reveal a secret or throw.
+     */
+    private static String typeOf(Slot<?> slot) {
+        return slot.resource.getClass().getName();
+    }
+
+    private static int checked(int capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("capacity must be at least 1: " + capacity);
+        }
+        return capacity;
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Retries of database transactions. */
+module benchlab.appserver.retry {
+    requires static transitive org.jspecify;
+    requires benchlab.appserver.counter;
+    requires transitive java.sql;
+    requires static transitive jakarta.cdi;
+    requires static transitive jakarta.interceptor;
+
+    exports benchlab.appserver.retry;
+}

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/**
- * Counters that threads share without losing updates. Start with {@link
- * benchlab.appserver.counter.AtomicCounter}.
- */
-package benchlab.appserver.counter;
