@@ -130,6 +130,8 @@ ada:
 java:
 	$(SERVERS) mvn -B -ntp test \
 	    | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
+	mvn -q -B -ntp -f appserver/java -DskipTests -pl examples -am package
+	$(SERVERS) --only postgresql python3 -B appserver/tests/guides.py java build/appserver/java/appserver-examples
 
 python:
 	$(PYTEST) -p no:cacheprovider kits/python tests/steps

@@ -1,0 +1,26 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A REST service with PostgreSQL: rest_service PORT TARGET
+
+with Ada.Command_Line;
+with Ada.Text_IO;
+with Appserver.HTTP.Server;
+with Articles;
+
+procedure Rest_Service is
+
+   use Ada.Text_IO;
+
+   Web : Appserver.HTTP.Server.Web_Server;
+
+begin
+   Web.Start
+     (Articles.Respond'Access,
+      Port => Appserver.HTTP.Port_Number'Value (Ada.Command_Line.Argument (1)));
+   Put_Line ("http://127.0.0.1:" & Web.Port'Image (2 .. Web.Port'Image'Last));
+   while not End_Of_File loop
+      Skip_Line;
+   end loop;
+   Web.Stop;
+end Rest_Service;
