@@ -82,9 +82,8 @@ blocks of the log ratio of the two copies.
 {command}
 ```
 
-Measured on {host}, with no other load. Each run of
-`benchlab run sql` has its own seed and {blocks} blocks of 40 mirrored pairs. Its interval is the exact signed-rank
-interval at 95 %, or at the next higher level that {blocks} blocks allow.
+{host}, no other load. Each run of `benchlab run sql` has its own seed and {blocks}
+blocks of 40 mirrored pairs. Intervals are exact signed-rank intervals at 95 %, or the next higher level that {blocks} blocks allow.
 """
 
 
@@ -126,7 +125,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aa")
     parser.add_argument("--output", type=Path)
-    parser.add_argument("--lab", type=Path, default=LAB, help="the lab to use [default: ./benchlab]")
+    parser.add_argument("--lab", type=Path, default=LAB, help="the benchlab program [default: ./benchlab]")
     args = parser.parse_args()
     lines = [
         "| subject | point | runs | intervals that exclude 1 | entirely outside 1 ± 2 % | half width: median (range) "

@@ -53,8 +53,8 @@ def by_benchlab(commands: list[str], seconds: float, seed: int, folder: Path) ->
 
 
 def by_hyperfine(program: Path, commands: list[str], runs: int, folder: Path) -> dict:
-    """Returns the ratio of the second command's mean to the first's as hyperfine prints it, and Welch's
-    t-test of its times."""
+    """Returns the ratio of the second command's mean to the first's, as hyperfine prints it, and Welch's t-test of its
+    times."""
     page = folder / "hyperfine.json"
     began = time.monotonic()
     call(program, "-N", "--style", "none", "--warmup", 3, "--runs", runs, "--export-json", page, *commands)
@@ -66,7 +66,7 @@ def by_hyperfine(program: Path, commands: list[str], runs: int, folder: Path) ->
 
 
 def level(command: str, folder: Path) -> float:
-    """Returns the seconds that a command takes: the median of 200 runs by the lab."""
+    """Returns the seconds that a command takes: the median of 200 runs by benchlab."""
     page = folder / "level.json"
     call(LAB, "compare", command, "--blocks", 10, "--pairs", 10, "--runs", folder, "--export", page)
     (cell,) = [c for c in json.loads(page.read_text())["analysis"]["cells"] if c["subject"] == 0]
@@ -130,16 +130,15 @@ def rows(questions: dict, truth: float) -> list[tuple[str, str, str]]:
 
 PAGE = """# `benchlab compare` and hyperfine
 
-When a command was compared with itself, benchlab's interval excluded the true ratio of 1 in {false_ours}. A t-test
-of hyperfine's times did so in {false_theirs}. When the second command took {more:.2f} % longer, benchlab found the
-difference in {found_ours}, and the t-test in {found_theirs}.
+Comparing a command with itself, benchlab's interval excluded the true ratio of 1 in {false_ours}, a t-test of hyperfine's
+times in {false_theirs}. With {more:.2f} % more time, benchlab found the difference in {found_ours}, the t-test in {found_theirs}.
 
 | | benchlab | hyperfine |
 |---|---|---|
 {table}
 
-hyperfine prints the ratio of two means and names the faster command without a test. Its documentation recommends the
-t-test in `scripts/welch_ttest.py` for that. benchlab's interval holds at 95 % or above, whenever the run stops.
+hyperfine prints the ratio of two means and names the faster command without a test; its documentation recommends the
+t-test in `scripts/welch_ttest.py`. benchlab's interval holds at 95 % or above, whenever the run stops.
 
 To start a process, benchlab takes {added} µs longer than a bare `posix_spawn` and `waitid`, in mirrored turns on the same
 core (medians of 400 turns on each core).
@@ -151,10 +150,9 @@ cargo build --profile local && {command}
 cargo run --profile local -p lab-bench --example start_cost -- true
 ```
 
-Measured on {host}, with no other load. The tools took turns and
-answered each question {repeats} times. The command, `work {work}`, takes {level:.1f} ms, {start:.2f} ms of which are process start.
-hyperfine {version} ran with `-N --warmup 3`, and for as many runs as fit into the time that
-`benchlab compare --for {seconds}s` had just taken. benchlab repeated {redone} blocks that the host had disturbed.
+{host}, no other load; the tools took turns, {repeats} times per question. The command,
+`work {work}`, takes {level:.1f} ms, {start:.2f} ms of which are process start. hyperfine {version} ran with `-N --warmup 3`, for as many
+runs as fit into the time that `benchlab compare --for {seconds}s` had just taken. benchlab repeated {redone} blocks that the host had disturbed.
 """
 
 
@@ -194,7 +192,7 @@ def main() -> None:
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     page = PAGE.format(command=f"benches/compare.py --repeats {args.repeats} --seconds {args.seconds:g}"
                                f" --output docs/results/compare.md",
-                       host=f"a virtual machine with {len(start_cost.splitlines()) - 1} cores ({cpu})",
+                       host=f"A virtual machine with {len(start_cost.splitlines()) - 1} cores ({cpu})",
                        more=(truth - 1) * 100,
                        false_ours=in_runs(figures[EXCLUDES_1][0]), false_theirs=in_runs(figures[EXCLUDES_1][1]),
                        found_ours=in_runs(figures[FOUND][0]), found_theirs=in_runs(figures[FOUND][1]),

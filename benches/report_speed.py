@@ -20,7 +20,7 @@ LAB = Path(__file__).resolve().parent.parent / "target" / "release" / "benchlab"
 
 
 def enlarge(source: Path, target: Path, samples: int) -> int:
-    """Copies a run and repeats its complete blocks; returns the number of samples."""
+    """Copies a run and repeats its complete blocks. Returns the number of samples."""
     shutil.copy(source, target)
     with sqlite3.connect(target) as db:
         blocks = [b for (b,) in db.execute("SELECT id FROM block WHERE state = 'complete' ORDER BY id")]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures what the lab adds to a batch: round trips of a noop batch of one operation, per kit.
+# Measures what benchlab adds to a batch: round trips of a noop batch of one operation, per kit.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -98,8 +98,8 @@ def delay(lab: Path, folder: Path, seconds: float, seed: int):
 
 
 def tail(lab: Path, folder: Path, seconds: float, seed: int):
-    """One response in seven takes 5 % longer; these are 1.25 to 3.75 ms long, and seven in ten of them exceed
-    2 ms."""
+    """Returns the results for two servers with slow responses. One response in seven takes 1.25 to 3.75 ms, and 5 %
+    longer on the second server; seven in ten of these exceed 2 ms."""
     load = ["--rate", 100, "--for", f"{seconds:g}s"]
     slow = [["--work", 200, "--tail-every", 7, "--tail", us] for us in (2500, 2625)]
     return two_servers(lab, folder, seed, load, slow, "p90", 100e3)
@@ -136,9 +136,9 @@ def row(name: str, found: list[tuple[dict, float]]) -> str:
     held = containing(known)
     if not known:
         return f"| {name} | {len(found)} | 0 | | | |"
-    centre = [math.log(i["value"] / truth) for i, truth in known]
+    center = [math.log(i["value"] / truth) for i, truth in known]
     half = statistics.fmean(math.log(i["high"] / i["low"]) / 2 for i, _ in known)
-    scatter = statistics.stdev(centre) if len(centre) > 1 else 0.0
+    scatter = statistics.stdev(center) if len(center) > 1 else 0.0
     ratios = f"{statistics.median(i['value'] for i, _ in known):.6g}"
     truths = f"{statistics.median(truth for _, truth in known):.6g}"
     return (f"| {name} | {len(found)} | {len(known)} | {held} of {len(known)} | {ratios} ({truths}) "
@@ -160,8 +160,8 @@ benchlab measured programs and servers that differ by a known amount: {held} of 
 - **tail**: the slowest seventh of the responses, 1.25 to 3.75 ms, takes 5 % longer, at 100 requests/s; p90.
 - **stall**: a server that stalls for 1 s in every 10 s, at 500 requests/s; p99 in ms, as [derived here](load.md#a-server-that-stalls).
 
-The intervals imply more scatter than there is, because they hold jointly over all comparisons of a run, and because the
-p99's interval allows for stalls at random times.
+The intervals imply more scatter than there is, because they hold jointly over a run, and because the p99's interval allows for
+stalls at random times.
 
 `benches/truth.py --output docs/results/truth.md` made {runs} runs of each on {host}, with no
 other load. Ten runs of `tail` and of `stall` ran at the same time.
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", type=float, default=1.0, help="a factor for all times")
     parser.add_argument("--output", type=Path)
-    parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
+    parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the benchlab program [default: ./benchlab]")
     args = parser.parse_args()
     subprocess.run(["make", "-s", "-C", ROOT / "benches" / "load", "all", "../../build/load/work"], check=True)
     lines = ["| | runs | with an interval | contain the truth | estimate, median (truth) "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the lab's tests: rust.py FILE, where FILE contains the messages of the `cargo test --no-run` that
+"""Runs benchlab's tests: rust.py FILE, where FILE contains the messages of the `cargo test --no-run` that
 built them. Two test programs run at a time, because many tests wait."""
 
 import json
@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 PROGRAMS_AT_ONCE = 2
 ENVIRONMENT = {**os.environ, "RUST_TEST_THREADS": str(2 * (os.cpu_count() or 1))}
-"""More concurrent tests than cores: most of them wait for a lab that waits."""
+"""More concurrent tests than cores: most of them wait for a benchlab process that waits."""
 FIRST = ["cli", "stats"]
-"""These take longest."""
+"""The test programs that take longest, which are started first."""
 
 printing = threading.Lock()
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws a random sample of doc comments and messages in all languages, for a person to read: `sample.py SEED [COMMENTS
-[MESSAGES]]`, by default 200 and 100. The same seed draws the same sample from the same tree.
+"""Draws a random sample of doc comments and messages in all languages, for a person to read. The same seed draws the same
+sample from the same tree.
 
 Each is printed with its position and, for a comment, the code that it describes. A reader who only knows the word
 list marks those that need to be read twice or break a rule."""
 
+import argparse
 import random
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC_LINE = {".rs": r"\s*//[/!]", ".ads": r"\s*--", ".go": r"\s*//"}
-DOC_BLOCK = {".java": (r"\s*/\*\*", "*/"), ".py": (r"\s*\"\"\"", '"""'), ".c": (r"\s*/\*", "*/"), ".h": (r"\s*/\*", "*/"),
+DOC_BLOCK = {".java": (r"\s*/\*\*", "*/"), ".py": (r"\s*\"\"\"(?=[^\s.,)\]}])", '"""'), ".c": (r"\s*/\*", "*/"), ".h": (r"\s*/\*", "*/"),
              ".mjs": (r"\s*/\*\*", "*/")}
 MESSAGE = re.compile(r'"((?:[^"\\\n]|\\.|\\\n\s*)*)"')
 NOT_TEXT = re.compile(r"^\s*(?://|--|#|\*)")
@@ -63,7 +63,7 @@ def messages(file: Path, text: str) -> Iterator[str]:
             yield f"{file}:{line}: {words}"
 
 
-def main(seed: int, number_of_comments: int = 200, number_of_messages: int = 100) -> None:
+def main(seed: int, number_of_comments: int, number_of_messages: int) -> None:
     dice = random.Random(seed)
     all_comments: list[str] = []
     all_messages: list[str] = []
@@ -82,4 +82,10 @@ def main(seed: int, number_of_comments: int = 200, number_of_messages: int = 100
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     epilog="Example: tests/sample.py 7 20 10")
+    parser.add_argument("seed", type=int, help="any integer")
+    parser.add_argument("comments", type=int, nargs="?", default=200, help="number of doc comments (default: 200)")
+    parser.add_argument("messages", type=int, nargs="?", default=100, help="number of messages (default: 100)")
+    options = parser.parse_args()
+    main(options.seed, options.comments, options.messages)

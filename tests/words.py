@@ -50,7 +50,7 @@ RULES = [
 ]
 
 LEFT: dict[str, int] = {"comment": 4, "is wanted": 1, "not decided": 1, "besides": 38, "whoever": 1}
-"""Rule: how many are still there."""
+"""The number of words that are still there, by rule."""
 
 
 def files() -> Iterator[Path]:

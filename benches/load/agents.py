@@ -85,7 +85,7 @@ def main() -> None:
         {bench.machine()}: {args.agents:,} simulated agents, each of which reports {RATE:,} requests every second. The
         coordinator received {read / 1e6:.1f} MB per second, and {served:,.0f} of {due:,.0f} requests.""")
     aims = [bench.verdict("coordinator's CPU, cores", cores, 1),
-            bench.verdict("its memory at the most", peak / 1e6, 200, " MB", digits=0),
+            bench.verdict("its maximum memory", peak / 1e6, 200, " MB", digits=0),
             bench.verdict("requests that are not in the sum", due - served, 0, digits=0)]
     bench.publish(args, f"## A coordinator of many agents\n\n{busy}{text}\n\n" + "\n".join(aims) + "\n")
 

@@ -122,10 +122,9 @@ def section(args: argparse.Namespace, turns: dict) -> str:
     table = bench.table(["requests", "the generator has", "served/s", "p50, µs", "p99, µs", "server's CPU per request, µs"], rows)
     level: Interval = bench.median(range(args.rounds))
     text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}. Server and generator are in two
-        network namespaces with a link between them. The server has core {args.cores[1]} and works {args.work:g} µs per
-        response; the generator has core {args.cores[0]} or core {args.cores[1]}. {args.connections} connections. In each of
-        {args.rounds} rounds both had two turns of {args.seconds:g} s in mirrored order. Medians over rounds with their
-        order-statistic intervals ({100 * level.level:.1f} %).""")
+        linked network namespaces. The server has core {args.cores[1]} and works {args.work:g} µs per response.
+        {args.connections} connections; in each of {args.rounds} rounds both placements had two turns of {args.seconds:g} s in
+        mirrored order. Medians over rounds with order-statistic intervals ({100 * level.level:.1f} %).""")
     return f"## A generator on the server's core\n\n{text}\n\n{table}\n"
 
 

@@ -95,7 +95,7 @@ static size_t whole(const char *data, size_t length)
     return end + 4 - data + strtoul(field + 16, NULL, 10);
 }
 
-/* Reads the available bytes; returns true if the response is complete. */
+/* Reads the available bytes. Returns true if the response is complete. */
 static bool answered(struct connection *c)
 {
     char data[16384];
@@ -146,7 +146,8 @@ static void print_quantiles(const char *name, int64_t *times, size_t count)
     qsort(times, count, sizeof *times, ascending);
     printf(", \"%s\": {", name);
     for (int i = 0; i < 5; i++) {
-        /* The smallest value that this fraction of all values does not exceed is the one with this rank. */
+        /* The quantile is the value with this rank: the smallest value that this fraction of all values does
+           not exceed. */
         size_t rank = (size_t)(quantiles[i].part * count);
         rank += rank < quantiles[i].part * count;
         printf("%s\"%s_ns\": %ld", i ? ", " : "", quantiles[i].name, count ? times[rank ? rank - 1 : 0] : 0);

@@ -88,7 +88,7 @@ def start(command: list[object], core: int, **options) -> subprocess.Popen:
 
 
 def memory_of(pid: int) -> tuple[int, int, int]:
-    """Returns bytes of a process: resident, peak resident, and resident without files; 0 if it has ended. Its rusage
+    """Returns bytes of a process: resident, peak resident, and resident without files, or 0 if it has ended. Its rusage
     is not used, because it begins with its parent's memory."""
     try:
         with open(f"/proc/{pid}/status") as status:

@@ -7,9 +7,9 @@ peers, on an otherwise idle machine.
 
 Generator and server have a core each. In each round the generators take turns in random order and in the reverse
 order, so that changes of the machine affect all of them; a round yields one value for each generator, and its ratio
-to benchlab's. CPU time is that of the whole process from its start to its end, from wait4(2); requests are those that
-the server says it answered. A generator whose own count differs by more than its connections plus one in a thousand
-is shown as wrong.
+to benchlab's. CPU time is that of the whole process from its start to its end, from wait4(2); requests are the ones
+that the server counts. A generator whose own count differs by more than its connections plus one in a thousand is
+shown as wrong.
 """
 
 import argparse
@@ -110,11 +110,10 @@ def section(args: argparse.Namespace, found: list[Generator], missing: str, turn
     table = bench.table(["generator", "version", "CPU s per million requests", f"ratio to {base}'s", "thousand requests/s",
                          "peak memory, MB", "of it not of files, MB"], rows)
     level = median(cost[base]).level
-    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}, over {args.connections} connections
-        that are kept alive on the loopback interface. The generator has core {args.cores[0]} and the server
-        (`benches/load/server.c`) core {args.cores[1]}. In each of {args.rounds} rounds every generator had two turns of
-        {args.seconds:g} s, in random order and its reverse. CPU time is that of the whole process. Medians over rounds with
-        their order-statistic intervals ({100 * level:.1f} %).""")
+    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}, over kept connections on
+        loopback. The generator has core {args.cores[0]} and the server (`benches/load/server.c`) core {args.cores[1]}. In each
+        round every generator had two turns of {args.seconds:g} s, in random order and its reverse. CPU time of the whole
+        process; medians over rounds with order-statistic intervals ({100 * level:.1f} %).""")
     return (f"## What a request costs\n\n{text}\n\n{missing}{table}\n\n{aims(ratio, cost)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 

@@ -48,7 +48,7 @@ class Said:
 
 
 class Generator:
-    """A load generator. It has a constant rate if `paced`."""
+    """A load generator. If `paced` is true, it has a constant rate."""
 
     name: str
     program: str
@@ -84,7 +84,7 @@ def figures(path: Path) -> dict[str, float]:
 
 
 class Benchlab(Generator):
-    """The lab itself."""
+    """benchlab itself."""
 
     name, program, paced = "benchlab", "benchlab", True
 
@@ -111,7 +111,7 @@ class Benchlab(Generator):
 
 
 class Bare(Generator):
-    """The bare client; with a rate, it spins."""
+    """The bare client. At a constant rate, it spins."""
 
     name, program, paced = "bare client", str(BUILD / "bare"), True
 

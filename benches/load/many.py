@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many connections and many requests: whether the generators keep them, and how much memory they need.
+"""Tests whether the generators keep many connections and send many requests, and how much memory they need.
 
     benches/load/many.py [--connections 10000] [--requests 10000000] [--output FILE]
 
@@ -27,7 +27,7 @@ LONG = ["benchlab", "wrk", "oha"]
 MAX_PER_CONNECTION = 50_000
 MAX_MEMORY = 10_000_000
 MAX_GROWTH = 1_000_000
-"""One byte per request would be ten times as much."""
+"""The limit of growth: one byte per request would be ten times as much."""
 BETWEEN_LOOKS_S = 1.0
 
 
@@ -43,7 +43,7 @@ class Kept:
 
 def run(generator: Generator, args: argparse.Namespace, connections: int, seconds: float, folder: Path,
         look_s: float = 0.05) -> tuple[Done, Said, dict[str, int]]:
-    """Runs a generator against a server of its own; returns its usage, its report and the server's counts."""
+    """Runs a generator against a server of its own. Returns its usage, its report and the server's counts."""
     with bench.server(args.cores[1]) as server:
         load = Load(server.port, connections, seconds, None, folder)
         done = bench.measure(generator.command(load), args.cores[0], seconds + 60, look_s)
@@ -64,9 +64,8 @@ def connections_section(args: argparse.Namespace, missing: str, kept: dict[str, 
                          "memory per connection, kB"], rows)
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     text = bench.paragraph(f"""Measured by `benches/load/many.py --connections {args.connections}` on {bench.machine()}: {args.seconds:g} s
-        over {args.connections:,} connections on the loopback interface, with at most {most:,} open files per process. The
-        server counts the open connections. Memory per connection is the peak minus that of a run with one connection, without
-        the kernel's sockets.""")
+        on loopback, with at most {most:,} open files per process. Memory per connection is the peak minus that of a run with one
+        connection, without the kernel's sockets.""")
     lines = ""
     if "benchlab" in kept:
         lab = kept["benchlab"]
@@ -80,7 +79,7 @@ def connections_section(args: argparse.Namespace, missing: str, kept: dict[str, 
 
 
 def long_enough(generator: Generator, args: argparse.Namespace, folder: Path) -> float:
-    """Returns the seconds in which a generator sends somewhat more than the wanted number of requests."""
+    """Returns the seconds in which a generator sends slightly more than the requested number of requests."""
     trial = 2.0
     _, said, _ = run(generator, args, 64, trial, folder)
     if not said.served:
@@ -110,7 +109,7 @@ def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, 
                      bench.verdict("its peak memory, without the mapped program and its libraries", done.own_bytes / 1e6,
                                    MAX_MEMORY / 1e6, " MB")]
     text = bench.paragraph(f"""Measured by `benches/load/many.py --requests {args.requests}` on {bench.machine()}: a closed loop over 64
-        connections, with resident memory read every second. In runs of less than three minutes, a third of the run
+        connections, resident memory read every second. In runs of less than three minutes, a third of the run
         stands for a minute.""")
     return f"## Many requests\n\n{text}\n\n{bench.table(head, rows)}\n\n" + "".join(line + "\n" for line in lines)
 

@@ -84,10 +84,10 @@ def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict)
     table = bench.table(["generator", "CPU s per million requests", "served/s", "median response time, µs",
                          "more than the spinning client's, µs", "p99, µs"], rows)
     level = next(iter(cost.values())).level
-    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}. {args.rate:,.0f} requests are due
-        per second over {args.connections} connections; generator and server have a core each. In each of {args.rounds} rounds
-        every generator had two turns of {args.seconds:g} s. Medians over rounds with their order-statistic intervals
-        ({100 * level:.1f} %). h2load does not report its median, and hey rounds to 100 µs.""")
+    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}: {args.rate:,.0f} requests
+        per second over {args.connections} connections; generator and server have a core each. In each round every generator had
+        two turns. Medians over rounds with order-statistic intervals ({100 * level:.1f} %). h2load does not report its median,
+        and hey rounds to 100 µs.""")
     return (f"## A constant rate\n\n{text}\n\n{missing}{table}\n\n{aims(cost, added)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 

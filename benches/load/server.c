@@ -81,7 +81,7 @@ static int64_t now_ns(void)
     return t.tv_sec * (int64_t)SECOND + t.tv_nsec;
 }
 
-/* Returns when no stall is in progress. */
+/* Waits until no stall is in progress. */
 static void wait_out_stall(void)
 {
     if (!stall_ns)
@@ -209,7 +209,7 @@ static void answer_later(struct worker *w, struct connection *c, size_t count)
     c->delayed++;
 }
 
-/* Sends what is due. Returns the time until the next response is due, in ns, or -1 if none is waiting. */
+/* Sends the due responses. Returns the time until the next response is due, in ns, or -1 if none is waiting. */
 static int64_t answer_due(struct worker *w)
 {
     for (; w->first != w->end; w->first++) {

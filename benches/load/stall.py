@@ -113,11 +113,10 @@ def section(args: argparse.Namespace, missing: str, able: float, words: dict, fa
             title = generator.name + ("" if generator.paced else ", a closed loop: it has no rate")
             rows.append(row(title, words[generator.name], p99, due if generator.paced else None))
     table = bench.table(["generator", "due", "served", "errors", "neither", "p50, ms", "p99, ms", "p99 off the truth"], rows)
-    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}. The server stalls for
-        {args.stall:g} s in every {args.every:g} s. {args.rate:,.0f} requests are due per second, for
-        {args.every * args.periods:g} s, over {args.connections} connections. Medians over rounds ({args.rounds}). The computed
-        distribution is that of a queue that the server works off at {able:,.0f} requests per second, as measured before.
-        *Neither* counts due requests that the generator does not report. wrk has no rate; it adds the requests that it believes
+    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}: {args.rate:,.0f} requests
+        are due per second, for {args.every * args.periods:g} s, over {args.connections} connections. The computed distribution
+        assumes a queue worked off at {able:,.0f} requests per second, as measured before. The spinning client waits actively
+        until each request is due. *Neither* counts due requests that the generator does not report. wrk has no rate; it adds the requests that it believes
         it missed, as if each connection had a constant rate.""")
     return (f"## A server that stalls\n\n{text}\n\n{missing}{table}\n\n{aims(words.get('benchlab', []), p99, due)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
@@ -134,9 +133,9 @@ def aims(lab: list[tuple[Said, int]], p99: float, due: float) -> str:
     return "\n".join([
         bench.verdict("benchlab's p99 off the truth, in its worst round", worst, LIMIT * 100, " %"),
         bench.verdict("offered, and neither served nor an error", lost, 0, digits=0),
-        bench.verdict("offered, more or less than were due", undue, 1, digits=0),
-        # The server has one more: the lab sends a request to check that there is a server.
-        bench.verdict("served, more or less than the server says it answered", unheard, 1, digits=0)]) + "\n"
+        bench.verdict("offered, difference from the due requests", undue, 1, digits=0),
+        # The server has one more: benchlab sends a request to check that there is a server.
+        bench.verdict("served, difference from the server's count", unheard, 1, digits=0)]) + "\n"
 
 
 def command(args: argparse.Namespace) -> str:

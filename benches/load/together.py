@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the joint report of several local agents on a server whose behavior is known, and the CPU time of
+"""Measures the joint report of multiple local agents on a server whose behavior is known, and the CPU time of
 coordination.
 
     cargo build --profile local -p benchlab --bin benchlab
@@ -37,7 +37,7 @@ MIDDLE = 0.5
 
 
 class Agents(Benchlab):
-    """Several local agents with one thread each."""
+    """Multiple local agents with one thread each."""
 
     def __init__(self, number: int):
         self.number = number
@@ -189,11 +189,10 @@ def rows_of(server: Known, said: dict) -> list[list[str]]:
 def section(args: argparse.Namespace, known: list[Known], able: float, said: dict, costs: dict) -> str:
     """Returns the section of docs/results/agents.md."""
     text = bench.paragraph(f"""Measured by `benches/load/together.py --agents {','.join(map(str, args.agents))} --rounds
-        {args.rounds}` on {bench.machine()}. The agents have one thread each and share core {args.cores[0]} with the
-        coordinator; the server has core {args.cores[1]}. {args.rounds} rounds in random order; medians with the lowest and the
-        highest value. The constant rate is {args.rate:,.0f} requests per second. The truth for the server that stalls is that of
-        a queue that it works off at {able:,.0f} requests per second, as measured before. The spinning client is one process
-        without histograms and agents; its error is the machine's.""")
+        {args.rounds}` on {bench.machine()}, at {args.rate:,.0f} requests per second. The agents have one thread each
+        and share core {args.cores[0]} with the coordinator; the server has core {args.cores[1]}. Medians over rounds in random
+        order (lowest to highest). The computed value for stalls assumes a queue worked off at {able:,.0f} requests per second,
+        as measured before. The spinning client is one process without histograms and agents.""")
     answers = bench.table(["the server", "generator", "served", "p50, ms", "p99, ms", "p99 off the truth"],
                           [row for server in known for row in rows_of(server, said)])
     full = bench.table(["a closed loop", "requests/s", "CPU time of the agents, cores", "coordination, % of it"],
@@ -223,10 +222,10 @@ def aims(known: list[Known], said: dict, costs: dict) -> str:
     coordination = max(statistics.median(c.part for c in all_) for all_ in costs.values())
     return "\n".join([
         bench.verdict("p50 off the fixed delay", off(fixed, "p50_s", fixed.p50_s), RESOLUTION * 100, " %"),
-        bench.verdict("p99 of the stalls off what is computed", off(stalls, "p99_s", stalls.p99_s), RESOLUTION * 100, " %"),
+        bench.verdict("p99 of the stalls off the computed one", off(stalls, "p99_s", stalls.p99_s), RESOLUTION * 100, " %"),
         bench.verdict("p99 of the stalls off the spinning client's", off(stalls, "p99_s", exact_p99_s), RESOLUTION * 100, " %"),
-        bench.verdict("offered, more or less than were due", undue, 1, digits=0),
-        bench.verdict("served, more or less than the server says it answered", unheard, 0, digits=0),
+        bench.verdict("offered, difference from the due requests", undue, 1, digits=0),
+        bench.verdict("served, difference from the server's count", unheard, 0, digits=0),
         bench.verdict("coordination, of the agents' CPU time", coordination * 100, MAX_COORDINATION * 100, " %")]) + "\n"
 
 

@@ -273,7 +273,7 @@ def main() -> None:
     effort.add_argument("--short", dest="effort", action="store_const", const=SHORT,
                         help="builds everything and checks that it works, without results")
     effort.add_argument("--thorough", dest="effort", action="store_const", const=THOROUGH, help="4 longer rounds instead of 2")
-    parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
+    parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the benchlab program [default: ./benchlab]")
     parser.add_argument("--output", type=Path, help="a file that the table is appended to")
     parser.set_defaults(effort=USUAL)
     args = parser.parse_args()
@@ -300,9 +300,9 @@ def main() -> None:
 
     head = ["language", "case", "benchlab, ns", "tool", "the tool's figure, ns", "ratio", "within 5 %"]
     rows = [compared.row(language, name) for (language, name), compared in found.items()]
-    made = bench.paragraph(f"""Measured by `benches/outside/agree.py` on {bench.machine()}. Figures are medians over
+    made = bench.paragraph(f"""Measured by `benches/outside/agree.py` on {bench.machine()}. Medians over
         {args.effort.rounds} rounds. Parentheses hold benchlab's interval, and the lowest and highest round of the other tool and
-        of the ratio. The last column says whether the median ratio is within 5 % of 1, and in how many rounds the ratio is.""")
+        of the ratio. The last column: is the median ratio within 5 % of 1, and in how many rounds.""")
     bench.publish(args, f"{warning}{made}\n\n{bench.table(head, rows)}\n")
     if apart := [f"{name} in {language}" for (language, name), compared in found.items() if not compared.agrees]:
         raise Failure(f"more than 5 % apart: {', '.join(apart)}")

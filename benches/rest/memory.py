@@ -82,14 +82,14 @@ def section(args: argparse.Namespace, taken: dict[str, Taken]) -> str:
         return f"{size / 1e6:.2f}"
 
     table = bench.table(
-        ["subject", "at its start", f"{args.connections} busy", f"{args.connections} idle", "they have left", "of no file", "threads",
+        ["subject", "at its start", f"{args.connections} busy", f"{args.connections} idle", "after they closed", "of it not of files", "threads",
          "errors"],
         [[name, mb(t.start), mb(t.busy), mb(t.idle), mb(t.left), mb(t.own), str(t.threads), f"{t.errors:,}"]
          for name, t in taken.items()])
-    text = bench.paragraph(f"""Made by `benches/rest/memory.py --connections {args.connections}` on {bench.machine()}. Resident memory in
-        MB of a server with {args.workers} workers: when it has started; the most that was seen while {args.connections} connections loaded
-        {', '.join(f'`{path}`' for path in PATHS)} for {args.seconds:g} s each; with as many connections that are idle after a request;
-        and when these have left, in all and without what is mapped from files.""")
+    text = bench.paragraph(f"""Measured by `benches/rest/memory.py --connections {args.connections}` on {bench.machine()}. Resident memory
+        in MB of a server with {args.workers} workers: after the start; at most, while {args.connections} connections loaded
+        {', '.join(f'`{path}`' for path in PATHS)} for {args.seconds:g} s each; with {args.connections} idle connections; and after
+        these were closed, in total and without mapped files.""")
     aims = [bench.verdict(f"{name}, resident at most", max(t.start, t.busy, t.idle) / 1e6, MAX_MB[name], " MB")
             for name, t in taken.items() if name in MAX_MB]
     return "\n".join(["### Memory", "", text, "", table, "", *aims, ""])

@@ -44,7 +44,7 @@ class Served:
 
     @property
     def cpu_s(self) -> float:
-        """Returns the CPU time of the existing threads; a server keeps its threads."""
+        """Returns the CPU time of the existing threads. A server keeps its threads."""
         return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{self.pid}/task").iterdir()) / 1e9
 
 

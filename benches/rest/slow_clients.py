@@ -133,17 +133,17 @@ def section(args: argparse.Namespace, rounds: list[Round], told: list[SlowClient
     ratios = [r.slow.rate / r.without.rate for r in rounds]
     ratio = bench.median(ratios)
     table = bench.table(
-        ["", "requests/s", "the server's CPU time for a request, µs"],
+        ["", "requests/s", "the server's CPU time per request, µs"],
         [[name, bench.median(t.rate for t in turns).text(0), bench.median(t.cpu_us for t in turns).text(2)]
          for name, turns in (("without slow clients", [r.without for r in rounds]), ("with them", [r.slow for r in rounds]))]
-        + [["with them, of that without", ratio.text(3), bench.median(r.slow.cpu_us / r.without.cpu_us for r in rounds).text(3)]])
-    text = bench.paragraph(f"""Made by `benches/rest/slow_clients.py --subject {args.subject} --slow {args.slow} --rounds {args.rounds}`
-        on {bench.machine()}: {args.connections} connections load `/api` in a closed loop for {args.seconds:g} s a turn, four turns a
-        round, while {args.slow:,} other connections send a byte of a request each second, or none. The server has a core of its own.
-        The slow clients sent {sum(clients.sent for clients in told):,} bytes, and were let go
-        {sum(clients.let_go for clients in told):,} times. Medians over {args.rounds} rounds with their order-statistic intervals
+        + [["ratio", ratio.text(3), bench.median(r.slow.cpu_us / r.without.cpu_us for r in rounds).text(3)]])
+    text = bench.paragraph(f"""Measured by `benches/rest/slow_clients.py --subject {args.subject} --slow {args.slow} --rounds {args.rounds}`
+        on {bench.machine()}: {args.connections} connections load `/api` in a closed loop, in four turns of {args.seconds:g} s per
+        round, two of them while {args.slow:,} other connections send a byte of a request each second. The server has its own core.
+        The slow clients sent {sum(clients.sent for clients in told):,} bytes and were disconnected
+        {sum(clients.let_go for clients in told):,} times. Medians over rounds with order-statistic intervals
         ({100 * ratio.level:.1f} %); the ratios of the rates lie between {min(ratios):.3f} and {max(ratios):.3f}.""")
-    aim = bench.verdict("the rate with slow clients, of that without", ratio.estimate, AT_LEAST, at_most=False, digits=3)
+    aim = bench.verdict("the rate with slow clients / without", ratio.estimate, AT_LEAST, at_most=False, digits=3)
     return f"### Slow clients\n\n{text}\n\n{table}\n\n{aim}\n"
 
 

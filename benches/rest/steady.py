@@ -148,9 +148,9 @@ def main() -> None:
             wrong += [] if holds else [f"{name}, {run}"]
         rows.append(row)
     head = ["server", "first 2 s, µs", "steady, µs", f"of {BASELINE}'s", *args.runs]
-    made = bench.paragraph(f"""Made by `benches/rest/steady.py` on {bench.machine()}: CPU time of a request of `GET {PATH}` over
-        {CONNECTIONS} connections, the server on one core; under wrk for {args.warm_up} s, then for {args.turns} turns of
-        {args.turn} s beside {BASELINE}; then the intervals of benchlab's runs, as multiples of {BASELINE}'s.""")
+    made = bench.paragraph(f"""Measured by `benches/rest/steady.py` on {bench.machine()}: CPU time per `GET {PATH}` over {CONNECTIONS} connections,
+        server and generator on a core each. wrk loaded each server for {args.warm_up} s, and then in {args.turns} turns of
+        {args.turn} s next to {BASELINE}. The last columns are benchlab's intervals, as multiples of {BASELINE}'s CPU time.""")
     bench.publish(args, f"{made}\n\n{bench.table(head, rows)}\n")
     if wrong:
         raise Failure(f"intervals that do not hold the independent ratio: {'; '.join(wrong)}")

@@ -9,7 +9,7 @@ fn main() {
     compile("src/explain/allocations.c", "allocations.so", &["-shared"]);
 }
 
-/// Compiles one file. Tries the ways of linking in order and uses the first that works.
+/// Compiles one file. Tries the link options in order, and uses the first that work.
 fn compile(source: &str, name: &str, linkings: &[&str]) {
     println!("cargo::rerun-if-changed={source}");
     let variable = |name| std::env::var(name).expect("cargo sets it");

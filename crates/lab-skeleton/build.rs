@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Directories without sources of a kit: tests, builds and caches.
+/// Directories in kits that are not embedded: tests, builds and caches.
 const SKIPPED: [&str; 9] = [
     "__pycache__",
     "build",
@@ -18,7 +18,7 @@ const SKIPPED: [&str; 9] = [
     "tests",
 ];
 
-/// The endings of the files to embed.
+/// The extensions of the files to embed.
 const ENDINGS: [&str; 19] = [
     "adb", "ads", "c", "go", "gpr", "h", "in", "java", "js", "json", "lock", "md", "mjs", "mod",
     "py", "rs", "sh", "sum", "toml",
@@ -40,7 +40,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("kits.rs"), text)
 }
 
-/// Collects the files to embed below a directory.
+/// Collects the files to embed in a directory and its subdirectories.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", folder.display());
     for entry in fs::read_dir(folder)? {

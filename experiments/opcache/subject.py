@@ -65,7 +65,7 @@ TraceEnable Off
 {load}
 KeepAlive On
 MaxKeepAliveRequests 0
-# The lab lets a server wait while others have their turn.
+# benchlab lets a server wait while others have their turn.
 KeepAliveTimeout 300
 Timeout 300
 GracefulShutdownTimeout 5

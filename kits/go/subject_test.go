@@ -181,7 +181,7 @@ func TestARunTellsWhatItAllocatesIfAsked(t *testing.T) {
 
 func TestAServerDoesNoOperations(t *testing.T) {
 	_, replies, log := talk(t, "open case=server seed=7", "verify", "run operations=1", "close", "verify")
-	refused := failed("unsupported", "this case serves, it does no operations")
+	refused := failed("unsupported", "this case serves: it has no operations")
 	expect(t, replies, "@lab opened url=http://127.0.0.1:0", refused, refused, "@lab closed",
 		failed("usage", "no case is open"))
 	if strings.Count(log, "the server was closed") != 1 {

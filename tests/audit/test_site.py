@@ -32,7 +32,7 @@ FILES = {"index.html": HTML, "s.css": "body { color: black }\n" * 300, "j.js": "
 
 @dataclass
 class Expected:
-    """Expected states of a server's rules; if a rule applies to several files, the worst state."""
+    """Expected states of a server's rules; if a rule applies to multiple files, the worst state."""
 
     bad: set[str] = field(default_factory=set)
     advice: set[str] = field(default_factory=set)

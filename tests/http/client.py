@@ -19,8 +19,8 @@ TIMEOUT_S = 5
 """The time within which a server must respond."""
 
 CLOCK_S = 2
-"""The time by which Date may precede the request or follow the response on the clock of this machine, which
-is also the server's: it has whole seconds, and a server may update it once per second."""
+"""The time by which Date may precede the request or follow the response on the clock of this machine. Date has whole
+seconds, and a server may update it once per second."""
 
 _DATE = re.compile(
     rb"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} "
@@ -127,7 +127,7 @@ class Connection:
         self.socket.close()
 
     def interim(self) -> int:
-        """Reads exactly one 1xx response; returns its status."""
+        """Reads exactly one 1xx response. Returns its status."""
         while b"\r\n\r\n" not in self._unread:
             if not (read := self._receive()):
                 raise NoAnswer(f"closed after {self._unread!r}")
@@ -206,7 +206,7 @@ class Connection:
         return everything
 
     def _receive(self) -> bytes:
-        """Returns nothing at the end."""
+        """Returns the next bytes, or nothing at the end."""
         if self._at_end:
             return b""
         try:

@@ -14,14 +14,15 @@ OK = frozenset({200})
 BAD = frozenset({400})
 
 SECOND = request("GET", "/api/hello/Second", "Connection: close")
-"""Follows each request on its connection. It is answered after the request, or never, but not instead of it."""
+"""Follows each request on its connection. The server may respond to it after the request or never, but not instead of
+the request."""
 
 
 @dataclass(frozen=True)
 class Exchange:
     name: str
     rfc: str
-    """The section that requires it: of RFC 9110 (semantics), 9112 (messages), 3986 (URIs), or `experiment`."""
+    """The section that requires the response: of RFC 9110 (semantics), 9112 (messages), 3986 (URIs), or `experiment`."""
     request: bytes
     promised: frozenset[int]
     """The status with which the library in appserver/ada responds."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tested servers: subjects of the experiment `rest`, started as the lab starts them, or a server with the
+"""The tested servers: subjects of the experiment `rest`, started as benchlab starts them, or a server with the
 same content at a URL."""
 
 import os

@@ -147,8 +147,8 @@ def test_lines_of_many_workers(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_file_that_takes_nothing(run: Run, tmp_path: Path) -> None:
-    """A pipe without a reader: all requests are answered, lines that do not fit are counted, and lines that
-    fit are there."""
+    """A pipe without a reader: all requests are answered, lines that do not fit are counted, and lines that fit are
+    written."""
     os.mkfifo(tmp_path / "log")
     reader = os.open(tmp_path / "log", os.O_RDONLY | os.O_NONBLOCK)
     program = run("combined")

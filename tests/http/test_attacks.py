@@ -24,14 +24,14 @@ from test_bodies import CHUNKED, END, ORDER, chunks, post
 from test_http_fuzz import SEED
 
 TIMEOUT_S = 60
-"""For a server that is delayed by other clients."""
+"""The timeout for a server that is delayed by other clients."""
 
 BIG = bytes(range(251)) * 33_000
-"""8 MB, in which no two pages are equal."""
+"""A file of 8 MB, in which no two pages are equal."""
 
 
 class Reader:
-    """Reads the content of a response piece by piece, and then what follows it."""
+    """Reads the content of a response piece by piece, and then the following response."""
 
     def __init__(self, connection: Connection) -> None:
         self.socket = connection.socket
@@ -39,7 +39,7 @@ class Reader:
         self.count = 0
 
     def take(self, expected: bytes) -> bool:
-        """Reads the next piece; returns False at the end."""
+        """Reads the next piece. Returns False at the end."""
         piece = received = self.socket.recv(1 << 18)
         if b"\r\n\r\n" not in self.head:
             content_at = len(self.head)
@@ -54,8 +54,8 @@ class Reader:
 
 
 def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tuple[bytes, ...]) -> None:
-    """Each connection reads what has arrived for it, until its end, so none pauses while others need their
-    turn. What follows the content begins with one of these."""
+    """Reads from all connections in turns. Each reads the data that has arrived for it, until its end, so no connection
+    pauses while others have their turn. The data after the content begins with one of `expected`."""
     readers = [Reader(connection) for connection in connections]
     with selectors.DefaultSelector() as selector:
         for reader in readers:
@@ -249,7 +249,7 @@ def test_no_memory(attacked: Callable[..., Server]) -> None:
 
 
 def test_stopped_and_continued(attacked: Callable[..., Server]) -> None:
-    """Repeatedly stopped and continued by signals, under load."""
+    """The server is repeatedly stopped and continued by signals, under load."""
     server = attacked()
 
     def attack() -> None:

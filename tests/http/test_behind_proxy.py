@@ -117,7 +117,7 @@ TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
 
 
 class Hearer:
-    """A client that receives the messages of a room."""
+    """A client that receives the messages of a chat room."""
 
     def __init__(self, proxy: Proxy, room: str) -> None:
         context = ssl.create_default_context(cafile=proxy.folder / "certificate")

@@ -82,7 +82,7 @@ def must_be_the_same(name: str, answer: Answer | None, go_answer: Answer | None,
 
 
 def must_be_refused_too(name: str, answer: Answer | None, go_answer: Answer | None, sent: bytes) -> None:
-    """Go must not reject the message. If both respond with the same status, the content is the same, except
+    """Checks that Go does not reject the message. If both respond with the same status, the content is the same, except
     for XML, which Go does not write."""
     if answer is None or go_answer is None or answer.status >= 300:
         return

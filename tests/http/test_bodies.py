@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies with a length and in chunks: the echo equals what was sent, and the end of a body is never ambiguous."""
+"""Bodies with a length and in chunks: the echo equals the sent body, and the end of a body is never ambiguous."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ MOST = 65_536
 
 
 def post(*fields: bytes, body: bytes = ORDER, version: bytes = b"1.1", target: bytes = b"/api/echo") -> bytes:
-    """Returns a request with a body; its fields need not describe the body correctly."""
+    """Returns a request with a body. Its fields need not describe the body correctly."""
     return b"\r\n".join([b"POST " + target + b" HTTP/" + version, b"Host: localhost", *fields, b"", b""]) + body
 
 
@@ -144,8 +144,8 @@ SMALL = b'{"a":1}'
     b"POST /api HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7;a=b\r\n{\"a\":1}\r\n00\r\nX: y\r\n\r\n",
     b"POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 7\r\n\r\n{\"a\":1}"], ids=["chunks", "length"])
 def test_split_anywhere(server: Server, sent: bytes) -> None:
-    """A request in two pieces, for every position between two bytes. The path only has another method: the
-    next response shows that the body was read to its end."""
+    """Sends a request in two pieces, for every position between two bytes. The path supports only another method. The
+    next response shows that the server read the body to its end."""
     with server.connect() as connection:
         for pieces in splits(sent):
             answer = connection.send_in_pieces(pieces).answer("POST")
@@ -209,7 +209,7 @@ def test_a_length_that_is_too_large_is_refused_at_once(server: Server) -> None:
                                   post(CHUNKED, body=chunks(ORDER) + b"0\r\n"), post(CHUNKED, body=chunks(ORDER)[:-10])],
                          ids=["length", "no last chunk", "no empty line", "part of a chunk"])
 def test_a_body_that_ends_early_is_not_complete(server: Server, sent: bytes) -> None:
-    """RFC 9112 8: it is not answered as if it were complete."""
+    """RFC 9112 8: the server does not respond as if the body were complete."""
     with server.connect() as connection:
         connection.send(sent).end_sending()
         try:

@@ -73,8 +73,8 @@ def test_what_is_to_be_left_as_it_is(program: Program, query: str) -> None:
 
 
 def test_tags_and_vary(program: Program) -> None:
-    """The coded content has other bytes than those of a strong tag, so the tag becomes weak; a weak one is
-    kept, and so is a Vary that already contains the field."""
+    """Compressed content has other bytes than a strong tag describes, so the tag becomes weak. A weak tag is kept, and
+    so is a Vary that already contains the field."""
     for tag, expected in (('%22a%22', 'W/"a"'), ('W/%22a%22', 'W/"a"')):
         answer = program.get(f"/text?size=5000&ETag={tag}&Cache-Control=no-cache", GZIP)
         assert is_coded(answer) and answer.get("ETag") == expected

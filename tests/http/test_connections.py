@@ -53,7 +53,7 @@ def test_another_option_closes_nothing(server: Server, option: str) -> None:
 
 
 def test_upgrade_is_not_heeded(server: Server) -> None:
-    """RFC 9110 7.8: an unknown protocol is ignored."""
+    """RFC 9110 7.8: the server ignores an unknown protocol."""
     with server.connect() as connection:
         sent = request("GET", "/api", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
         assert connection.send(sent).answer().json == HELLO
@@ -111,7 +111,7 @@ def test_all_kinds_are_pipelined(server: Server) -> None:
                                    b"GET /api HTTP/1.1\r\nHost : x\r\n\r\n"],
                          ids=["no Host", "nonsense", "version", "blank"])
 def test_an_error_in_the_middle(server: Server, wrong: bytes) -> None:
-    """The requests before the error are answered, and none after it."""
+    """The server responds to the requests before the error, and to none after it."""
     with server.connect() as connection:
         connection.send(hello("one") + hello("two") + wrong + hello("late"))
         assert connection.answer().json == {"greeting": "Hello one!"}
@@ -170,7 +170,7 @@ STAGES = {"connected": b"", "in the line": b"GET /a", "in the header": b"GET /ap
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_clients_that_reset(server: Server, stage: str) -> None:
-    """The server continues, and keeps no resources of these clients."""
+    """The server continues to run, and keeps no resources of these clients."""
     with server.connect() as second:
         second.send(request()).answer()
         before = server.open_files if server.subject else 0

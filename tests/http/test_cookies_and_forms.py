@@ -89,7 +89,7 @@ def test_a_cookie_is_set(program: Program) -> None:
 @pytest.mark.parametrize("name, value", [("a b", "x"), ("", "x"), ("a=b", "x"), ("a", "x;Domain=evil"),
                                          ("a", "x\r\nY: z"), ("a", 'x"'), ("a", "x y"), ("a", "é"), ("a", "x" * 4097)])
 def test_a_cookie_that_is_none(program: Program, name: str, value: str) -> None:
-    """A precondition: input of a client does not get into the header."""
+    """The precondition rejects the cookie, so that a client's input does not get into the header."""
     answer = program.get(f"/set-cookie?name={quote(name)}&value={quote(value)}")
     assert answer.status == 500 and not answer.all("Set-Cookie")
 

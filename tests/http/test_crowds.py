@@ -29,18 +29,18 @@ WITHIN_S = 3
 
 FILE_SIZE = 2**23
 MOBILE_RATE = 8_000
-"""Bytes per second."""
+"""The rate of a mobile network, in bytes per second."""
 
 Address = tuple[str, int]
 Crowd = list[socket.socket]
 
 
 class Hostile:
-    """Clients that connect one after another, and stay as long as they may."""
+    """Clients that connect one after another, and stay connected as long as the server permits."""
 
     def __init__(self, address: Address, sent: bytes, then: bytes = b"", is_slow_reader: bool = False) -> None:
-        """Each sends some data at first, and one byte of the rest every second. A slow reader reads at most
-        100 bytes per second."""
+        """Each client sends some data at first, and one byte of the rest every second. A slow reader reads at most 100
+        bytes per second."""
         self._address, self._sent, self._then, self._is_slow_reader = address, sent, then, is_slow_reader
         self._stops = threading.Event()
         self._clients: Crowd = []
@@ -104,7 +104,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]
 
 
 def must_be_quick(address: Address, path: str = "/fixed", echo: str = "/echo", content: bytes = b"x" * 4000) -> None:
-    """Sends a request, and one whose content arrives in two packets, on separate connections."""
+    """Checks that a request, and one whose content arrives in two packets, are served quickly on separate connections."""
     begun = time.monotonic()
     with Connection(address, timeout_s=20) as connection:
         assert connection.send(request("GET", path)).answer().status == 200
@@ -214,7 +214,7 @@ def test_slow_but_honest_in_a_crowd(program: Program, crowd: str) -> None:
 @pytest.mark.files
 @pytest.mark.parametrize("crowd", ["idle", "slow headers", "slow posts", "slow readers"])
 def test_a_crowd_with_defaults(server: Server, crowd: str) -> None:
-    """The subjects of the lab with their default settings."""
+    """The subjects of benchlab with their default settings."""
     if not server.promises:
         pytest.skip("what another server does is its own affair")
     form = dict(CROWDS[crowd])
@@ -286,8 +286,7 @@ def test_who_has_most_makes_room_first(program: Program, sent: bytes) -> None:
 
 
 def test_a_full_server_keeps_its_clients(program: Program) -> None:
-    """As long as no other client waits, a client that one loop of the server passes to another costs nobody a
-    connection."""
+    """As long as no other client waits, a client that one loop of the server passes to another closes no connection."""
     with ExitStack() as stack:
         clients = [stack.enter_context(program.connect()) for _ in range(CONNECTIONS)]
         for _ in range(2):
@@ -296,7 +295,7 @@ def test_a_full_server_keeps_its_clients(program: Program) -> None:
 
 
 def test_the_last_answer_is_whole(program: Program) -> None:
-    """Although its client sends more while it reads, and reads slowly."""
+    """The last response is complete, although its client sends more data while it reads, and reads slowly."""
     with Connection(program.addresses[0], timeout_s=20, receive_buffer=65_536) as connection:
         connection.send(LARGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
         received = 0

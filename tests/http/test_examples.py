@@ -117,7 +117,7 @@ def test_upload(run: Callable[..., Example], tmp_path: Path) -> None:
 
 @pytest.fixture
 def apache(run: Callable[..., Example], tmp_path: Path) -> Iterator[tuple[int, Example]]:
-    """Runs Apache in front of an example; returns its port and the example."""
+    """Runs Apache in front of an example. Returns its port and the example."""
     behind, port = run("behind_proxy"), free_port()
     certify(tmp_path)
     page = (ROOT / "appserver/ada/http/README.md").read_text()

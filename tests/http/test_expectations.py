@@ -35,7 +35,7 @@ def test_with_chunks(server: Server) -> None:
 
 
 def test_with_the_body_at_once(server: Server) -> None:
-    """Then the interim response may be omitted; there is at most one."""
+    """If the body is sent immediately, the interim response may be omitted. There is at most one."""
     with server.connect() as connection:
         answer = connection.send(head() + ORDER + request()).answer("POST")
         assert answer.json == DOCUMENT and answer.interim in ([], [100])
@@ -43,7 +43,7 @@ def test_with_the_body_at_once(server: Server) -> None:
 
 
 def test_without_a_body(server: Server) -> None:
-    """There is no body to wait for."""
+    """A request without a body gets no interim response, because there is no body to wait for."""
     with server.connect() as connection:
         answer = connection.send(request("GET", "/api", "Expect: 100-continue")).answer()
         assert answer.status == 200 and answer.interim in ([], [100])
@@ -61,8 +61,8 @@ def test_http_1_0_is_sent_none(server: Server) -> None:
 
 @pytest.mark.parametrize("expectation", ["x", "200-ok", "100-continue, x", "100-continue=1", "100"])
 def test_another_expectation(server: Server, expectation: str) -> None:
-    """The response is 417, or the server ignores an unknown expectation. In both cases the body is not read as a
-    request."""
+    """The response to an unknown expectation is 417, or the server ignores an unknown expectation. In both cases the
+    body is not read as a request."""
     with server.connect() as connection:
         answer = connection.send(head(expectation) + ORDER + request()).answer("POST")
         assert answer.status in ((417,) if server.promises else (417, 200, 400))
@@ -74,7 +74,7 @@ def test_another_expectation(server: Server, expectation: str) -> None:
 
 @pytest.mark.promised
 def test_a_body_that_is_too_large_is_not_asked_for(server: Server) -> None:
-    """There is a final response instead of 100."""
+    """A request with too large a body gets a final response instead of 100."""
     with server.connect() as connection:
         sent = request("POST", "/api/echo", "Content-Length: 100000000", "Expect: 100-continue")
         answer = connection.send(sent).answer("POST")
@@ -85,7 +85,7 @@ def test_a_body_that_is_too_large_is_not_asked_for(server: Server) -> None:
 
 @pytest.mark.parametrize("method, path, status", [("POST", "/nothing", 404), ("PUT", "/api", 405)])
 def test_what_has_no_handler(server: Server, method: str, path: str, status: int) -> None:
-    """There is a final response instead of 100, or after it, if only the handler knows."""
+    """A request without a handler gets a final response instead of 100, or after it."""
     with server.connect() as connection:
         sent = request(method, path, "Content-Length: 1024", "Expect: 100-continue")
         connection.send(sent)

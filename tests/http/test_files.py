@@ -73,7 +73,7 @@ def test_names(server: Server, path: str, name: str) -> None:
 @pytest.mark.parametrize("path", ["none.bin", "", ".", "folder", "folder/", "one.bin/", "one.bin/x", "pipe", "64K.BIN", "one.bin%20",
                                   "one.bin.", "*", "%2A.bin", "one", "a+name.bin", "x" * 300, "x/" * 500])
 def test_what_is_no_file(server: Server, path: str) -> None:
-    """Nothing of it is sent, and a pipe does not block the server."""
+    """The server sends nothing of a directory or a special file, and a pipe does not block it."""
     answer = server.get(f"/files/{path}")
     assert answer.status in (400, 403, 404) or not server.promises and answer.status in (301, 302, 307, 308, 414)
     assert b"64k" not in answer.body
@@ -146,7 +146,7 @@ def test_if_none_match(server: Server, full: Answer, etag: str, condition: str, 
 
 
 def test_if_none_match_in_two_lines(server: Server, full: Answer, etag: str) -> None:
-    """RFC 9110 5.3: several lines of a list form one list."""
+    """RFC 9110 5.3: multiple lines of a list form one list."""
     assert not_modified(server.get(PATH, 'If-None-Match: "other"', f"If-None-Match: {etag}"), full)
 
 
@@ -186,7 +186,7 @@ def test_the_three_forms_of_a_date(server: Server, long_ago: Path, form: str) ->
     "Wed, 06 Nov 99999999 08:49:37 GMT", "Wed, 06 Nov 0000 08:49:37 GMT", "Xyz, 06 Nov 2022 08:49:37 GMT x", "1900000000",
     "Wed, 06 Nov 2019 08:49:37 GMT, Wed, 06 Nov 2019 08:49:37 GMT"])
 def test_a_date_that_is_none_is_ignored(server: Server, long_ago: Path, form: str) -> None:
-    """RFC 9110 13.1.3, for invalid formats; some servers accept more than they should."""
+    """RFC 9110 13.1.3: dates in invalid formats are ignored. Some servers accept more than they should."""
     answer = server.get("/files/old.bin", f"If-Modified-Since: {form}")
     assert answer.status == 200 and answer.body == b"old" or not server.promises and answer.status in (304, 400)
 
@@ -210,7 +210,7 @@ def test_if_match(server: Server, etag: str) -> None:
 
 
 def test_if_unmodified_since(server: Server, modified: datetime) -> None:
-    """RFC 9110 13.1.4."""
+    """Tests If-Unmodified-Since (RFC 9110 13.1.4)."""
     assert server.get(PATH, f"If-Unmodified-Since: {date(modified)}").status == 200
     earlier = server.get(PATH, f"If-Unmodified-Since: {date(modified - timedelta(seconds=1))}").status
     assert earlier == 412 if server.promises else earlier in (200, 412)
@@ -223,7 +223,7 @@ def test_conditions_of_what_is_not_there(server: Server) -> None:
 
 
 def test_a_changed_file_has_other_validators(server: Server, folder: Path) -> None:
-    """Even if its length is the same."""
+    """The validators differ even if the length is the same."""
     file = folder / "changing.bin"
     file.write_bytes(b"before")
     os.utime(file, (time.time() - 100, time.time() - 100))
@@ -257,7 +257,7 @@ def ranged(server: Server) -> Callable[..., Answer]:
     ("bytes=0-18446744073709551615", 0, 65535), ("bytes=0-99999999999999999999999999", 0, 65535),
     ("bytes=-99999999999999999999999999", 0, 65535), ("bytes=-18446744073709551617", 0, 65535)])
 def test_a_range(ranged: Callable[..., Answer], server: Server, ranges: str, first: int, last: int) -> None:
-    """RFC 9110 14.1.2, 15.3.7."""
+    """Tests ranges within a file (RFC 9110 14.1.2, 15.3.7)."""
     answer = ranged(ranges)
     assert answer.status == 206 or not server.promises and "999" in ranges
     if answer.status == 206:
@@ -269,7 +269,7 @@ def test_a_range(ranged: Callable[..., Answer], server: Server, ranges: str, fir
 @pytest.mark.parametrize("ranges", ["bytes=65536-", "bytes=65536-65537", "bytes=70000-80000", "bytes=-0", "bytes=18446744073709551616-",
                                     "bytes=99999999999999999999999999-", "bytes=18446744073709551616-18446744073709551716"])
 def test_a_range_beyond_the_end(ranged: Callable[..., Answer], server: Server, ranges: str) -> None:
-    """RFC 9110 15.5.17."""
+    """Tests ranges beyond the end of a file (RFC 9110 15.5.17)."""
     answer = ranged(ranges)
     assert answer.status in ((416,) if server.promises else (416, 200, 400))
     assert FILE[:100] not in answer.body or answer.status == 200
@@ -293,8 +293,8 @@ def test_a_range_that_is_none_is_ignored(ranged: Callable[..., Answer], server: 
                                     "bytes=" + ",".join(["0-"] * 500), "bytes=" + ",".join(f"{i}-{i}" for i in range(0, 2000, 2))],
                          ids=lambda ranges: ranges[:20])
 def test_several_ranges(ranged: Callable[..., Answer], ranges: str) -> None:
-    """RFC 9110 14.2, 15.3.7.2: the parts, the whole file, or one of the ranges; many overlapping ranges do
-    not multiply the data sent."""
+    """RFC 9110 14.2, 15.3.7.2: the response to multiple ranges contains the parts, the whole file, or one of the ranges.
+    Many overlapping ranges do not multiply the sent data."""
     answer = ranged(ranges)
     assert answer.status in (200, 206, 400, 416)
     assert len(answer.body) < 3 * SIZE
@@ -327,7 +327,7 @@ def test_an_empty_file_has_no_range(ranged: Callable[..., Answer], server: Serve
 
 
 def test_if_range(ranged: Callable[..., Answer], server: Server, etag: str, modified: datetime) -> None:
-    """RFC 9110 13.1.5: the range is sent only of the version that the client has a part of; a weak tag never
+    """RFC 9110 13.1.5: the server sends a range only of the version of which the client has a part. A weak tag never
     matches."""
     def statuses(*conditions: str) -> list[int]:
         return [ranged("bytes=0-99", f"If-Range: {condition}").status for condition in conditions]
@@ -339,7 +339,7 @@ def test_if_range(ranged: Callable[..., Answer], server: Server, etag: str, modi
 
 
 def test_conditions_before_ranges(ranged: Callable[..., Answer], etag: str) -> None:
-    """RFC 9110 13.2.2."""
+    """Conditions are evaluated before ranges (RFC 9110 13.2.2)."""
     assert ranged("bytes=0-99", f"If-None-Match: {etag}").status == 304
     assert ranged("bytes=0-99", 'If-None-Match: "other"').status == 206
     assert ranged("bytes=99999-", f"If-None-Match: {etag}").status == 304

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is sent, complete responses come back, and the server continues to serve. The same data is sent in every
-run, unless BENCHLAB_FUZZ_SEED or BENCHLAB_FUZZ_CASES is set."""
+"""The server responds to any data with complete responses, and continues to serve. The same data is sent in every run,
+unless BENCHLAB_FUZZ_SEED or BENCHLAB_FUZZ_CASES is set."""
 
 import os
 import random
@@ -61,7 +61,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
 
 
 def case(dice: random.Random) -> bytes:
-    """Returns the bytes that one connection sends: requests of which most are invalid."""
+    """Returns the bytes that one connection sends: requests, most of which are invalid."""
     kind = dice.random()
     if kind < 0.06:
         return dice.randbytes(dice.choice((1, 20, 500, 5000)))
@@ -82,8 +82,8 @@ def pieces(data: bytes, dice: random.Random) -> list[bytes]:
 
 
 def exchange(server: Server, sent: list[bytes], dice: random.Random) -> list[bytes]:
-    """Sends each over a separate connection, with their pieces in turns; returns what each received until its
-    end."""
+    """Sends each item over a separate connection, with the pieces of all items in turns. Returns the data that each
+    connection received until its end."""
     waiting = [pieces(data, dice) for data in sent]
     turns = [i for i, some in enumerate(waiting) for _ in some]
     dice.shuffle(turns)

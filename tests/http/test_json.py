@@ -29,7 +29,7 @@ def echo(server: Server, text: str | bytes) -> Answer:
     (r'"\u0000\u001f"', "\0\x1f"), ('""', ""), ('"' + "x" * 60_000 + '"', "x" * 60_000), (r'"\\u0041"', r"\u0041"),
     ('"</script>"', "</script>"), ('"<&>\'"', "<&>'")], ids=lambda value: ascii(value)[:30])
 def test_texts(server: Server, written: str, value: str) -> None:
-    """RFC 8259 7."""
+    """Tests strings (RFC 8259 7)."""
     answer = echo(server, order(remark=written))
     if r"\u0000" in written and not server.promises:
         assert answer.status in (200, 400)
@@ -101,8 +101,8 @@ def test_what_is_not_utf_8(server: Server, text: bytes) -> None:
     PLAIN[:-1] + ',"id":5}', PLAIN[:-1] + ',"other":{"a":[1,{"b":null}]}}', order(remark="5"), order(remark="null"), "[]", "{}", "5", '"x"', "null",
     PLAIN.replace('"id"', r'"\u0069d"'), PLAIN[:-1] + ',"":1}'], ids=lambda text: ascii(text)[-40:])
 def test_what_may_be_taken(server: Server, text: str) -> None:
-    """RFC 8259 leaves it to the parser, or it is valid JSON but not an order: the response is JSON, or a
-    rejection."""
+    """RFC 8259 lets a parser accept or reject these texts, or they are valid JSON but not an order. The response is
+    JSON, or a rejection."""
     answer = echo(server, text)
     assert answer.status in (200, 400)
     if answer.status == 200:
@@ -115,7 +115,7 @@ def test_what_may_be_taken(server: Server, text: str) -> None:
     '"' + r"\u0000" * 10_000 + '"', "[" + "0," * 32_000 + "0]", PLAIN.replace('"tags":["t0"', '"tags":["t0"' + ',""' * 21_000)],
     ids=["open lists", "open objects", "nested lists", "a nested member", "many members", "many items", "backslashes", "escapes", "many numbers", "many tags"])
 def test_documents_that_are_heavy(server: Server, text: str) -> None:
-    """They do not crash the server, and take little time."""
+    """Deep and long documents do not crash the server, and take little time."""
     assert len(text) <= MOST
     assert echo(server, text).status in (200, 400, 413)
     server.must_serve()

@@ -31,7 +31,7 @@ def connections(server: Server, count: int) -> Iterator[list[Connection]]:
 
 @pytest.mark.parametrize("count", [1000, 4000])
 def test_idle_connections(server: Server, count: int) -> None:
-    """All are open, they do not delay the others, and each is served when it sends a request."""
+    """All idle connections are open and do not delay the others. Each is served when it sends a request."""
     if count > AT_LEAST and server.target.name not in ("ada-server", "ada-rest"):
         pytest.skip("the experiment asks for 1,024 only")
     with connections(server, count) as idle:
@@ -44,7 +44,7 @@ def test_idle_connections(server: Server, count: int) -> None:
 
 
 def test_512_busy_connections(server: Server) -> None:
-    """Each always has a request in progress; each gets its own responses, in its own order."""
+    """Each connection always has a request in progress, and gets its own responses in its own order."""
     rounds = 12
     with connections(server, 512) as busy, selectors.DefaultSelector() as selector:
         turns = dict.fromkeys(range(len(busy)), 0)
@@ -85,7 +85,7 @@ def test_512_bodies_at_once(server: Server) -> None:
 
 
 def test_a_thousand_wait_to_be_accepted(server: Server) -> None:
-    """They connect and send requests before any response is read."""
+    """A thousand clients connect and send requests before any response is read."""
     with connections(server, 1000) as waiting:
         for connection in waiting:
             connection.send(request("GET", "/api", "Connection: close"))
@@ -95,7 +95,7 @@ def test_a_thousand_wait_to_be_accepted(server: Server) -> None:
 
 
 def test_more_than_there_is_room_for(server: Server) -> None:
-    """Those in excess wait, and are served when others have disconnected."""
+    """Excess connections wait, and are served when others have disconnected."""
     with connections(server, AT_LEAST + 300) as some:
         last = some[-1].send(request())
         if last.is_open(0.3):
@@ -107,8 +107,8 @@ def test_more_than_there_is_room_for(server: Server) -> None:
 
 @pytest.mark.promised
 def test_no_open_files_left(start: Callable[..., Server]) -> None:
-    """Connections that cannot be accepted replace idle ones, of which the oldest is closed first, and use no
-    CPU time while they wait."""
+    """Connections that cannot be accepted replace idle ones, starting with the oldest, and use no CPU time while they
+    wait."""
     server = start(prefix=["prlimit", "--nofile=120:120"])
     with connections(server, 200) as some:
         assert some[-1].send(request()).answer().status == 200

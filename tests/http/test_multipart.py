@@ -101,7 +101,7 @@ def test_another_type(program: Program) -> None:
 
 
 def test_an_error_ends_the_upload(program: Program) -> None:
-    """The server does not wait for the rest."""
+    """After an error, the server does not wait for the rest of the upload."""
     with program.connect() as connection:
         connection.send(head("/upload/form", TYPE, "Content-Length: 1000000000") + f"--{BOUNDARY}\r\nnonsense\r\n".encode())
         answer = connection.answer("POST")

@@ -18,7 +18,7 @@ def line(start: bytes, *fields: bytes) -> bytes:
 
 
 def bad(name: str, rfc: str, request: bytes, *allowed: int, **more: object) -> Exchange:
-    """A malformed request: it is rejected, and the connection ends."""
+    """Creates a malformed request, which is rejected, and after which the connection ends."""
     return Exchange(name, rfc, request, BAD, frozenset(allowed), closes=True, **more)
 
 
@@ -191,7 +191,7 @@ def test_method_and_path(server: Server, exchange: Exchange) -> None:
 @pytest.mark.parametrize("path", ["/api", "/api/built?number=17", "/api/hello/Ada", "/files/64k.bin", "/nothing",
                                   "/api/built?number=x"])
 def test_head_is_get_without_its_body(server: Server, path: str) -> None:
-    """RFC 9110 9.3.2."""
+    """HEAD returns the same header as GET (RFC 9110 9.3.2)."""
     with server.connect() as connection:
         answer = connection.send(request("GET", path)).answer()
         head = connection.send(request("HEAD", path)).answer("HEAD")
@@ -207,7 +207,7 @@ def test_head_is_get_without_its_body(server: Server, path: str) -> None:
     ("/api", {"get", "head"}), ("/api/built", {"get", "head"}), ("/api/hello/Ada", {"get", "head"}),
     ("/api/echo", {"post"}), ("/files/64k.bin", {"get", "head"})])
 def test_allow_says_what_there_is(server: Server, path: str, methods: set[str]) -> None:
-    """RFC 9110 9.3.7, 10.2.1."""
+    """Allow lists the supported methods (RFC 9110 9.3.7, 10.2.1)."""
     allowed = server.get(path, method="PUT").words("Allow")
     assert methods <= allowed <= methods | {"options"}
     if server.promises:
@@ -255,7 +255,7 @@ def test_a_target_that_is_too_long(server: Server, length: int, ends: bool) -> N
 @pytest.mark.promised
 @pytest.mark.parametrize("kind", ["one long field", "one long name", "many fields", "many small fields", "without an end"])
 def test_a_header_that_is_too_large(server: Server, kind: str) -> None:
-    """RFC 6585 5."""
+    """A header that is too large gets status 431 (RFC 6585 5)."""
     fields = {"one long field": [f"X-Long: {'x' * 100_000}"],
               "one long name": [f"{'X' * 100_000}: x"],
               "many fields": [f"X-Field-{i}: {'x' * 100}" for i in range(1000)],
@@ -269,7 +269,7 @@ def test_a_header_that_is_too_large(server: Server, kind: str) -> None:
 
 
 def test_a_header_of_a_browser_is_taken(server: Server) -> None:
-    """About 3 KB in 30 fields, with cookies."""
+    """The header of a browser has about 3 KB in 30 fields, with cookies."""
     fields = [f"X-Field-{i}: {'x' * 50}" for i in range(29)] + [f"Cookie: session={'y' * 800}"]
     assert server.get("/api", *fields).json == HELLO
 

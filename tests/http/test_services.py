@@ -87,7 +87,7 @@ def test_an_address_of_ipv6() -> None:
 
 
 def test_each_connection_has_its_own(program: Program) -> None:
-    """The connections are kept open, and used in turns."""
+    """Connections are kept open and used in turns; each has its own client address."""
     sources = [f"127.0.1.{number}" for number in range(1, 30)]
     clients = [socket.create_connection(program.addresses[0], TIMEOUT_S, source_address=(source, 0))
                for source in sources]

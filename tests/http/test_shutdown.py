@@ -94,8 +94,8 @@ def must_be_free(server: Server) -> None:
 
 @pytest.mark.parametrize("keep_alive", [True, False], ids=["kept connections", "a connection per request"])
 def test_none_is_lost_under_load(start: Callable[..., Server], folder: Path, keep_alive: bool) -> None:
-    """Clients cannot know when a server closes: what they send at this moment may be too late, but is never
-    answered in part."""
+    """Clients cannot know when a server closes. A request that they send at this moment may be too late, but never gets
+    an incomplete response."""
     server = start()
     for _ in range(2):
         with Load(server, keep_alive, count=24) as load:
@@ -113,8 +113,8 @@ def test_none_is_lost_under_load(start: Callable[..., Server], folder: Path, kee
 
 
 def test_what_was_asked_is_answered(start: Callable[..., Server]) -> None:
-    """Requests in the server's buffers, and on connections that it has not accepted yet. The server is
-    stopped in the meantime, so that it sees them and the end at the same time."""
+    """Tests requests in the server's buffers, and on connections that it has not accepted yet. The server is stopped in
+    the meantime, so that it sees them and the end at the same time."""
     server = start()
     open_connections = [server.connect() for _ in range(50)]
     for connection in open_connections:
@@ -139,7 +139,7 @@ def test_what_was_asked_is_answered(start: Callable[..., Server]) -> None:
 
 
 def test_idle_connections_are_closed(start: Callable[..., Server]) -> None:
-    """Immediately, and cleanly."""
+    """Idle connections are closed immediately and cleanly."""
     server = start()
     idle = [server.connect() for _ in range(300)]
     for connection in idle[::2]:
@@ -151,11 +151,11 @@ def test_idle_connections_are_closed(start: Callable[..., Server]) -> None:
 
 
 STUCK = [request()[:-1], request("POST", "/api/echo", "Content-Length: 1024") + b"{", request("GET", "/files/64k.bin") * 400]
-"""In the header, in the body, in the response."""
+"""Requests that stop in the header, in the body, or while the response is read."""
 
 
 def test_clients_that_are_stuck_do_not_hold_it_up(start: Callable[..., Server]) -> None:
-    """Some clients in each stage."""
+    """Tests some clients in each stage."""
     server = start()
     stuck: list[Connection] = [server.connect(receive_buffer=4096).send(sent) for sent in STUCK * 10]
     time.sleep(0.2)
@@ -168,7 +168,7 @@ def test_clients_that_are_stuck_do_not_hold_it_up(start: Callable[..., Server]) 
 
 
 def test_a_body_under_way_is_finished(start: Callable[..., Server]) -> None:
-    """The rest of a request that has begun arrives a moment later: it is answered completely, or not at all."""
+    """The rest of a request that has begun arrives a moment later. The server sends a complete response, or none."""
     server = start()
     sent = request("POST", "/api/echo", body=b'{"a":1}')
     with server.connect() as connection:

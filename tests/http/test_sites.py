@@ -78,7 +78,7 @@ def test_a_location_that_is_too_long(site: Program) -> None:
     ("gzip;q=2", None), ("gzip;q=x, br", "br"), ("gzip;level=9", None), ("x-gzip", None),
     ("gzip;q=0.001", "gzip"), ("gzipp", None)])
 def test_the_client_chooses(site: Program, accepted: str | None, coding: str | None) -> None:
-    """RFC 9110 12.5.3."""
+    """Tests the negotiation of codings (RFC 9110 12.5.3)."""
     answer = site.get("/site/both.js", *([] if accepted is None else [f"Accept-Encoding: {accepted}"]))
     assert answer.status == 200 and answer.get("Content-Encoding") == coding and answer.body == CODED[coding]
     assert answer.get("Content-Type") == "text/javascript; charset=utf-8" and answer.get("Vary") == "Accept-Encoding"

@@ -92,7 +92,7 @@ def test_a_coding_and_a_short_length(server: Server, coding: str) -> None:
     CODINGS.keys() - {"as it is", "in upper case", "a tab", "no blank", "blanks behind", "a comma behind", "a comma before",
                       "two lines, the first empty"}))
 def test_an_obfuscated_coding_without_a_length(server: Server, coding: str) -> None:
-    """Otherwise the body would be the next request (TE.0)."""
+    """The request is rejected. Otherwise its body would be the next request (TE.0)."""
     if "folded" in coding and not server.promises:
         pytest.skip("RFC 9112 5.2 lets a server unfold it")
     must_be_refused(server, post(CODINGS[coding]) + b"0\r\n\r\n" + HIDDEN)

@@ -35,7 +35,7 @@ def program(request: pytest.FixtureRequest) -> Iterator[Program]:
 
 @pytest.fixture(params=["server", "embedded"])
 def impatient(request: pytest.FixtureRequest) -> Iterator[Program]:
-    """Clients have half a second."""
+    """Starts a server whose clients have half a second."""
     program = start(request.param, 0.5)
     yield program
     none_is_open(program)
@@ -235,7 +235,7 @@ def test_a_client_that_waits_to_be_told(program: Program) -> None:
 
 
 def test_enough_is_enough(program: Program) -> None:
-    """The response arrives although more data is on its way."""
+    """When the receiver has enough, the response arrives although more data is on its way."""
     with program.connect() as connection:
         connection.send(head("/upload/enough", "Content-Length: 1000000000") + b"x" * 10)
         answer = connection.answer("POST")
@@ -310,7 +310,7 @@ def test_a_server_that_stops(profile: str) -> None:
 
 
 def test_content_that_dribbles(impatient: Program) -> None:
-    """Below the minimum rate the response is 408. Other clients are not delayed."""
+    """Content below the minimum rate gets status 408. Other clients are not delayed."""
     with impatient.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
         connection.send(head("/upload/count", "Content-Length: 1000000"))
@@ -345,7 +345,7 @@ def test_content_that_stops_after_much(impatient: Program, in_one_packet: bool) 
 
 
 def test_content_that_lasts_longer_than_the_limit(impatient: Program) -> None:
-    """The content is fast enough, and the receiver's time does not count for the client."""
+    """Content that is fast enough is accepted; the receiver's time does not count for the client."""
     with impatient.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
         connection.send(head("/upload/slow", "Content-Length: 8000000"))

@@ -17,7 +17,7 @@ from test_bodies import DOCUMENT, ORDER
 
 LIMIT_S = 1
 SLACK_S = 3
-"""The delay after which the server may notice it."""
+"""The delay with which a server may notice that a limit has passed."""
 WITHIN_S = 30
 """The time for what must happen eventually, on a busy machine."""
 
@@ -43,8 +43,8 @@ def must_be_let_go(connection: Connection, since: float, answered: bool = True) 
 
 
 def test_slow_clients(impatient: Server) -> None:
-    """All at the same time: some are idle after a request or before one, others stop in a request line, in a
-    header, in a body, in a chunk, or do not read their response. A byte now and then does not extend a limit."""
+    """Tests slow clients at the same time: some are idle after a request or before one, others stop in a request line,
+    in a header, in a body, in a chunk, or do not read their response. A byte now and then does not extend a limit."""
     open_files = impatient.open_files
     greedy = impatient.connect(receive_buffer=4096).send(request("GET", "/files/64k.bin") * 400)
     begun = time.monotonic()
@@ -77,8 +77,7 @@ def test_slow_clients(impatient: Server) -> None:
 @pytest.mark.files
 @pytest.mark.parametrize("asked", [request("GET", "/files/64k.bin") * 400, request("GET", "/api") * 200_000], ids=["files", "texts"])
 def test_a_reader_that_dribbles(impatient: Server, asked: bytes) -> None:
-    """It reads all the time, but below the minimum rate: it loses the connection, and the server closes the
-    file."""
+    """A client that always reads, but below the minimum rate, loses the connection, and the server closes the file."""
     open_files = impatient.open_files
     with socket.socket() as client:
         client.settimeout(SLACK_S)
@@ -102,7 +101,7 @@ def test_a_reader_that_dribbles(impatient: Server, asked: bytes) -> None:
 
 
 def test_slow_but_not_too_slow(impatient: Server) -> None:
-    """In time for each of the limits, although not for all of them together."""
+    """The client is in time for each limit, although it takes longer than any of them in total."""
     sent = request("POST", "/api/echo", body=ORDER)
     with impatient.connect() as connection:
         for begin, end in ((0, 20), (20, -500), (-500, None)):
@@ -112,7 +111,7 @@ def test_slow_but_not_too_slow(impatient: Server) -> None:
 
 
 def test_a_stopped_server_lets_nobody_go(target: Target, start: Callable[..., Server]) -> None:
-    """The lab stops a server while others have their turn: its clients must not be disconnected for this."""
+    """benchlab stops a server while others have their turn: its clients must not be disconnected for this."""
     if not target.promises:
         pytest.skip("its limits are not settable")
     server = start("head_timeout=3", "idle_timeout=3")

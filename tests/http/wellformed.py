@@ -23,8 +23,8 @@ CLEANED = re.compile(rb"//|/\.|^/files$|^/files/folder|/index\.html$|[^/]{200}")
 
 
 def is_well_formed(sent: bytes, known_fields: set[bytes], known_bodies: set[bytes]) -> bool:
-    """known_fields: lines of significant fields whose response is known; known_bodies: contents whose
-    response is known."""
+    """Returns True if a request is well-formed. `known_fields` contains lines of significant fields, and `known_bodies`
+    contents, for which the response is known."""
     head, end, body = sent.partition(b"\r\n\r\n")
     line, *fields = head.split(b"\r\n")
     request_line, parsed = REQUEST_LINE.fullmatch(line), [FIELD.fullmatch(field) for field in fields]

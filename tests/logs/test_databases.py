@@ -44,7 +44,7 @@ class Figures:
     requests: int = 0
     errors: int = 0
     durations: list[int] = field(default_factory=list)
-    """In ns."""
+    """The durations in ns."""
 
 
 def read(log: Path, *options: str) -> tuple[dict[str, dict[str, dict]], dict]:

@@ -223,7 +223,7 @@ JSON_LINE = '{{"time":"2025-10-{:02}T13:{:02}:00Z","method":"GET","path":"/a","s
 
 @pytest.mark.parametrize("name", ["combined", "json", "w3c", "w3c without a header"])
 def test_each_file_has_its_own_unit(tmp_path: Path, name: str) -> None:
-    """The application changed the unit of its durations, and then the log was rotated."""
+    """The application changes the unit of its durations, and then the log is rotated."""
     older, newer = {
         "combined": (day(11, ["480123", "95123"]), day(12, ["0.480", "0.005"])),
         "json": (day(11, ["480000000", "95000000"], JSON_LINE), day(12, ["480.5", "95.5"], JSON_LINE)),

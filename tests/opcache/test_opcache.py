@@ -98,7 +98,7 @@ def test_its_settings_are_what_its_name_says(site: Site) -> None:
 
 
 def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
-    """This must be the last test of a subject."""
+    """Checks the subject's report and that nothing remains. This must be the last test of a subject."""
     for _ in range(5):
         site.ask("/include.php?files=10")
     folder = Path(f"/proc/{site.pids[-1]}/cwd").readlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launcher with a lab of one small crate: it builds what changed, reports its progress, and passes arguments
+"""The launcher with a benchlab of one small crate: it builds what changed, reports its progress, and passes arguments
 on."""
 
 import os
@@ -45,8 +45,8 @@ def test_a_log_has_a_line_now_and_then(project: Path) -> None:
     completed = launch(project, "run", "a b")
     assert (completed.returncode, completed.stdout) == (0, '["run", "a b"]\n')
     first, *later = completed.stderr.splitlines()
-    assert first.startswith("benchlab: building the lab, once")
-    assert later and all(line.startswith("benchlab: building the lab: ") and "packages" in line for line in later)
+    assert first.startswith("benchlab: building benchlab for the first time")
+    assert later and all(line.startswith("benchlab: building benchlab: ") and "packages" in line for line in later)
 
 
 def test_it_builds_what_changed_alone_and_says_why_it_cannot(project: Path) -> None:
@@ -68,4 +68,4 @@ def test_what_is_missing_is_said_once_with_what_brings_it(project: Path, tmp_pat
     refused = launch(project, "list", PATH=str(tools))
     assert refused.returncode == 2
     (line,) = refused.stderr.splitlines()
-    assert "a C compiler and Rust 1.88 or newer: `apt-get install gcc libc6-dev cargo-web rustc-web`" in line
+    assert "a C compiler and Rust 1.88 or newer. Run `apt-get install gcc libc6-dev cargo-web rustc-web`" in line

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab outside of its project: as a Debian package in an empty root directory, and as installed by `cargo
+"""benchlab outside of its project: as a Debian package in an empty root directory, and as installed by `cargo
 install`."""
 
 import gzip

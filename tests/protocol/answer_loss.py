@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy for a database server that loses answers to COMMIT: the transaction is committed, but the client does not
+"""A proxy for a database server that loses responses to COMMIT: the transaction is committed, but the client does not
 know it."""
 
 import socket
@@ -17,8 +17,8 @@ MARIADB_COMMITS = (b"\x03COMMIT", b"; COMMIT; END")
 
 @contextmanager
 def losing_answers(port: int, every: int) -> Iterator[int]:
-    """Runs a proxy for a server on 127.0.0.1 and returns its port. Of the answers to COMMIT, of all
-    connections together, it drops every nth, and closes its connection."""
+    """Runs a proxy for a server on 127.0.0.1 and returns its port. The proxy drops every nth response to COMMIT, counted
+    over all connections, and closes the connection."""
     commits = count(1)
 
     def serve(client: socket.socket) -> None:

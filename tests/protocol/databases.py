@@ -89,8 +89,8 @@ class SQLite:
             return dict(connection.execute("SELECT id, value FROM test_simple ORDER BY id"))
 
     def transactions(self) -> int:
-        """Returns the number of transactions that have written: the file change counter in the header, which
-        each of them increments (https://www.sqlite.org/fileformat2.html)."""
+        """Returns the number of transactions that have written, from the file change counter in the header, which each
+        transaction increments (https://www.sqlite.org/fileformat2.html)."""
         return int.from_bytes(self.path.read_bytes()[24:28], "big")
 
     def execute(self, statement: str) -> None:
@@ -332,8 +332,8 @@ SERVERS: dict[str, Callable[[str, str, Mapping[str, str]], Server]] = {
 
 @contextmanager
 def refusing(database: Database, value: int) -> Iterator[None]:
-    """While this is active, no row of test_simple may get this value. SQLite uses triggers, because it cannot
-    add a constraint to an existing table."""
+    """Makes a statement that gives a row of test_simple this value fail, while this is active. SQLite uses triggers,
+    because it cannot add a constraint to an existing table."""
     if isinstance(database, SQLite):
         events = ("INSERT", "UPDATE")
         refuse = [f"CREATE TRIGGER refuses_{event} BEFORE {event} ON test_simple WHEN NEW.value = {value} "

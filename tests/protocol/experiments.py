@@ -47,7 +47,7 @@ def read_experiments() -> dict[str, dict[str, Any]]:
 
 @cache
 def _read(folder: Path) -> dict[str, dict[str, Any]]:
-    """The result is cached, because reading takes longer than many tests."""
+    """Reads the experiments of a directory. The result is cached, because reading takes longer than many tests."""
     files = sorted(folder.glob("*/experiment.toml"))
     return {file.parent.name: tomllib.loads(file.read_text()) for file in files}
 
@@ -69,7 +69,7 @@ def declared_subjects() -> list[Declared]:
 
 
 def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> Declared:
-    """Keys of the target's table override the subject's."""
+    """Returns a declared subject. Keys of the target's table override the subject's."""
     keys = subject if target is None else {**subject, **subject[target]}
     return Declared(experiment, subject["name"], target, tuple(keys["program"]),
                     tuple(map(tuple, keys.get("build", []))), tuple(keys.get("needs", [])), frozenset(keys.get("without", [])))
@@ -114,7 +114,8 @@ def points(case: dict[str, Any], target: str | None) -> Iterator[dict[str, objec
 
 
 def _axes(declared: dict[str, Any], target: str | None) -> Iterator[tuple[str, list[object]]]:
-    """An axis is a list of values, or a table of `values` with the `targets` that support it."""
+    """Returns the axes of a case. An axis is a list of values, or a table of `values` with the `targets` that support
+    it."""
     for key, axis in declared.items():
         if isinstance(axis, list):
             yield key, axis

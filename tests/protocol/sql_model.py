@@ -13,7 +13,7 @@ from typing import NamedTuple
 _MASK = 2**64 - 1
 
 ROWS = 1200
-"""Rows of test_simple and of test_mixed: as many as the largest limit needs, and not a power of two."""
+"""Rows of test_simple and of test_mixed. The largest limit needs this many, and the number is not a power of two."""
 
 BEGIN_EMPTY = {"insert", "insert_tx", "drop_create"}
 WRITE = BEGIN_EMPTY | {"update_point", "transfer"}

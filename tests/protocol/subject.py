@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives a subject as the lab does: a process that receives one command per line and sends one reply per
+"""Drives a subject as benchlab does: a process that receives one command per line and sends one reply per
 line. Its output must follow the protocol exactly; otherwise ProtocolError is raised."""
 
 import os
@@ -45,7 +45,7 @@ class Reply(NamedTuple):
 
 
 class Subject:
-    """A running subject, with the time zone UTC as in the lab."""
+    """A running subject, with the time zone UTC as in benchlab."""
 
     def __init__(self, program: Sequence[str], directory: Path) -> None:
         self._log = tempfile.TemporaryFile()
@@ -76,7 +76,7 @@ class Subject:
 
     @property
     def is_usable(self) -> bool:
-        """Returns True if the subject runs, and has answered each command with one reply."""
+        """Returns True if the subject is running, and has replied once to each command."""
         return self._in_step and self._process.poll() is None
 
     @property

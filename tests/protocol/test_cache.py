@@ -13,7 +13,7 @@ WRITING = ("read_mostly threads=2 reads=99", "read_mostly threads=1 reads=90", "
 
 @pytest.mark.parametrize("declared", SUBJECTS, ids=str)
 @pytest.mark.parametrize("case", WRITING)
-def test_the_unsynchronised_map_is_for_reading_only(declared: Declared, subject: Subject, case: str) -> None:
-    command = f"open case={case} scheme=unsynchronised seed=7"
+def test_the_unsynchronized_map_is_for_reading_only(declared: Declared, subject: Subject, case: str) -> None:
+    command = f"open case={case} scheme=unsynchronized seed=7"
     assert subject.ask_for_error(command) == "unsupported"
     subject.ask_for("opened", "open case=noop seed=7")

@@ -35,7 +35,7 @@ def shared() -> Iterator[Path]:
 
 @pytest.fixture(scope="module", params=["disk", "threads", "none", "ionice", "group-limit"])
 def started(request: pytest.FixtureRequest) -> Iterator[tuple[Declared, Subject, str]]:
-    """`threads` is the program for disks without io_uring."""
+    """Starts the programs. `threads` is the program for disks without io_uring."""
     declared = SUBJECTS.get("disk" if request.param == "threads" else request.param)
     if declared is None:
         pytest.skip("not asked for")

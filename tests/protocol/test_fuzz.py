@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a line contains, it gets exactly one reply and the subject keeps running. The lines are the same
-in every run."""
+"""The subject sends exactly one reply to any line, and continues to run. The lines are the same in every run."""
 
 import random
 from pathlib import Path

@@ -13,14 +13,14 @@ from experiments import Declared, declared_subjects, points, read_experiments
 from subject import ProtocolError, Subject
 
 TESTED_ELSEWHERE = {"process"}
-"""Tested by test_process.py, because an operation takes milliseconds there."""
+"""The experiments that other files test: an operation of `process` takes milliseconds."""
 
 EXPERIMENTS = {name: experiment for name, experiment in read_experiments().items()
                if "targets" not in experiment["experiment"] and "server" not in experiment
                and name not in TESTED_ELSEWHERE}
 
 WRONG = {("python-forgets", "fail")}
-"""These are expected to fail."""
+"""The subjects and cases that are expected to fail."""
 
 POINTS = [pytest.param(declared, case, point, id=f"{declared}-{case['name']}-"
                        + "-".join(str(value) for value in point.values()))

@@ -20,7 +20,7 @@ TIMED = {"start", "end", "operations", "units", "check"}
 SIGKILL = 256 + 9
 RESIDENT = {"10MB": 10 << 20, "1GB": 1 << 30}
 READS_WHILE_WRITING = {"ada"}
-"""These libraries cannot deadlock: they read and write at the same time."""
+"""The subjects whose libraries cannot deadlock, because they read and write at the same time."""
 
 
 @cache

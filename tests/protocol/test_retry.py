@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/retry/README.md: a call that succeeded is applied once, a call that is reported as failed is not
-applied, and the metrics count the faults and the retries. Where the answer to COMMIT is lost, subjects without a
-key apply calls twice, and those with a key do not. On SQLite the tests cause the fault that it has: it is busy."""
+"""experiments/retry/README.md: a call that succeeded is applied once, a call that is reported as failed is not applied,
+and the metrics count the faults and the retries. Where the response to COMMIT is lost, subjects without a key apply
+calls twice, and those with a key do not. On SQLite the tests cause its only fault: the database is busy."""
 
 import re
 import time
@@ -32,19 +32,19 @@ CASES = ("counter", "transfer", "record", "order", "outage", "arrivals")
 METRICS = ("stale", "deadlock", "disconnected", "retried")
 
 BATCHES_MAX = 50
-"""The maximum number of batches until calls of several clients conflict."""
+"""The maximum number of batches until calls of multiple clients conflict."""
 
 
-class Behaviour(NamedTuple):
-    """A subject's behaviour after a fault."""
+class Behavior(NamedTuple):
+    """A subject's behavior after a fault."""
 
     attempts: int
     has_key: bool = False
-    """Its calls have keys, so that none is applied twice."""
+    """True if calls have keys, so that none is applied twice."""
     sleeps: bool = False
-    """It sleeps for seconds after a lost connection."""
+    """True if the subject sleeps for seconds after a lost connection."""
     has_budget: bool = False
-    """It has a budget of 20 retries, plus one for every ten calls."""
+    """True if the subject has a budget of 20 retries, plus one for every ten calls."""
 
     def reads_first(self, case: str) -> bool:
         """Returns True if the case reads before it writes in a transaction, which SQLite rejects while another
@@ -52,17 +52,17 @@ class Behaviour(NamedTuple):
         return case == "record" and not self.has_key
 
 
-BEHAVIOURS = {
-    "ada": Behaviour(attempts=5, has_key=True),
-    "no_retry": Behaviour(attempts=1),
-    "ada_budget": Behaviour(attempts=5, has_key=True, has_budget=True),
-    "classic": Behaviour(attempts=12, sleeps=True),
-    "classic_key": Behaviour(attempts=12, has_key=True, sleeps=True),
-    "java": Behaviour(attempts=5, has_key=True),
-    "java_budget": Behaviour(attempts=5, has_key=True, has_budget=True),
-    "resilience4j": Behaviour(attempts=4),
-    "smallrye": Behaviour(attempts=4),
-    "tenacity": Behaviour(attempts=4),
+BEHAVIORS = {
+    "ada": Behavior(attempts=5, has_key=True),
+    "no_retry": Behavior(attempts=1),
+    "ada_budget": Behavior(attempts=5, has_key=True, has_budget=True),
+    "classic": Behavior(attempts=12, sleeps=True),
+    "classic_key": Behavior(attempts=12, has_key=True, sleeps=True),
+    "java": Behavior(attempts=5, has_key=True),
+    "java_budget": Behavior(attempts=5, has_key=True, has_budget=True),
+    "resilience4j": Behavior(attempts=4),
+    "smallrye": Behavior(attempts=4),
+    "tenacity": Behavior(attempts=4),
 }
 
 RANGES = re.compile(r"none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", re.ASCII)
@@ -73,11 +73,11 @@ ON_SQLITE = [subject for subject in SUBJECTS if subject.target == "sqlite"]
 every_subject = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
 every_subject_on_servers = pytest.mark.parametrize("declared", ON_SERVERS, ids=str)
 every_quick_subject_on_servers = pytest.mark.parametrize(
-    "declared", [subject for subject in ON_SERVERS if not BEHAVIOURS[subject.name].sleeps], ids=str)
+    "declared", [subject for subject in ON_SERVERS if not BEHAVIORS[subject.name].sleeps], ids=str)
 every_subject_with_a_budget = pytest.mark.parametrize("declared", WITH_BUDGET, ids=str)
 every_subject_on_sqlite = pytest.mark.parametrize("declared", ON_SQLITE, ids=str)
 every_subject_that_reads_first_on_sqlite = pytest.mark.parametrize(
-    "declared", [subject for subject in ON_SQLITE if BEHAVIOURS[subject.name].reads_first("record")], ids=str)
+    "declared", [subject for subject in ON_SQLITE if BEHAVIORS[subject.name].reads_first("record")], ids=str)
 every_case = pytest.mark.parametrize("case", CASES)
 one_and_eight_clients = pytest.mark.parametrize("clients", [1, 8])
 
@@ -96,13 +96,13 @@ class Batch(NamedTuple):
 class Opened:
     """A case of a subject, and its batches so far."""
 
-    def __init__(self, subject: Subject, behaviour: Behaviour, database: Database, case: str, clients: int,
+    def __init__(self, subject: Subject, behavior: Behavior, database: Database, case: str, clients: int,
                  **more: str) -> None:
         arguments = {"case": case, "seed": SEED, "clients": clients, "fault": "anything", "rows": len(VALUES),
                      **database.arguments(), **more}
         words = (f" {key}={quote(str(value), safe='/:,+')}" for key, value in arguments.items())
         self._subject = subject
-        self._behaviour = behaviour
+        self._behavior = behavior
         self._case = case
         self.batches: list[Batch] = []
         self.settings = subject.ask_for("opened", f"open{''.join(words)}").arguments
@@ -111,13 +111,13 @@ class Opened:
         return self._add(self._subject.ask_for("verified", f"verify operations={operations}"))
 
     def run(self, operations: int) -> Batch:
-        """Every fault of any call is followed by a retry, unless the call is given up because of it."""
+        """Runs a batch, and checks that a retry follows every fault of a call, unless the call fails because of it."""
         batch = self._add(self._subject.ask_for("ran", f"run operations={operations}"))
         assert set(METRICS) <= set(batch.arguments)
         assert latency_count(batch.arguments["latencies"]) == operations
         faults = sum(map(batch.count, ("stale", "deadlock", "disconnected")))
         assert faults == batch.count("retried") + len(batch.failed)
-        assert self._behaviour.has_budget or faults >= self._behaviour.attempts * len(batch.failed)
+        assert self._behavior.has_budget or faults >= self._behavior.attempts * len(batch.failed)
         return batch
 
     def close(self) -> None:
@@ -266,8 +266,8 @@ def run_while_locked(database: SQLite, seconds: float, run: Callable[[], Batch])
 
 
 @pytest.fixture
-def behaviour(declared: Declared) -> Behaviour:
-    return BEHAVIOURS[declared.name]
+def behavior(declared: Declared) -> Behavior:
+    return BEHAVIORS[declared.name]
 
 
 @pytest.fixture
@@ -287,17 +287,17 @@ def server(filled: Server) -> Server:
 
 
 @pytest.fixture
-def open_case(subject: Subject, behaviour: Behaviour, filled: Database) -> Callable[..., Opened]:
+def open_case(subject: Subject, behavior: Behavior, filled: Database) -> Callable[..., Opened]:
     """Returns a function that takes the name of a case, the number of clients, and a target unless it is the
     database's own."""
-    return partial(Opened, subject, behaviour, filled)
+    return partial(Opened, subject, behavior, filled)
 
 
 @every_subject
 @every_case
 @one_and_eight_clients
 def test_every_call_is_applied_once(
-        subject: Subject, behaviour: Behaviour, filled: Database, open_case: Callable[..., Opened],
+        subject: Subject, behavior: Behavior, filled: Database, open_case: Callable[..., Opened],
         case: str, clients: int) -> None:
     tables_before = tables_of(filled)
     opened = open_case(case, clients)
@@ -306,7 +306,7 @@ def test_every_call_is_applied_once(
     opened.verify(10)
     ran = opened.run(30)
     opened.must_be_applied_once(filled)
-    meet = behaviour.reads_first(case) if filled.target == "sqlite" else case in ("transfer", "record")
+    meet = behavior.reads_first(case) if filled.target == "sqlite" else case in ("transfer", "record")
     if clients == 1 or not meet:
         assert not any(batch.failed for batch in opened.batches)
         assert not any(map(ran.count, METRICS)), "these calls do not meet"
@@ -320,14 +320,14 @@ def test_every_call_is_applied_once(
 @every_case
 @one_and_eight_clients
 def test_a_call_that_failed_is_not_applied(
-        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened],
+        subject: Subject, behavior: Behavior, server: Server, open_case: Callable[..., Opened],
         case: str, clients: int) -> None:
     fail_inserts(server, {"postgresql": "random() < 1 / 3.0", "mariadb": "rand() < 1 / 3"}[server.target])
     opened = open_case(case, clients)
     opened.verify(5)
     ran = opened.run(40)
     assert ran.count("deadlock") > 0
-    if behaviour.attempts == 1:
+    if behavior.attempts == 1:
         assert ran.failed and ran.count("retried") == 0
     else:
         assert ran.count("retried") > 0
@@ -346,7 +346,7 @@ def test_the_experiment_injects_both_faults(target: str, fault: str) -> None:
 @pytest.mark.parametrize("fault", [SERIALIZATION_FAILURE, DEADLOCK], ids=["serialization", "deadlock"])
 @one_and_eight_clients
 def test_a_call_is_given_up_after_its_attempts(
-        behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], fault: int, clients: int) -> None:
+        behavior: Behavior, server: Server, open_case: Callable[..., Opened], fault: int, clients: int) -> None:
     name = {"postgresql": '"call"', "mariadb": "`call`"}[server.target]
     fail_inserts(server, f"NEW.{name} IN (0, 3, 17, 18, 19) AND NEW.batch <> 2", fault)
     opened = open_case("order", clients)
@@ -354,7 +354,7 @@ def test_a_call_is_given_up_after_its_attempts(
     assert opened.run(20).arguments["failed"] == "none"
     third = opened.run(50)
     assert third.arguments["failed"] == "0,3,17-19"
-    attempts = behaviour.attempts
+    attempts = behavior.attempts
     assert [third.count(metric) for metric in METRICS] == [0, 5 * attempts, 0, 5 * (attempts - 1)]
     opened.must_be_applied_once(server)
 
@@ -386,7 +386,7 @@ def test_calls_of_a_rate_are_made_when_they_are_due(
 @every_subject_on_servers
 @one_and_eight_clients
 def test_a_lost_connection_is_replaced(
-        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened],
+        subject: Subject, behavior: Behavior, server: Server, open_case: Callable[..., Opened],
         clients: int) -> None:
     opened = open_case("record", clients)
     opened.verify(10)
@@ -394,14 +394,14 @@ def test_a_lost_connection_is_replaced(
         end_sessions(subject, server)
         ran = opened.run(20)
         assert ran.count("disconnected") == clients
-        assert len(ran.failed) >= (clients if behaviour.attempts == 1 else 0)
+        assert len(ran.failed) >= (clients if behavior.attempts == 1 else 0)
     opened.must_be_applied_once(server)
     assert subject.connections_to(server.port) == clients
 
 
 @every_quick_subject_on_servers
 def test_a_call_that_loses_its_connection_each_time_is_given_up(
-        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened]) -> None:
+        subject: Subject, behavior: Behavior, server: Server, open_case: Callable[..., Opened]) -> None:
     if server.target == "postgresql":
         server.execute("""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
@@ -416,14 +416,14 @@ def test_a_call_that_loses_its_connection_each_time_is_given_up(
     assert opened.verify(5).failed == set()
     ran = opened.run(20)
     assert ran.failed == {5}
-    assert [ran.count(metric) for metric in METRICS] == [0, 0, behaviour.attempts, behaviour.attempts - 1]
+    assert [ran.count(metric) for metric in METRICS] == [0, 0, behavior.attempts, behavior.attempts - 1]
     opened.must_be_applied_once(server)
     assert subject.connections_to(server.port) == 3
 
 
 @every_subject_on_servers
 def test_no_call_is_lost_while_connections_are_ended(
-        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened]) -> None:
+        subject: Subject, behavior: Behavior, server: Server, open_case: Callable[..., Opened]) -> None:
     opened = open_case("order", 4)
 
     def run() -> Batch:
@@ -440,14 +440,14 @@ def test_no_call_is_lost_while_connections_are_ended(
     assert any(run().count("disconnected") for _ in range(BATCHES_MAX))
     applied = effects(server)
     assert set(opened.answered()) <= set(applied)
-    if behaviour.has_key:
+    if behavior.has_key:
         assert set(applied.values()) == {1}
 
 
 @every_subject_on_servers
 @pytest.mark.parametrize("case", ["counter", "order"])
 def test_only_with_a_key_no_call_is_applied_twice_whose_answer_was_lost(
-        behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], case: str) -> None:
+        behavior: Behavior, server: Server, open_case: Callable[..., Opened], case: str) -> None:
     with losing_answers(server.port, every=3) as port:
         opened = open_case(case, 1, target=server.uri(port=port))
         ran = opened.run(6)
@@ -455,10 +455,10 @@ def test_only_with_a_key_no_call_is_applied_twice_whose_answer_was_lost(
     lost = ran.count("disconnected")
     assert lost >= 2
     applied = effects(server)
-    if behaviour.has_key:
+    if behavior.has_key:
         opened.must_be_applied_once(server)
         assert not ran.failed
-    elif behaviour.attempts == 1:
+    elif behavior.attempts == 1:
         assert applied == Counter((1, call) for call in range(6))
         assert len(ran.failed) == lost, "applied, but reported as failed"
     else:
@@ -478,9 +478,9 @@ def test_calls_that_keep_the_database_busy_for_each_other_are_applied_once(
 @every_subject_that_reads_first_on_sqlite
 @one_and_eight_clients
 def test_a_call_that_has_read_is_given_up_while_another_transaction_writes(
-        behaviour: Behaviour, filled: SQLite, open_case: Callable[..., Opened], clients: int) -> None:
+        behavior: Behavior, filled: SQLite, open_case: Callable[..., Opened], clients: int) -> None:
     opened = open_case("record", clients)
-    attempts = behaviour.attempts
+    attempts = behavior.attempts
     with filled.locked("IMMEDIATE"):
         assert opened.verify(3).arguments["failed"] == "0-2"
         ran = opened.run(10)
@@ -493,12 +493,12 @@ def test_a_call_that_has_read_is_given_up_while_another_transaction_writes(
 
 @every_subject_on_sqlite
 def test_a_lock_is_waited_for_as_long_as_the_busy_timeout(
-        behaviour: Behaviour, filled: SQLite, open_case: Callable[..., Opened]) -> None:
+        behavior: Behavior, filled: SQLite, open_case: Callable[..., Opened]) -> None:
     opened = open_case("counter", 1)
     assert not run_while_locked(filled, 0.1, partial(opened.run, 1)).count("deadlock")
     ran = run_while_locked(filled, 1.5, partial(opened.run, 1))
     assert ran.count("deadlock")
-    assert bool(ran.failed) == (behaviour.attempts == 1)
+    assert bool(ran.failed) == (behavior.attempts == 1)
     opened.must_be_applied_once(filled)
 
 
@@ -513,11 +513,11 @@ def test_a_file_that_is_not_there_is_not_made(subject: Subject, folder: Path) ->
 @every_subject
 def test_what_a_subject_left_that_was_killed_is_no_matter(
         declared: Declared, subject: Subject, filled: Database, running: Callable[[Declared], Subject],
-        behaviour: Behaviour, open_case: Callable[..., Opened]) -> None:
+        behavior: Behavior, open_case: Callable[..., Opened]) -> None:
     open_case("order", 2).verify(10)
     subject.kill()
     filled.execute("DELETE FROM effect")
-    again = Opened(running(declared), behaviour, filled, "order", 2)
+    again = Opened(running(declared), behavior, filled, "order", 2)
     again.verify(10)
     again.must_be_applied_once(filled)
     again.close()

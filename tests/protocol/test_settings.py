@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fixture of experiments/io-scheduler: it switches the scheduler of a loop device and the kernel's limit of dirty
-pages, and undoes both, whatever becomes of it."""
+pages, and undoes both, however it ends."""
 
 import os
 import subprocess

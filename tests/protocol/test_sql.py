@@ -183,8 +183,8 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
 
 
 def without_begin(counted: Counter[str], transactions: int) -> Counter[str]:
-    """Returns the statements without those that begin a transaction, which a driver may send at most once for
-    each transaction. Of a prepared COMMIT, PostgreSQL 15 counts only the first execution: then its BEGIN is
+    """Returns the statements without those that begin a transaction, which a driver may send at most once for each
+    transaction. PostgreSQL 15 counts only the first execution of a prepared COMMIT. In that case, its BEGIN is
     counted instead."""
     remaining = Counter(counted)
     for begin in ("BEGIN", "START"):

@@ -24,7 +24,7 @@ def rest_subjects() -> list[Declared]:
 
 def is_built(declared: Declared) -> bool:
     """Returns True if its program exists, and also every built file that its arguments contain: Java has a path of
-    several directories."""
+    multiple directories."""
     program, *words = declared.program
     built = [path.removesuffix("/*") for word in words for path in word.split(":")
              if path.startswith("build/")]
@@ -70,7 +70,7 @@ class Server:
             return connection.ask(method, path, body, headers)
 
     def ask_in_vain(self, method: str, path: str) -> Answer | None:
-        """Sends something that some servers do not accept as a request: they close the connection."""
+        """Sends data that some servers do not accept as a request. Those servers close the connection."""
         with self.connect() as connection:
             connection.send(request(method, path))
             return connection.answer(method) if connection.has_more() else None
@@ -88,7 +88,7 @@ class Server:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Stops the process, as the lab does with a subject whose turn it is not."""
+        """Stops the process, as benchlab does with a subject whose turn it is not."""
         os.kill(self.subject.pid, signal.SIGSTOP)
         try:
             yield

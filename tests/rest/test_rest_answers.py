@@ -71,7 +71,7 @@ def test_no_name(server: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["%", "%4", "%zz", "%ff", "%c0%af"])
 def test_a_name_that_is_not_encoded_well(server: Server, name: str) -> None:
-    """This is no name, or not HTTP: in the latter case the connection may just be closed."""
+    """The text is not a valid name, or not HTTP. In the latter case, the server may just close the connection."""
     answer = server.ask_in_vain("GET", f"/api/hello/{name}")
     assert answer is None or answer.status == 400
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a server ends."""
+"""Tests the end of a server."""
 
 import threading
 import time

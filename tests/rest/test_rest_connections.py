@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How connections are kept open, closed, and read."""
+"""Tests connections: how they are kept open, closed and read."""
 
 import resource
 import time
@@ -169,7 +169,8 @@ def test_1024_connections(server: Server) -> None:
 
 
 def test_a_frozen_server_is_waited_for(server: Server) -> None:
-    """The lab stops a server whose turn it is not; clients that connect then wait, a thousand at least."""
+    """benchlab stops a server while others have their turn. At least a thousand clients can connect and wait in the
+    meantime."""
     with ExitStack() as stack:
         old = stack.enter_context(server.connect())
         assert old.ask("GET", "/api").status == 200
@@ -183,8 +184,8 @@ def test_a_frozen_server_is_waited_for(server: Server) -> None:
 
 
 def test_connections_are_kept_for_a_minute(files: Path) -> None:
-    """Tests all subjects at the same time, because it takes long; they are frozen, as benchlab does it, so that
-    all their timers are due when they continue."""
+    """Tests all subjects at the same time, because it takes long. The subjects are frozen, as by benchlab, so that all
+    their timers are due when they continue."""
     built = [declared for declared in rest_subjects() if is_built(declared)]
     with ExitStack() as stack:
         connections = {}

@@ -17,8 +17,8 @@ from subject import Subject
 APPLICATION = ROOT / "build/reverse-proxy/app"
 
 TESTED = ("tomcat", "apache-jk", "nginx-tls", "ada-nginx")
-"""One of each kind: alone, over AJP, over HTTP with TLS, and the server in Ada. Each of the others differs in
-one line."""
+"""One stack of each kind: Tomcat alone, over AJP, over HTTP with TLS, and the server in Ada. Each of the others differs
+in one line."""
 
 
 def stacks() -> list[Declared]:
@@ -89,7 +89,7 @@ def test_what_is_refused(running: Stack) -> None:
 
 
 def test_it_tells_and_leaves_nothing(running: Stack) -> None:
-    """This must be the last test of a stack."""
+    """Checks the stack's report and that nothing remains. This must be the last test of a stack."""
     folder = Path(f"/proc/{running.pids[-1]}/cwd").readlink()
     closed = running.subject.ask_for("closed", "close").arguments
     assert float(closed["ready"]) > 0 and float(closed["configuration"]) > 5

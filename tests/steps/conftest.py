@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A separate checkout, so that no running step is affected."""
+"""Fixtures with a separate checkout, so that no running step is affected."""
 
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How steps of `make test` begin and end, what they print, and that no process of theirs remains."""
+"""Tests how steps of `make test` begin and end, what they print, and that no process remains."""
 
 import re
 import signal
@@ -81,7 +81,7 @@ def test_no_step_can_ask_for_input(step: Path) -> None:
 
 
 def test_what_steps_print_at_the_same_time_stays_together(step: Path) -> None:
-    """The output is longer than a pipe's buffer."""
+    """Tests output that is longer than a pipe's buffer."""
     names = ["one", "two", "three"]
     completed = run_all(step, **{name: f'seq --format="{name} %g" 20000' for name in names})
     for name in names:

@@ -178,9 +178,9 @@ def test_a_run_is_deleted_after_a_question(page: Page, served: Served) -> None:
 
 
 def contrast(a: str, b: str) -> float:
-    """WCAG 2.2, 1.4.3."""
-    def light(colour: str) -> float:
-        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    """Returns the contrast of two colors (WCAG 2.2, 1.4.3)."""
+    def light(color: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
         parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
         return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
     high, low = sorted([light(a), light(b)], reverse=True)

@@ -75,7 +75,7 @@ def differences() -> list[str]:
 
 
 def check_itself() -> None:
-    """Missing tests must be detected."""
+    """Checks that missing tests are detected."""
     assert faults_in(1, ["p", "`Retry_Tests.No_Such_Test`", ABSENT, ABSENT])
     assert faults_in(1, ["p", ABSENT, "`RetryTest.noSuchTest`", ABSENT])
     assert faults_in(1, ["p", ABSENT, ABSENT, ABSENT]) and faults_in(1, ["p", "all"])

@@ -103,8 +103,8 @@ def check_headers() -> int:
 
 
 def check_policies() -> int:
-    """Preconditions are checked regardless of a program's switches. GNAT has no such policy for predicates and invariants, which it
-    checks only if the unit that uses a type is compiled with -gnata: so no specification has any, except for sets."""
+    """Checks that preconditions are checked regardless of a program's switches, and that no specification has predicates or invariants,
+    except for sets. GNAT has no such policy for these, and checks them only if the unit that uses a type is compiled with -gnata."""
     units = [path for path in sorted(ADA.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
     texts = {path: re.sub("--.*", "", path.read_text()) for path in units}
     for path, text in texts.items():
@@ -122,14 +122,14 @@ def check_policies() -> int:
 
 
 def check_switches() -> None:
-    """Programs with a server in these directories are compiled as http/README.md requires."""
+    """Checks that programs with a server are compiled as http/README.md requires."""
     for project in [*ADA.glob("examples/*.gpr"), *ADA.glob("tests/*.gpr")]:
         if '"appserver_http"' in project.read_text():
             assert '"-fstack-check"' in project.read_text(), project
 
 
 def as_nobody(folder: Path) -> dict[str, object]:
-    """The user that builds may write only to the directories of the crates; root may write everywhere."""
+    """Returns arguments that run a build as a user who may write only to the directories of the crates. Root may write everywhere."""
     # The user nobody cannot reach a checkout in root's home; writes there are detected all the same.
     is_reachable = all(above.stat().st_mode & stat.S_IXOTH for above in folder.parents)
     if os.geteuid() != 0 or not is_reachable:
@@ -184,7 +184,7 @@ def build(folder: Path, projects: list[Path], mode: str, kind: str, *options: st
 
 
 def put_crates(crates: dict[str, Crate], folder: Path) -> dict[str, object]:
-    """Unpacks the archives; returns the user that builds them."""
+    """Unpacks the archives, and returns the arguments for the user that builds them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for crate in crates.values():
@@ -200,7 +200,7 @@ def make_room(crate_folder: Path, user: dict[str, object], *names: str) -> None:
 
 
 def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> None:
-    """Builds each crate after its dependencies: a build writes only to the crate's own obj and lib."""
+    """Builds each crate after its dependencies, and checks that a build writes only to the crate's own obj and lib."""
     user = put_crates(crates, folder)
     for crate in crates.values():
         crate_folder = folder / crate.name
@@ -236,7 +236,7 @@ def build_first(crates: dict[str, Crate], folder: Path) -> None:
 
 
 def build_in_copy(folder: Path) -> None:
-    """Runs with-crates in a copy of this directory: it writes only to the copy."""
+    """Runs with-crates in a copy of this directory, and checks that it writes only to the copy."""
     shutil.rmtree(folder, ignore_errors=True)
     copy = folder / "third_party/appserver"
     shutil.copytree(ADA / "core", copy / "core", ignore=shutil.ignore_patterns("obj", "lib"))
@@ -289,7 +289,7 @@ def add_externals(index: Path) -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """Serves a directory on loopback; returns its URL."""
+    """Serves a directory on the loopback interface, and yields its URL."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -305,7 +305,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def check_with_alire(crates: dict[str, Crate], folder: Path, names: list[str]) -> None:
-    """Alire resolves the dependencies of each crate; downloads releases and their dependencies, builds and tests them."""
+    """Checks that Alire resolves the dependencies of each crate. Downloads releases and their dependencies, and builds and tests them."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "home").mkdir(parents=True)
     environment = os.environ | {"HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "APPSERVER_BUILD_MODE": "development"}

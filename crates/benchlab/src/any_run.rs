@@ -35,7 +35,8 @@ pub fn load_any(path: &Path) -> Result<Run, Exit> {
     Ok(to_run(path, &file))
 }
 
-/// Returns the hashes of the subjects' sources in a run file; empty for the file of another tool.
+/// Returns the hashes of the subjects' sources in a run file, or an empty map for the file of
+/// another tool.
 ///
 /// # Errors
 /// Returns an error if a run file cannot be read.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The arguments of the command line.
+//! The command line: its subcommands and options.
 
 use crate::gate::InconclusiveArg;
 use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stage, time};
@@ -55,9 +55,11 @@ pub enum Verb {
     /// Show where memory and cache misses come from, before and after a change, with Valgrind or from its
     /// output files
     Profile(Box<ProfileArgs>),
-    /// Explain why one subject is faster than another by counting what each operation asks of the system
+    /// Explain why one subject is faster than another by counting the system calls, allocations and
+    /// instructions of each operation
     Explain(Box<ExplainArgs>),
-    /// Analyze logs: the pages and queries that cost the most, when they do, and the remaining capacity
+    /// Analyze logs: the pages and queries that cost the most, their busiest times, and the
+    /// remaining capacity
     Logs(Box<LogsArgs>),
     /// Check whether a machine, network or site is set up well: findings, their cost, and how to fix them
     Audit(Box<AuditArgs>),
@@ -75,13 +77,14 @@ pub enum Verb {
     Serve(ServeArgs),
     /// Import the results of other tools: hyperfine, JMH, Go, Criterion, k6 and more
     Import(ImportArgs),
-    /// Measure everything that benchlab.toml marks for CI, a change against its base, and judge the gates
+    /// Measure everything that benchlab.toml marks for CI: compare a change with its base, and
+    /// judge the gates
     Ci(CiArgs),
     /// Write a commented benchlab.toml for this project
     Init(InitArgs),
     /// List experiments, their cases and subjects, and missing requirements
     List(ListArgs),
-    /// Check what on this host would disturb a measurement, and what to install
+    /// Check this host for conditions that disturb measurements, and for missing packages
     #[command(after_help = "Example:\n  benchlab doctor")]
     Doctor,
     /// Print shell completions
@@ -97,7 +100,7 @@ pub enum Verb {
         after_help = "Example:\n  benchlab manifest > job.yaml\n  benchlab load --on k8s:8,job.yaml http://web/"
     )]
     Manifest,
-    /// Do part of a coordinator's work; started by --on
+    /// Work for a coordinator; started by --on
     #[command(hide = true)]
     Agent(AgentArgs),
     /// Create a Job and connect to its agent; started by --on k8s:N
@@ -132,7 +135,7 @@ pub struct KubernetesJobArgs {
     pub manifest: Option<PathBuf>,
 }
 
-/// The value of `run --on`.
+/// The value of `run --on`: hosts or directories.
 #[derive(Clone)]
 pub enum RunOn {
     /// Hosts that measure blocks.
@@ -142,7 +145,7 @@ pub enum RunOn {
 }
 
 impl RunOn {
-    /// Returns the launcher of agents on the hosts; `None` for directories.
+    /// Returns the launcher of agents on the hosts, or `None` for directories.
     pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
         match self {
             RunOn::Hosts(launcher) => Some(launcher),
@@ -150,7 +153,7 @@ impl RunOn {
         }
     }
 
-    /// Returns the directories; empty for hosts.
+    /// Returns the directories, or an empty slice for hosts.
     pub fn folders(&self) -> &[PathBuf] {
         match self {
             RunOn::Hosts(_) => &[],
@@ -209,26 +212,26 @@ pub struct RunArgs {
     /// Measure exactly this many blocks, whatever the results
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
-    /// Compare servers after each process has served this many requests, such as 10000, rather than in their
-    /// steady level
+    /// Compare servers after each process has served this many requests, such as 10000, rather than
+    /// at their steady level
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..))]
     pub age: Option<u64>,
     /// Mirrored pairs of passes per block [default: as many as fit into the block's time, at most 40; --quick:
     /// 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
-    /// Treat ratios within ± this percentage as equivalent [default: 2%; --quick: 10%]
+    /// Treat ratios within ± PERCENT of 1 as equivalent [default: 2%; --quick: 10%]
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub margin: Option<f64>,
-    /// Stop when every ratio is known to within ± this percentage
+    /// Stop when every ratio is known to within ± PERCENT
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
     /// Exit with code 3 if a subject is slower than the baseline by more than the margin, and with code 4 if that
     /// is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
-    /// Exit with code 3 if this condition holds: for a change from the baseline such as 'time>+5%', or for a value
-    /// such as 'time>2ms'
+    /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
+    /// such as 'time>+5%', or about a value, such as 'time>2ms'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     #[command(flatten)]
@@ -303,9 +306,9 @@ pub struct CompareArgs {
     /// The words of a single command, which is run without a shell
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<String>,
-    /// Run the command in this revision, in a separate worktree; `.` is the working tree as it is. Specify at
-    /// least two, of which the first one is the baseline, or a range A..B: all commits from A to B are measured, and those
-    /// that changed the time are named
+    /// Run the command in this revision, in a separate worktree; `.` is the working tree with its
+    /// uncommitted changes. Specify two or more revisions, with the baseline first. Or specify a
+    /// range A..B to measure all commits from A to B and find those that changed the time
     #[arg(long, value_name = "REVISION")]
     pub rev: Vec<String>,
     /// Make this many builds of each revision, in directories with names of random length. Blocks take turns
@@ -319,8 +322,8 @@ pub struct CompareArgs {
     /// The name of the command that the others are compared with [default: the first one]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
-    /// Values for {NAME} in the commands: with numbers, each command is measured at each number and a curve is
-    /// fitted; other values create a separate command each
+    /// Values for {NAME} in the commands: for numbers, benchlab measures each command at each
+    /// number and fits a curve; for other values, it measures a separate command per value
     #[arg(long, short = 'L', value_name = "NAME=VALUE,…")]
     pub sweep: Vec<String>,
     /// Run this once before a command's first process, for example to build it. Specify it once for all
@@ -344,21 +347,21 @@ pub struct CompareArgs {
     #[arg(long, short, value_name = "STATUS,…", num_args = 0..=1, require_equals = true, default_missing_value = "any",
           value_parser = expected_statuses)]
     pub ignore_failure: Option<ExpectedStatuses>,
-    /// Kill a process that takes longer than this; its command has failed
+    /// Kill a process that takes longer than this; the command then counts as failed
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
     /// Cores for the commands [default: all on the same core, or chosen by the system if a command uses more
     /// than one core]
     #[arg(long, value_name = "WHERE")]
     pub cores: Option<CommandCores>,
-    /// Treat ratios within ± this percentage as equivalent
+    /// Treat ratios within ± PERCENT of 1 as equivalent
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
-    /// Time limit for measuring, such as 10s; stops earlier if the result is known [default: 30s, or 120s with
-    /// --precision; longer if the confidence level requires more blocks]
+    /// Time limit for measuring, such as 10s; stops earlier if the result is clear [default: 30s,
+    /// or 120s with --precision; longer if the confidence level requires more blocks]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
-    /// Stop when every ratio is known to within ± this percentage
+    /// Stop when every ratio is known to within ± PERCENT
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
     /// Measure exactly this many blocks, whatever the results
@@ -383,12 +386,12 @@ pub struct CompareArgs {
     /// is inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
-    /// The metric that --gate judges: the time, or the CPU time, which other processes of a shared machine disturb
-    /// less
+    /// The metric that --gate judges: time, or CPU time, which other processes on a shared machine
+    /// disturb less
     #[arg(long, value_name = "METRIC", default_value = "wall", requires = "gate")]
     pub gate_on: GateOn,
-    /// Exit with code 3 if this condition holds: for a change from the baseline such as 'time>+5%', 'cpu>+3%' or
-    /// 'memory>+10%', or for a value such as 'time>50ms'
+    /// Exit with code 3 if this condition holds. A condition is about a change from the baseline,
+    /// such as 'time>+5%', 'cpu>+3%' or 'memory>+10%', or about a value, such as 'time>50ms'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     #[command(flatten)]
@@ -402,21 +405,22 @@ pub struct CompareArgs {
     pub title: Option<String>,
     #[command(flatten)]
     pub measuring: Measuring,
-    /// True to print no report.
+    /// If true, nothing is printed.
     #[arg(skip)]
     pub quiet: bool,
 }
 
 /// `benchlab bisect`
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  benchlab bisect --good v1.4 --bad HEAD --setup 'cargo build --release' -- target/release/prog x\n  \
-                  benchlab bisect --good v1.4 --bad HEAD --setup make --metric cpu './prog x > /dev/null'\n  \
-                  benchlab bisect --good v1.4 --bad HEAD --setup make --dry-run ./prog\n\n\
-                  Each commit takes turns with both ends of its range until it is decided. Commits that do not build or run are \
-                  skipped.\nThe results are saved in runs/<time>-<name>.bisect; `benchlab resume` continues after Ctrl-C, and \
-                  `benchlab report` shows them again.\nExit codes: 0 answered, 4 inconclusive."
-)]
+#[command(after_help = "Examples:\n  \
+         benchlab bisect --good v1.4 --bad HEAD --setup 'cargo build --release' -- target/release/prog x\n  \
+         benchlab bisect --good v1.4 --bad HEAD --setup make --metric cpu './prog x > /dev/null'\n  \
+         benchlab bisect --good v1.4 --bad HEAD --setup make --dry-run ./prog\n\n\
+         Each commit is measured in turns with both ends of its range until the result is clear. Commits that do \
+         not build or run are skipped.\n\
+         The results are saved in runs/<time>-<name>.bisect; `benchlab resume` continues after Ctrl-C, and \
+         `benchlab report` shows them again.\n\
+         Exit codes: 0 answered, 4 inconclusive.")]
 pub struct BisectArgs {
     /// The command, as you would type it into a shell
     #[arg(value_name = "COMMAND")]
@@ -430,7 +434,7 @@ pub struct BisectArgs {
     /// A commit after the change
     #[arg(long, value_name = "REVISION")]
     pub bad: String,
-    /// Build a commit with this command, in its own worktree. A commit for which it fails is skipped
+    /// Build a commit with this command, in its own worktree. If it fails, the commit is skipped
     #[arg(long, short, value_name = "COMMAND")]
     pub setup: Option<String>,
     /// Run this before every process, untimed
@@ -442,14 +446,14 @@ pub struct BisectArgs {
     /// The file that the command reads from its standard input [default: /dev/null]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// The compared metric. CPU time scatters less than wall time if other programs are running
+    /// The compared metric. If other programs are running, CPU time varies less than wall time
     #[arg(long, default_value = "wall", value_name = "METRIC")]
     pub metric: MetricName,
-    /// Ignore changes by less than this percentage. If the ends differ by less than three times as much, changes
-    /// down to a third of their difference are searched for
+    /// Ignore changes by less than this percentage. If the two ends differ by less than three times
+    /// this, the search finds changes down to a third of their difference
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
-    /// Time limit for measuring each commit, such as 5m; most need far less
+    /// Time limit for measuring each commit, such as 5m; most commits need far less
     #[arg(long = "for", default_value = "10m", value_name = "TIME", value_parser = time)]
     pub budget: Duration,
     /// Kill a process that takes longer than this; its commit is skipped
@@ -462,7 +466,7 @@ pub struct BisectArgs {
     /// directory gets .svg plots)
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
-    /// The name of what is measured [default: the command's program]
+    /// The name in the history [default: the command's program]
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
     #[command(flatten)]
@@ -507,8 +511,9 @@ pub struct DiffArgs {
     /// The run file to compare
     #[arg(value_name = "RUN")]
     pub second: PathBuf,
-    /// Exit with code 3 if the second run is worse: by more than the margin for measured runs, by more than 2 % for a
-    /// page of logs, or with a worse finding for audits; and with code 4 if that is inconclusive
+    /// Exit with code 3 if the second run is worse(by more than the margin for measured runs, by
+    /// more than 2 % for a page of logs, with a worse finding for audits), and with code 4 if that
+    /// is inconclusive
     #[arg(long)]
     pub gate: bool,
     /// Exit with code 3 if this condition on the change holds: 'time>+5%' or 'p99>+10%' for measured runs,
@@ -551,7 +556,7 @@ pub struct LoadArgs {
     /// The duration of the load at each point [default: 10s, or the total duration of --stages]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub length: Option<Duration>,
-    /// Measure with each number of connections in random order, repeatedly, and fit how the server scales:
+    /// Measure repeatedly with each number of connections, in random order, and fit a scaling law:
     /// connections=1,2,4,8
     #[arg(long, short = 'L', value_name = "NAME=VALUE,…")]
     pub sweep: Vec<String>,
@@ -576,7 +581,7 @@ pub struct LoadArgs {
     /// inconclusive: short for --fail-if 'any>+MARGIN'
     #[arg(long)]
     pub gate: bool,
-    /// Treat ratios of servers within ± this percentage as equivalent
+    /// Treat ratios of servers within ± PERCENT of 1 as equivalent
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
     /// A name for each server, in order [default: its scheme, host and port]
@@ -657,12 +662,12 @@ pub struct LoadArgs {
     pub agents: AgentPlacement,
     #[command(flatten)]
     pub measuring: Measuring,
-    /// True to print no report.
+    /// If true, nothing is printed.
     #[arg(skip)]
     pub quiet: bool,
 }
 
-/// Address families, in the order of the command line.
+/// The address families of the servers, in the order of the command line.
 #[derive(Clone)]
 pub struct Families(pub Vec<IpFamily>);
 
@@ -676,12 +681,12 @@ pub enum GateOn {
     Cpu,
 }
 
-/// The cores for commands.
+/// The cores on which commands run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CommandCores {
-    /// All on the same core, a different one in each block
+    /// The same core for all commands, and another core in each block
     One,
-    /// Chosen by the system
+    /// The cores that the scheduler chooses
     All,
 }
 
@@ -726,7 +731,7 @@ pub struct ProfileArgs {
     /// A name for each profile, in order [default: before, after; for a single profile: program]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// Stop a run under a tool that takes longer than this; its values cover the time until then
+    /// Stop a run under Valgrind that takes longer than this; its values cover the time until then
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
     /// Time limit for measuring without Valgrind afterwards [default: 30s]
@@ -737,7 +742,7 @@ pub struct ProfileArgs {
           value_parser = ["massif", "dhat", "cachegrind", "callgrind"],
           conflicts_with_all = ["massif", "cachegrind", "callgrind", "dhat"])]
     pub only: Vec<String>,
-    /// Only profile, without measuring afterwards
+    /// Profile without measuring afterwards
     #[arg(long)]
     pub no_measure: bool,
     /// Save Valgrind's files in this directory
@@ -838,7 +843,7 @@ pub struct BuildArgs {
 pub struct ResumeArgs {
     /// The run file, or the directory of a bisection
     pub file: PathBuf,
-    /// Time limit for measuring, including earlier blocks [default: as planned]
+    /// Time limit for measuring, including the blocks measured so far [default: as planned]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Directory for the databases [default: in memory]
@@ -854,18 +859,19 @@ pub struct ResumeArgs {
 /// The options of `benchlab resume` for a load: its secrets, which the run file does not contain, and its outputs.
 #[derive(Args)]
 pub struct ResumedLoadArgs {
-    /// A header of the load again, with its secret value [default: the environment variable BENCHLAB_HEADER_NAME, such
-    /// as BENCHLAB_HEADER_AUTHORIZATION]
+    /// A header of the load, with its secret value, which the run file does not contain [default:
+    /// the environment variable BENCHLAB_HEADER_NAME, such as BENCHLAB_HEADER_AUTHORIZATION]
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub header: Vec<String>,
-    /// The body of the load's requests again [default: the environment variable BENCHLAB_BODY]
+    /// The body of the load's requests, which the run file does not contain [default: the
+    /// environment variable BENCHLAB_BODY]
     #[arg(long, value_name = "TEXT", conflicts_with = "body_file")]
     pub body: Option<String>,
     /// A file with the body of the load's requests [default: the load's --body-file]
     #[arg(long, value_name = "FILE")]
     pub body_file: Option<PathBuf>,
-    /// User and password of the load's URLs again: once for all, or once for each URL that has them [default: the
-    /// environment variable BENCHLAB_USER]
+    /// User and password of the load's URLs, which the run file does not contain: once for all, or
+    /// once for each URL that has them [default: the environment variable BENCHLAB_USER]
     #[arg(long, value_name = "NAME:PASSWORD")]
     pub user: Vec<String>,
     /// Also write a report of the load, like `benchlab load --export`
@@ -901,7 +907,7 @@ pub struct ReportArgs {
     /// In a terminal, show all tables and warnings rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Imported values to show next to the measured ones, marked as having no intervals
+    /// Imported values to show next to the measured ones, without intervals
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
     /// When to use colors
@@ -909,7 +915,7 @@ pub struct ReportArgs {
     pub color: Color,
 }
 
-/// The formats of a history that consist of a single file.
+/// The formats of a history that write a single file.
 const HISTORY_FORMATS: [Format; 6] = [
     format::terminal::FORMAT,
     format::markdown::FORMAT,
@@ -934,8 +940,8 @@ pub struct HistoryArgs {
     /// In a terminal, show all tables rather than only the result
     #[arg(long)]
     pub full: bool,
-    /// Exit with code 3 if the latest change of a ratio holds this condition, such as 'change>3%', and name the run
-    /// and its commit
+    /// Exit with code 3 if the latest change of a ratio meets this condition, such as 'change>3%',
+    /// and print the run and its commit
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<HistoryCondition>,
     #[command(flatten)]
@@ -972,7 +978,7 @@ pub struct ImportArgs {
     /// The format of the files [default: detected]
     #[arg(long, value_name = "FORMAT", value_parser = import_formats())]
     pub from: Option<ImportFormat>,
-    /// Join all files to one run: each file is one more process of its benchmarks
+    /// Join all files into one run, in which each file counts as one more process of its benchmarks
     #[arg(long)]
     pub join: bool,
     /// The name under which `benchlab history` lists the run [default: the tool's name]
@@ -1007,11 +1013,15 @@ fn import_formats() -> impl TypedValueParser<Value = ImportFormat> {
 
 /// `benchlab ci`
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  benchlab ci\n  benchlab ci parse --base main\n  benchlab ci --format markdown --output summary.md\n\nThe base of a change is the merge base of HEAD with the branch that the CI service names (GITHUB_BASE_REF, \
-                  CI_MERGE_REQUEST_TARGET_BRANCH_NAME and others), with --base, or with `base` in benchlab.toml. The base and the working tree \
-                  are built and measured in turns, with a second copy of the base.\nExit codes: 1 something could not be measured, 3 a gate failed, 4 a gate is inconclusive."
-)]
+#[command(after_help = "Examples:\n  \
+         benchlab ci\n  \
+         benchlab ci parse --base main\n  \
+         benchlab ci --format markdown --output summary.md\n\n\
+         The base is the merge base of HEAD and a branch: that of --base, otherwise the one that the CI service names \
+         (GITHUB_BASE_REF, CI_MERGE_REQUEST_TARGET_BRANCH_NAME and others), otherwise `base` in benchlab.toml. \
+         benchlab builds the base and the working tree, and measures them in turns with a second copy of the \
+         base.\n\
+         Exit codes: 1 something could not be measured, 3 a gate failed, 4 a gate is inconclusive.")]
 pub struct CiArgs {
     /// Only these entries of benchlab.toml [default: all with ci = true]
     #[arg(value_name = "NAME")]
@@ -1053,7 +1063,8 @@ pub struct InitArgs {
 pub struct ListArgs {
     /// Only this experiment
     pub experiment: Option<String>,
-    /// Also show each subject's driver, each case's values, and how to get what is missing
+    /// Also show each subject's driver, each case's values, and the commands that install missing
+    /// packages
     #[arg(long, requires = "experiment")]
     pub full: bool,
     /// List runs instead: those of the project, or those in ~/.local/share/benchlab/runs outside of a project
@@ -1075,7 +1086,7 @@ pub struct ManArgs {
     pub folder: PathBuf,
 }
 
-/// A time limit for measuring; `None` means no limit.
+/// A time limit for measuring, or `None` for no limit.
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
 
@@ -1086,13 +1097,14 @@ fn budget(text: &str) -> Result<Budget, String> {
     }
 }
 
-/// Parses the directory of `--runs`. In other tools, this option takes a number of runs.
+/// Parses the directory of `--runs`. The error helps users of tools whose `--runs` is a number of
+/// runs.
 fn runs_folder(text: &str) -> Result<PathBuf, String> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number && !PathBuf::from(text).is_dir() {
         return Err(format!(
-            "expected a directory for run files. To choose how long to measure, use --for 30s, or, except with `load`, \
-             --blocks {text}. A new directory of this name is ./{text}"
+            "expected a directory for run files. To set how long to measure, use --for 30s or, except with `load`, \
+             --blocks {text}. For a new directory of this name, write ./{text}"
         ));
     }
     Ok(text.into())

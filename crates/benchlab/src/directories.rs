@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
-/// The user's data: `benchlab` in `XDG_DATA_HOME` or `~/.local/share`. `None` if `HOME` is not set.
+/// Returns the user's data directory: `benchlab` in `XDG_DATA_HOME` or `~/.local/share`. Returns
+/// `None` if `HOME` is not set.
 pub fn data() -> Option<PathBuf> {
     user("XDG_DATA_HOME", ".local/share")
 }
 
-/// The user's configuration: `benchlab` in `XDG_CONFIG_HOME` or `~/.config`. `None` if `HOME` is not set.
+/// Returns the user's configuration directory: `benchlab` in `XDG_CONFIG_HOME` or `~/.config`.
+/// Returns `None` if `HOME` is not set.
 pub fn config() -> Option<PathBuf> {
     user("XDG_CONFIG_HOME", ".config")
 }

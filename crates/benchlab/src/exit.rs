@@ -26,7 +26,7 @@ pub const INTERRUPTED: u8 = 130;
 pub struct Exit {
     /// The exit code.
     pub code: u8,
-    /// The problem and how to solve it.
+    /// The problem and its solution.
     pub message: String,
 }
 

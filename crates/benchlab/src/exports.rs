@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Determines the format of `--export` from the file name, or from a format in front of it.
+//! Determines the format of `--export` from the file name, or from a prefix such as `json:`.
 
 use crate::exit::Exit;
 use lab_document::{FORMATS, Format};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the files to write, each with its format.
 ///
-/// `FORMAT:PATH` names the format; otherwise the file name determines it.
+/// The format is that of `FORMAT:PATH`, or otherwise of the file name's extension.
 ///
 /// # Errors
 /// Returns an error if a name does not determine a format.
@@ -28,7 +28,7 @@ pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
         .collect()
 }
 
-/// Splits `FORMAT:PATH`. A file whose name starts like that is written as `./FORMAT:…`.
+/// Splits `FORMAT:PATH`. For a file whose name begins like this, users write `./FORMAT:…`.
 fn named(file: &Path) -> Option<(Format, &Path)> {
     let bytes = file.as_os_str().as_bytes();
     let colon = bytes.iter().position(|byte| *byte == b':')?;

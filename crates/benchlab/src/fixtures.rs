@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fixtures of an experiment: builds them, finds out which states this machine supports, and reports how the
-//! winner's state becomes permanent.
+//! The fixtures of an experiment: building, checking which states this machine supports, and
+//! printing how to make the winner's state permanent.
 
 use crate::exit::Exit;
 use crate::output::say;
@@ -49,12 +49,14 @@ fn states<'p>(plan: &Plan, fixture: &'p Fixture) -> Vec<&'p FixtureState> {
 }
 
 impl Fixtures<'_> {
-    /// Builds the plan without what this machine does not support, and reports it on standard error.
+    /// Builds the plan without the parts that this machine does not support, and reports these
+    /// parts on standard error.
     ///
-    /// If the user specified no baseline, it is the subject whose states the machine already has.
+    /// The default baseline is the subject whose states the machine already has.
     ///
     /// # Errors
-    /// Returns an error if a fixture cannot run, or if `--set` requested a value whose state it cannot set.
+    /// Returns an error if a fixture cannot run, or if it cannot set the state of a value requested
+    /// with `--set`.
     pub fn plan(self, selection: &mut Selection) -> Result<Plan, Exit> {
         let plan = selection.plan(self.experiment)?;
         if plan.fixtures.is_empty() {
@@ -70,7 +72,7 @@ impl Fixtures<'_> {
         Ok(selection.plan(self.experiment)?)
     }
 
-    /// Builds the fixtures of a plan. Returns the name and the SHA-256 of the sources of each.
+    /// Builds the fixtures of a plan. Returns each fixture's name and the SHA-256 of its sources.
     ///
     /// # Errors
     /// Returns an error if a fixture cannot run.
@@ -124,7 +126,8 @@ impl Fixtures<'_> {
         Ok(failures)
     }
 
-    /// Prints how to make the states of the winning subject permanent; prints nothing if no fixture says how.
+    /// Prints how to make the states of the winning subject permanent, if its fixtures support
+    /// this.
     ///
     /// # Errors
     /// Returns an error if a fixture fails or the run file cannot be read.
@@ -183,7 +186,7 @@ impl Fixtures<'_> {
         Ok(subject.map(|subject| subject.name.clone()))
     }
 
-    /// Returns what the fixtures say about the states of each subject that selects any.
+    /// Returns the reports of the fixtures on the states of each subject that has such states.
     fn checked_subjects(self, plan: &Plan) -> Result<Vec<(SubjectId, Vec<Checked>)>, Exit> {
         let mut all: Vec<(SubjectId, Vec<Checked>)> = Vec::new();
         for fixture in plan.fixtures.iter().filter(|f| f.is_by_subject()) {
@@ -205,7 +208,7 @@ impl Fixtures<'_> {
         Ok(all)
     }
 
-    /// Leaves out the values of a factor whose states cannot be set here.
+    /// Excludes the values of a factor whose states cannot be set here.
     fn leave_out_points(
         self,
         selection: &mut Selection,

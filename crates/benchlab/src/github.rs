@@ -15,7 +15,8 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Prints the annotations and the report, and appends the report to the step's summary if there is one.
 ///
-/// The report is folded in the log. Commands within it have no effect, whatever names it contains.
+/// The report is folded in the log. Text in the report that looks like a workflow command has no
+/// effect.
 pub fn deliver(commands: &str, summary: &str) -> Result<(), Exit> {
     if let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
         let open = OpenOptions::new().create(true).append(true).open(&path);
@@ -32,13 +33,14 @@ pub fn deliver(commands: &str, summary: &str) -> Result<(), Exit> {
     to_stdout(text.as_bytes())
 }
 
-/// Returns a token that no text can know in advance.
+/// Returns a random token, which no text can contain in advance.
 fn stop_token() -> String {
     let random = || RandomState::new().hash_one(std::process::id());
     format!("benchlab-{:016x}{:016x}", random(), random())
 }
 
-/// A group of lines in the log of GitHub Actions, which ends when it is dropped. It does nothing elsewhere.
+/// A group of lines in the log of GitHub Actions, which ends when it is dropped. Outside of GitHub
+/// Actions it does nothing.
 pub struct Group(bool);
 
 impl Group {

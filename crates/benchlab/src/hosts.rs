@@ -15,7 +15,7 @@ use lab_plan::{Experiment, Project};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns the launcher of `--on`; `None` means that this machine measures.
+/// Returns the launcher of `--on`, or `None` if this machine measures.
 ///
 /// # Errors
 /// Returns an error if more than one launcher was given, or if the run cannot be measured on other hosts.
@@ -35,7 +35,7 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     ];
     match for_one_machine.iter().find(|(_, is_given)| *is_given) {
         Some((name, _)) => Err(Exit::wrong(format!(
-            "{name} works on one machine only: omit it or --on"
+            "{name} works on one machine only: omit either {name} or --on"
         ))),
         None => Ok(Some(launcher)),
     }
@@ -55,7 +55,8 @@ pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     }
     if !experiment.fixtures.is_empty() {
         return Err(Exit::wrong(format!(
-            "--on: `{name}` changes this machine with fixtures, which multiple hosts cannot do: omit --on"
+            "--on: the fixtures of `{name}` change this machine, and cannot run on multiple \
+            hosts: omit --on"
         )));
     }
     Ok(())

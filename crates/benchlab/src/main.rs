@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the command.
+/// Runs the command and returns the exit code.
 fn carry_out(cli: &Cli) -> Result<ExitCode, Exit> {
     match &cli.verb {
         Verb::Run(args) => verbs::run::run(cli, args),

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// One minus the confidence level of all intervals.
 pub const ALPHA: f64 = 0.05;
 
-/// Returns the block numbers at which a run makes an interim analysis and may stop.
+/// Returns the numbers of blocks after which a run makes an interim analysis and may stop.
 ///
 /// Returns an empty list if the user specified the number of blocks.
 pub fn looks(blocks: Option<u32>) -> Vec<u32> {
@@ -75,7 +75,7 @@ pub fn measure<'a>(
 pub fn exit_code(ending: Ending) -> Result<ExitCode, Exit> {
     match ending {
         Ending::Failed => Err(Exit::failed(
-            "nothing was left to compare: see the report for the failures",
+            "nothing is left to compare: the report shows the failures",
         )),
         _ => Ok(ExitCode::SUCCESS),
     }
@@ -143,5 +143,5 @@ pub fn new_file(folder: &Path, experiment: &str) -> Result<PathBuf, Exit> {
         n => format!("{time}-{experiment}-{n}.lab"),
     };
     let mut paths = (0..).map(|n| folder.join(name(n)));
-    Ok(paths.find(|p| !p.exists()).expect("numbers do not end"))
+    Ok(paths.find(|p| !p.exists()).expect("the range has no end"))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of `benchlab.toml`: replaces the name of an entry by its options.
+//! Resolves entries of `benchlab.toml`: replaces the name of an entry by its options.
 
 use crate::cli::{AuditVerb, Cli, Verb};
 use crate::directories;
@@ -22,7 +22,7 @@ pub fn config() -> Result<Option<ConfigFile>, Exit> {
 /// Replaces the name of an entry on the command line by the entry's options. Options on the command line come last, so
 /// they take precedence.
 ///
-/// The current directory becomes that of the file, and paths of outputs are made absolute before.
+/// The current directory becomes that of the file, so paths of outputs are first made absolute.
 ///
 /// # Errors
 /// Returns an error if the file is invalid, or the entry's options are.
@@ -71,12 +71,13 @@ pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
 /// Parses the options of an entry alone, as `benchlab ci` does.
 ///
 /// # Errors
-/// Returns the reason in words.
+/// Returns a message if an option is invalid.
 pub fn parse(verbs: &[&str], options: &OptionList) -> Result<Cli, String> {
     parse_words(verbs, &options.0)
 }
 
-/// Makes a file's directory the current one. Output paths stay relative to the earlier one.
+/// Changes the current directory to that of a file. Makes output paths absolute first, so that they
+/// keep their meaning.
 pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
     let current = std::env::current_dir().map_err(Exit::wrong)?;
     let absolute = |path: &mut PathBuf| *path = current.join(&*path);
@@ -100,7 +101,7 @@ pub fn enter(cli: &mut Cli, folder: &Path) -> Result<(), Exit> {
     std::env::set_current_dir(folder).map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))
 }
 
-/// Returns the only word of a command that takes the name of an entry.
+/// Returns the only argument of a command that accepts the name of an entry.
 fn named(cli: &Cli) -> Option<String> {
     let only = |words: &[String]| match words {
         [word] => Some(word.clone()),
@@ -125,13 +126,13 @@ fn unknown_audit(name: &str, file: Option<&ConfigFile>) -> Exit {
     let hint = lab_plan::nearest(name, known.iter().copied());
     let hint = hint.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
     Exit::wrong(format!(
-        "there is no audit `{}`: there are {}{hint}. Further ones are entries of {FILE}",
+        "unknown audit `{}`: expected {}, or an entry of {FILE}{hint}",
         clean(name),
         known.join(", ")
     ))
 }
 
-/// Replaces one word of the command line, the name, by options.
+/// Replaces one argument, the name of an entry, by the entry's options.
 fn with_options(
     written: &[String],
     name: &str,
@@ -180,7 +181,7 @@ fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {
     Cli::from_arg_matches(&matches).map_err(in_words)
 }
 
-/// Returns the first paragraph of an error of the command line's parser.
+/// Returns the first paragraph of an error message of the command-line parser.
 fn in_words(error: clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();

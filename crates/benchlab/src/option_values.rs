@@ -3,7 +3,7 @@
 
 pub use lab_model::option_value::{part, rate, stage, time};
 
-/// The nonzero exit statuses that are allowed for a command; empty means any.
+/// The nonzero exit statuses that are allowed for a command. Empty means any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedStatuses(pub Vec<i32>);
 

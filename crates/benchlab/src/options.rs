@@ -28,7 +28,7 @@ pub struct AgentPlacement {
 /// A launcher, and the text that selects it.
 #[derive(Clone)]
 pub struct NamedLauncher {
-    /// The text, such as `ssh:HOST`, which means the same in any directory.
+    /// The text, such as `ssh:HOST`. It does not depend on the current directory.
     pub words: String,
     /// The launcher.
     pub launcher: Arc<dyn Launcher>,

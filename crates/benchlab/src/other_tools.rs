@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Options of other benchmark tools, which users type by habit, and what benchlab has in their place.
+//! Options of other benchmark tools that users type by habit, and benchlab's equivalents.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -47,7 +47,7 @@ const HABITS: &[Habit] = &[
             "--parameter-list",
             "--parameter-step-size",
         ],
-        instead: "--sweep NAME=1,2,4 puts these values in the place of {NAME}",
+        instead: "--sweep NAME=1,2,4 replaces {NAME} with each of these values",
     },
     Habit {
         verb: "compare",
@@ -153,7 +153,7 @@ const HABITS: &[Habit] = &[
     },
 ];
 
-/// Returns what to type in place of an option of another tool, if this is why the command line was refused.
+/// Returns advice if the command line was rejected because of an option of another tool.
 pub fn instead(error: &clap::Error) -> Option<String> {
     let unknown = matches!(error.kind(), ErrorKind::UnknownArgument);
     let given = match error.get(ContextKind::InvalidArg)? {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes to standard output, which may be a pipe whose reader closes it early.
+//! Functions that write to standard output, which may be a pipe that the reader closes early.
 
 use crate::exit::Exit;
 use lab_document::clean;
 use lab_document::format::text::wrap;
 use std::io::Write;
 
-/// Writes to standard output. A pipe that its reader closes early, such as `head`, is not an error.
+/// Writes to standard output. A pipe that its reader closes early, as `head` does, is not an error.
 pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -26,7 +26,7 @@ pub(crate) use say;
 /// Width of the screen, in columns.
 pub const SCREEN: usize = 80;
 
-/// Indentation, in columns, of text whose lead is too long to share a line with it.
+/// The indentation of the text, in columns, if the lead is too long to share a line with it.
 const INDENT: usize = 8;
 
 /// Formats a lead, such as a name, and the text that follows it.

@@ -106,7 +106,7 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
         host.findings.extend(cache.map(|cache| HostFinding {
             unfit: false,
             what: format!("{folder} is on {cache}"),
-            advice: "its values measure that cache as much as a disk".into(),
+            advice: "its values show the speed of that cache as much as that of a disk".into(),
         }));
     }
     host.findings

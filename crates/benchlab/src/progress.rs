@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shows progress: on a terminal, the answer so far and a line below it, with notes above them.
+//! Progress: on a terminal, the result so far and a line below it, with notes above them.
 //!
-//! If the output is not a terminal, prints a line per block, a line every ten seconds within a block, and the
-//! notes.
+//! If the output is not a terminal, prints a line per block, a line every ten seconds within a
+//! block, and the notes.
 
 use crate::github::Group;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Interval between two progress lines of a block or a load, if standard error is not a terminal.
 pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// Minimum interval between the lines of two blocks, because blocks of commands take less than a second.
+/// Minimum interval between the lines of two blocks, because some blocks take less than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 
 /// The maximum number of lines that are shown from the end of a failed subject's log.
@@ -27,7 +27,7 @@ const LOG_LINES: usize = 5;
 pub fn progress() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     let style = ProgressStyle::with_template("{spinner} {wide_msg}");
-    bar.set_style(style.expect("the template is sound"));
+    bar.set_style(style.expect("the template is valid"));
     bar
 }
 
@@ -47,7 +47,7 @@ impl Building {
         );
         let style =
             ProgressStyle::with_template("building [{bar:20}] {pos}/{len} {elapsed} {wide_msg}");
-        bar.set_style(style.expect("the template is sound"));
+        bar.set_style(style.expect("the template is valid"));
         if builds > 0 {
             bar.enable_steady_tick(Duration::from_secs(1));
         }
@@ -93,27 +93,27 @@ pub struct Follower<'a> {
     places: BTreeSet<&'a str>,
     /// The time and subject of the last line, if the output is not a terminal.
     last_line: Option<(Instant, String)>,
-    /// A short form of the current estimate; empty if the estimate does not fit into a few words.
+    /// A short form of the current estimate. Empty if the estimate does not fit into a few words.
     estimate: String,
     so_far: SoFar,
     /// The group of these lines in the log of a CI system.
     _group: Group,
 }
 
-/// The answer so far, as lines for a terminal.
+/// The result so far, as lines for a terminal.
 #[derive(Default)]
 struct SoFar {
-    /// The time that the last computation took.
+    /// The CPU time of the last computation of the result.
     cost: Duration,
     /// The time of the blocks since the last computation.
     since: Duration,
     is_shown: bool,
 }
 
-/// The maximum fraction of the run's time that is spent on the answer so far: 1 divided by this number.
+/// The result so far may take at most 1 / `SO_FAR_FRACTION` of the run's time.
 const SO_FAR_FRACTION: u32 = 20;
 
-/// The number of lines of a terminal that the answer so far leaves free.
+/// The number of lines of a terminal that the result so far does not use.
 const FREE_LINES: usize = 4;
 
 impl<'a> Follower<'a> {
@@ -159,7 +159,7 @@ impl<'a> Follower<'a> {
                 let part = (done as f64 / of as f64 * 100.0) as u32;
                 let activity = match subject {
                     Some(subject) => format!("warming {}", self.plan.subjects[subject].name),
-                    None => "all in turns".to_owned(),
+                    None => "all subjects in turns".to_owned(),
                 };
                 let text = match self.estimate.as_str() {
                     "" if of == 1 => activity,
@@ -218,7 +218,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Shows the answer so far above the line of progress.
+    /// Shows the result so far above the line of progress.
     fn show_so_far(&mut self, run: &Run, took: Duration) {
         self.so_far.since += took;
         if self.so_far.since < self.so_far.cost * SO_FAR_FRACTION {
@@ -242,7 +242,7 @@ impl<'a> Follower<'a> {
             .collect();
         if !self.so_far.is_shown {
             let style = ProgressStyle::with_template("{prefix}\n{spinner} {wide_msg}");
-            self.bar.set_style(style.expect("the template is sound"));
+            self.bar.set_style(style.expect("the template is valid"));
         }
         self.bar.set_prefix(lines.join("\n"));
         self.so_far = SoFar {

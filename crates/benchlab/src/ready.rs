@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds subjects after installing what is missing, and reports subjects that cannot run.
+//! Builds subjects, installs missing packages on request, and reports subjects that cannot run.
 
 use crate::exit::Exit;
 use crate::progress::Building;

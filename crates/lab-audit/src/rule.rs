@@ -27,7 +27,7 @@ pub struct Rule {
     pub why: String,
     /// The URL of the source.
     pub source: String,
-    /// How to check the requirement manually; may be empty.
+    /// Instructions for checking the requirement manually. May be empty.
     pub see: String,
     /// The text of a finding, with `{name}` as a placeholder for a value.
     pub seen: String,
@@ -48,9 +48,9 @@ pub struct StateCase {
     pub state: State,
     /// The conditions, all of which must hold.
     pub when: Vec<Condition>,
-    /// The text of a finding in this case; `None` means the rule's `seen`.
+    /// The text of a finding in this case. `None` means the rule's `seen`.
     pub seen: Option<String>,
-    /// The cost of the problem, in words; may be empty.
+    /// The cost of the problem, in words. May be empty.
     pub cost: String,
     /// The fixes.
     pub fixes: Vec<Fix>,

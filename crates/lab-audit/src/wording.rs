@@ -84,7 +84,10 @@ pub fn made(unix_s: f64) -> String {
 }
 
 pub fn kept_in(file: &str) -> String {
-    format!("Stored in {file}. After a change, compare with `benchlab diff BEFORE.lab AFTER.lab`.")
+    format!(
+        "Stored in {file}. After a change, run the audit again and compare with `benchlab \
+        diff BEFORE.lab AFTER.lab`."
+    )
 }
 
 /// Formats the number of findings in each state: `2 problems, 9 suggestions, 27 checks passed, 3 not checked, 1
@@ -256,7 +259,7 @@ fn waived(waiver: &Waiver) -> String {
     }
 }
 
-/// Says that a waiver is no longer valid.
+/// States that a waiver is no longer valid.
 pub fn expired(waiver: &Waiver) -> String {
     format!(
         "The waiver of {} ended on {}: its findings count again. Reason of the waiver: {}",
@@ -266,20 +269,21 @@ pub fn expired(waiver: &Waiver) -> String {
     )
 }
 
-/// Says that a waiver covers no finding.
+/// States that a waiver covers no finding.
 pub fn covers_nothing(waiver: &Waiver) -> String {
     format!(
-        "The waiver of {} covers nothing that was checked: remove it, or correct the name after the colon.",
+        "The waiver of {} matches no finding that was checked: remove it, or correct the name \
+        after the colon.",
         waived(waiver)
     )
 }
 
-/// Says that a waiver has no reason.
+/// States that a waiver has no reason.
 pub fn waiver_without_reason(rule: &str) -> String {
     format!("the waiver of {rule} has no reason")
 }
 
-/// Says that a waiver's date is invalid.
+/// States that a waiver's date is invalid.
 pub fn waiver_date(rule: &str, date: &str) -> String {
     format!(
         "the waiver of {rule}: expected a date such as 2027-03-31, got `{}`",
@@ -287,12 +291,12 @@ pub fn waiver_date(rule: &str, date: &str) -> String {
     )
 }
 
-/// Says that a waiver is for an unknown rule.
+/// States that a waiver is for an unknown rule.
 pub fn waiver_rule(rule: &str, rules: &[&str]) -> String {
     format!("the waiver of {}", unknown_rule(rule, rules))
 }
 
-/// Says that an audit has no rule of this ID.
+/// States that an audit has no rule of this ID.
 pub fn unknown_rule(rule: &str, rules: &[&str]) -> String {
     let mut known: Vec<&str> = rules.to_vec();
     known.sort_unstable();
@@ -307,7 +311,7 @@ pub fn unknown_rule(rule: &str, rules: &[&str]) -> String {
 
 /// Returns the reason why a rule does not apply: the object has no value of this name.
 pub fn no_value(name: &str) -> String {
-    format!("There is no `{name}` here.")
+    format!("This object has no `{name}`.")
 }
 
 pub const RULE_NOT_APPLICABLE: &str = "The rule does not apply to this object.";
@@ -397,7 +401,7 @@ pub fn unwritable(error: &dyn Display) -> String {
 }
 
 pub fn too_little_space(free_mib: u64, needed_mib: u64) -> String {
-    format!("{free_mib} MiB free, but {needed_mib} MiB needed")
+    format!("{free_mib} MiB are free, but {needed_mib} MiB are needed")
 }
 
 pub fn no_uuid(directory: &Path) -> String {
@@ -461,7 +465,7 @@ pub fn report_written(page: &Path) -> String {
 }
 
 pub fn no_namespaces(reason: &str) -> String {
-    format!("the comparison between two network namespaces is left out: {reason}")
+    format!("the comparison between two network namespaces was skipped: {reason}")
 }
 
 pub fn meanings_hint(class: &str) -> String {

@@ -35,7 +35,7 @@ fn main() {
             .expect("the subject can be kept on a core");
         process
             .open([("case", "noop"), ("seed", "1")])
-            .expect("every kit has noop");
+            .expect("every kit has the case noop");
         let awake = times(|| {
             process.run(&noop, 1).expect("noop runs");
         });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measures the overhead that benchlab adds to the start of a process.
 //!
-//! Compares the wall time of a command as measured by benchlab with a bare posix_spawn(3) and waitid(2) of the same
-//! command on the same core. The two alternate.
+//! Compares the wall time of a command as measured by benchlab with a bare posix_spawn(3) and
+//! waitid(2) of the same command on the same core. The two methods alternate.
 
 use lab_bench::{StartRequest, Starter, monotonic_ns, pin};
 use lab_host::allowed_cores;

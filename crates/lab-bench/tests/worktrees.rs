@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Worktrees of real repositories: tests what is checked out, and that nothing else is changed or left behind.
+//! Tests the worktrees of real repositories: the files that are checked out, and that nothing else
+//! changes or remains.
 
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
 use lab_host::procfs;
@@ -86,7 +87,8 @@ impl Repository {
         assert_eq!(self.registered(), 1);
     }
 
-    /// Starts this test program as a process that creates worktrees of `HEAD` and keeps them: see [`holder`].
+    /// Starts this test program as a process that creates worktrees of `HEAD` and keeps them. See
+    /// [`holder`].
     fn holder(&self) -> Child {
         let mut holder = Command::new(std::env::current_exe().unwrap());
         holder
@@ -103,7 +105,8 @@ impl Repository {
     }
 }
 
-/// The program that [`Repository::holder`] starts; it is not a test. It reports its result and waits.
+/// The program that [`Repository::holder`] starts. It is not a test. It reports its result and
+/// waits.
 #[test]
 #[ignore]
 fn holder() {
@@ -118,7 +121,7 @@ fn holder() {
     }
 }
 
-/// Returns the rest of the holder's first line that begins with `word`.
+/// Reads the holder's lines up to the first one that begins with `word`. Returns the rest of that line.
 fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
@@ -246,7 +249,7 @@ fn what_is_no_repository() {
     assert!(matches!(error, Err(WorktreeError::Place(..))));
 }
 
-/// Anyone can write a commit message, and benchlab shows it in a terminal.
+/// Control characters in a commit message, which anyone can write, do not reach the terminal.
 #[test]
 fn words_of_commits_are_clean() {
     let place = Repository::new();
@@ -292,7 +295,8 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
     place.assert_nothing_left();
 }
 
-/// Ctrl-C reaches both benchlab and git, and may terminate git first. SIGTERM may reach only benchlab.
+/// Ctrl-C reaches both benchlab and git, and may terminate git before benchlab. SIGTERM may reach
+/// only benchlab.
 #[test]
 fn stopped_while_git_checks_out() {
     let signals: [fn(Pid) -> nix::Result<()>; 3] = [

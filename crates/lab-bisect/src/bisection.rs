@@ -55,13 +55,13 @@ pub struct BisectionRequest {
     pub budget_ns: u64,
     /// The maximum time of one process, in ns.
     pub time_limit_ns: u64,
-    /// How often a disturbed block is repeated.
+    /// The maximum number of times that a disturbed block is repeated.
     pub redo: u32,
     /// The seed of the order of turns.
     pub seed: u64,
 }
 
-/// A command, as the user gave it.
+/// A command, as the user specified it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandText {
@@ -281,7 +281,7 @@ impl Bisection {
         }
     }
 
-    /// Returns true if a measurement ended before it was decided, so that more time may decide it.
+    /// Returns true if a measurement ended without a decision, so that it may be continued.
     pub fn has_open(&self) -> bool {
         let ends = self.ends().is_some_and(|ends| ends.judgment == Ends::Open);
         ends || self.probes().any(|probe| !probe.judgment.is_decided())

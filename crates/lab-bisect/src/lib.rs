@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bisections: what was asked, which commits were measured with which result, and the report.
+//! Bisections: the request, the measured commits with their results, and the report.
 //!
 //! A [`Bisection`] is the content of a file. It holds all results, so the search is replayed from it after an
 //! interruption ([`Bisection::search`]), and its report needs nothing else. `lab-stats` decides which commit is next

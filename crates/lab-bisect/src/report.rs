@@ -17,7 +17,7 @@ struct ChangeData<'a> {
     confirmed: bool,
 }
 
-/// A change that was found, with what is known about it.
+/// A change that was found, with all data on it.
 struct Change<'a> {
     range: &'a [BisectionCommit],
     confirmation: Option<&'a StepConfirmation>,
@@ -30,7 +30,7 @@ impl Change<'_> {
         self.ratio.is_some_and(|r| r.low > 1.0 || r.high < 1.0)
     }
 
-    /// Returns true if the change was measured again and was not there.
+    /// Returns true if a new measurement did not show the change.
     fn is_refuted(&self) -> bool {
         self.confirmation.is_some() && !self.is_confirmed()
     }

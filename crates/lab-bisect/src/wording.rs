@@ -11,8 +11,9 @@ use lab_stats::bisection::{BisectedMetric, HalfChange};
 pub const QUESTION: &str = "Which commit changed it?";
 pub const CHANGES: &str = "Changes";
 pub const PROBES: &str = "Measurements";
-pub const PROBES_CAPTION: &str = "Each commit took turns with both ends of its range. The ratios are the commit's value divided by that of \
-     the range's first commit, and the last commit's divided by the commit's.";
+pub const PROBES_CAPTION: &str = "Each commit was measured in turns with both ends of its range. The first ratio is \
+     the commit's value divided by that of the range's first commit, the second is the last commit's value divided \
+     by the commit's.";
 pub const SKIPPED: &str = "Skipped commits";
 pub const METHOD: &str = "Method";
 pub const ENDS: &str = "both ends";
@@ -252,7 +253,7 @@ pub fn rest(bisection: &Bisection, found: f64, total: &Interval) -> String {
 
 pub fn gradual_range(range: &[BisectionCommit]) -> String {
     format!(
-        "{} changed it gradually: neither half of these commits changed it by as much as is searched for.",
+        "{} changed it gradually: neither half of these commits contains a change of the size searched for.",
         commits(range)
     )
 }
@@ -292,7 +293,7 @@ pub fn method(bisection: &Bisection) -> Vec<(String, String)> {
         ),
         (
             "turns".to_owned(),
-            "each commit took turns with both ends of its range in the blocks of one run"
+            "one run per commit, in whose blocks the commit takes turns with both ends of its range"
                 .to_owned(),
         ),
         (

@@ -12,7 +12,7 @@ pub enum BaseSource {
     File,
 }
 
-/// The base of a change, as it was named.
+/// The base of a change, as the user or the CI service specified it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
     /// The branch or the commit.
@@ -23,10 +23,11 @@ pub struct Base {
     pub source: BaseSource,
 }
 
-/// The variables that name the target of a pull request, and whether they name a commit.
+/// The variables that specify the target of a pull request. The flag is true if the variable
+/// contains a commit rather than a branch.
 ///
-/// Sources: GitHub Actions (also Gitea, Forgejo), GitLab CI/CD, Bitbucket Pipelines, Azure Pipelines, Jenkins (Branch
-/// API), Buildkite, Drone, Woodpecker, AppVeyor: *predefined variables*.
+/// Sources: GitHub Actions (also Gitea, Forgejo), GitLab CI/CD, Bitbucket Pipelines, Azure
+/// Pipelines, Jenkins (Branch API), Buildkite, Drone, Woodpecker, AppVeyor: *predefined variables*.
 const VARIABLES: [(&str, bool); 10] = [
     ("GITHUB_BASE_REF", false),
     ("CI_MERGE_REQUEST_DIFF_BASE_SHA", true),
@@ -40,8 +41,8 @@ const VARIABLES: [(&str, bool); 10] = [
     ("APPVEYOR_PULL_REQUEST_BASE_BRANCH", false),
 ];
 
-/// Returns the base that the CI service names. Variables that are set but empty do not count, because services set them
-/// in builds that are not of a pull request.
+/// Returns the base that the CI service specifies. Ignores empty variables, because services set
+/// them in builds without a pull request.
 pub fn base_from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Base> {
     VARIABLES.into_iter().find_map(|(name, is_commit)| {
         let value = variable(name).filter(|value| !value.trim().is_empty())?;
@@ -58,8 +59,8 @@ pub fn base_from_environment(variable: impl Fn(&str) -> Option<String>) -> Optio
 }
 
 impl Base {
-    /// Returns the revisions that may be the base, in the order in which they are tried. CI services fetch a branch of
-    /// the remote but create no local one.
+    /// Returns the revisions that may be the base, in the order in which they are tried. CI
+    /// services fetch a remote branch without creating a local one.
     pub fn candidates(&self) -> Vec<String> {
         if self.is_commit {
             return vec![self.name.clone()];

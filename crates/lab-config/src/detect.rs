@@ -10,7 +10,7 @@ pub struct Detected {
     pub tool: &'static str,
     /// The name of the comparison.
     pub name: String,
-    /// The command that builds the program; may be empty.
+    /// The command that builds the program. May be empty.
     pub setup: String,
     /// The command that is measured.
     pub command: String,
@@ -18,12 +18,12 @@ pub struct Detected {
     pub note: &'static str,
 }
 
-/// The maximum size of a file that is read, in bytes.
+/// The maximum size of a file to read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
 /// Looks for the files of Cargo, Go, npm, Maven, pytest-benchmark and Make in a directory.
 ///
-/// The tools are in this order, so the first one is the most specific.
+/// The result has this order, from the most specific tool to the least.
 pub fn detect(folder: &Path) -> Vec<Detected> {
     let read = |name: &str| read(&folder.join(name));
     let all = [
@@ -40,7 +40,7 @@ pub fn detect(folder: &Path) -> Vec<Detected> {
     all.into_iter().flatten().collect()
 }
 
-/// Reads a text file that is not too long.
+/// Reads a text file, unless it is too large.
 fn read(path: &Path) -> Option<String> {
     let size = std::fs::metadata(path)
         .ok()
@@ -88,7 +88,7 @@ fn cargo(text: &str, folder: &Path) -> Option<Detected> {
             name: key(package.unwrap_or("main")),
             setup: "cargo build --release --locked --examples".into(),
             command: "target/release/examples/EXAMPLE".into(),
-            note: "Replace EXAMPLE by an example that does typical work and ends.",
+            note: "Replace EXAMPLE with an example that does typical work and exits.",
         },
     })
 }
@@ -115,7 +115,7 @@ fn go(text: &str, folder: &Path) -> Detected {
             name: key(name),
             setup: "go test -c -o benchlab.test .".into(),
             command: "./benchlab.test -test.run '^$' -test.bench . -test.benchtime 100x".into(),
-            note: "100x fixes the iterations, so that the process takes longer if the code does.",
+            note: "100x sets a fixed number of iterations, so that the process takes longer if the code is slower.",
         }
     }
 }
@@ -137,7 +137,7 @@ fn npm(text: &str) -> Option<Detected> {
         name,
         setup: "npm ci".into(),
         command,
-        note: "The work should be fixed: a benchmark that runs for a fixed time always takes as long.",
+        note: "The amount of work should be fixed: a benchmark that runs for a fixed time always takes that time.",
     })
 }
 
@@ -178,7 +178,7 @@ fn python(folder: &Path) -> Option<Detected> {
         name: "benchmarks".into(),
         setup: String::new(),
         command: format!("python3 -m pytest -q --benchmark-disable {tests}"),
-        note: "--benchmark-disable runs each benchmark once; otherwise all runs would take as long.",
+        note: "--benchmark-disable runs each benchmark once; otherwise all runs would take about the same time.",
     })
 }
 
@@ -202,11 +202,11 @@ fn make(text: &str) -> Option<Detected> {
             String::new()
         },
         command: format!("make --silent {bench}"),
-        note: "The time of make itself is included: the program itself is better.",
+        note: "This includes the time of make: if you can, run the program itself.",
     })
 }
 
-/// Quotes a word for a shell, if it must be.
+/// Quotes a word for a shell, if necessary.
 fn shell_word(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| "PROGRAM".into(), |word| word.into_owned())
 }

@@ -36,17 +36,18 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Ci {
-    /// The branch that the head is compared with where the CI names none, such as main.
+    /// The branch that the head is compared with if the CI service does not specify one, such as
+    /// main.
     pub base: Option<Text>,
 }
 
-/// One text or several.
+/// One text or a list of texts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Words {
     /// One text.
     One(String),
-    /// Several texts.
+    /// A list of texts.
     Many(Vec<String>),
 }
 
@@ -68,11 +69,11 @@ fn all(words: &Option<Words>) -> Vec<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inconclusive {
-    /// It counts as passed.
+    /// An inconclusive gate counts as passed.
     Pass,
-    /// It is a warning.
+    /// An inconclusive gate is a warning.
     Warn,
-    /// It ends with exit code 4.
+    /// An inconclusive gate causes exit code 4.
     Fail,
 }
 
@@ -86,13 +87,13 @@ impl Inconclusive {
     }
 }
 
-/// The cores for commands.
+/// The cores on which commands run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cores {
     /// All commands on the same core.
     One,
-    /// Chosen by the system.
+    /// The cores that the scheduler chooses.
     All,
 }
 
@@ -100,13 +101,14 @@ pub enum Cores {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Compare {
-    /// The command. With one command, `benchlab ci` compares the base and the head of a change; with several, they are
-    /// compared with each other, and the first is the baseline.
+    /// The command. With one command, `benchlab ci` compares the base and the head of a change;
+    /// multiple commands are compared with each other, and the first is the baseline.
     pub command: Option<Words>,
     /// True to measure this in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
-    /// Revisions in which the one command is run, the baseline first. `benchlab ci` takes the base and the head instead.
+    /// Revisions in which the command is run, with the baseline first. `benchlab ci` uses the base
+    /// and the head instead.
     #[serde(default)]
     pub rev: Vec<Text>,
     /// The number of builds of each revision.
@@ -134,9 +136,9 @@ pub struct Compare {
     pub ignore_failure: Option<Text>,
     /// The time after which a process is killed.
     pub time_limit: Option<Time>,
-    /// The cores for the commands.
+    /// The cores on which the commands run.
     pub cores: Option<Cores>,
-    /// Ratios within 1 ± this percentage are equivalent, and the limit of `gate`.
+    /// The margin of `gate`: ratios within 1 ± this percentage are equivalent.
     pub margin: Option<Percent>,
     /// The time limit for measuring.
     #[serde(rename = "for")]
@@ -148,20 +150,20 @@ pub struct Compare {
     /// True to measure a second copy of the baseline; `benchlab ci` always does.
     #[serde(default)]
     pub control: bool,
-    /// True to fail if a command is slower than the baseline by more than the margin. `benchlab ci` does so unless there
-    /// are conditions.
+    /// True to fail if a command is slower than the baseline by more than the margin. `benchlab ci`
+    /// sets this unless there are conditions.
     #[serde(default)]
     pub gate: bool,
     /// The metric that `gate` judges.
     pub gate_on: Option<GateMetric>,
-    /// Conditions with which the comparison fails, such as time>+5%.
+    /// Conditions under which the comparison fails, such as time>+5%.
     #[serde(default)]
     pub fail_if: Vec<Condition>,
     /// The effect of an inconclusive gate.
     pub inconclusive: Option<Inconclusive>,
 }
 
-/// A value of a sweep.
+/// A value of a sweep, in the file.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SweepValue {
@@ -210,7 +212,8 @@ pub struct Load {
     pub sweep: BTreeMap<String, Vec<SweepValue>>,
     /// The method.
     pub method: Option<Text>,
-    /// Headers, such as Accept: application/json. Keep secrets out of the file: give them with --header.
+    /// Headers, such as Accept: application/json. Do not write secrets into the file; pass them
+    /// with --header.
     #[serde(default)]
     pub header: Vec<Text>,
     /// The body of every request.
@@ -222,7 +225,7 @@ pub struct Load {
     /// Required values in JSON responses, such as ok=true.
     #[serde(default)]
     pub expect_json: Vec<Text>,
-    /// The time after which a request has failed.
+    /// The timeout of a request.
     pub timeout: Option<Time>,
     /// True to use HTTP/2.
     #[serde(default)]
@@ -235,7 +238,7 @@ pub struct Load {
     /// True to fail if a server is slower than the first by more than the margin.
     #[serde(default)]
     pub gate: bool,
-    /// Conditions with which the load fails, such as p99>20ms.
+    /// Conditions under which the load fails, such as p99>20ms.
     #[serde(default)]
     pub fail_if: Vec<Condition>,
     /// The effect of an inconclusive gate.
@@ -246,7 +249,7 @@ pub struct Load {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Logs {
-    /// The files.
+    /// The log files.
     pub log: Words,
     /// True to judge this in `benchlab ci`.
     #[serde(default)]
@@ -264,7 +267,7 @@ pub struct Logs {
     pub zone: Option<Text>,
     /// A file with routes, bots and health checks.
     pub rules: Option<Text>,
-    /// Conditions with which the logs fail, such as p99(/search)>300ms.
+    /// Conditions under which the logs fail, such as p99(/search)>300ms.
     #[serde(default)]
     pub fail_if: Vec<Condition>,
     /// The effect of an inconclusive gate.
@@ -315,9 +318,9 @@ pub struct Audit {
     /// True to judge this in `benchlab ci`.
     #[serde(default)]
     pub ci: bool,
-    /// A directory with further rules.
+    /// A directory with additional rules.
     pub rules: Option<Text>,
-    /// Conditions with which the audit fails, such as bad>0.
+    /// Conditions under which the audit fails, such as bad>0.
     #[serde(default)]
     pub fail_if: Vec<Condition>,
 }
@@ -328,9 +331,9 @@ pub struct Audit {
 pub struct Waiver {
     /// The rule's ID, such as disk-scheduler.
     pub rule: Text,
-    /// The thing, such as sda; without it, all things.
+    /// The audited object, such as sda; without it, the waiver applies to all objects.
     pub thing: Option<Text>,
-    /// The reason.
+    /// The reason why the findings are accepted.
     pub reason: Text,
     /// The last day on which the findings are accepted, such as 2027-03-31.
     #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
@@ -338,7 +341,7 @@ pub struct Waiver {
 }
 
 impl Waiver {
-    /// Returns the waiver as an audit applies it.
+    /// Converts the waiver to the type that audits use.
     pub fn of_audit(&self) -> audit::Waiver {
         audit::Waiver {
             rule: self.rule.0.clone(),
@@ -366,13 +369,13 @@ impl Compare {
         all(&self.command)
     }
 
-    /// Returns true if the comparison has a condition of its own.
+    /// Returns true if the comparison has its own condition.
     pub fn is_gated(&self) -> bool {
         self.gate || !self.fail_if.is_empty()
     }
 
-    /// Returns the options of `benchlab compare`, without the commands, the revisions and the names, which depend on
-    /// what is compared.
+    /// Returns the options of `benchlab compare`, without the commands, the revisions and the
+    /// names, which depend on the kind of comparison.
     fn common(&self) -> OptionList {
         let mut options = OptionList::default();
         options.value("builds", self.builds);
@@ -412,8 +415,9 @@ impl Compare {
         options
     }
 
-    /// Returns the options with which `benchlab ci` measures: the one command in the base and in the working tree, or
-    /// the commands against each other, with a second copy of the baseline and a gate.
+    /// Returns the options for `benchlab ci`. A single command is compared in the base and in the
+    /// working tree; multiple commands are compared with each other. A second copy of the baseline
+    /// is measured, and there is a gate.
     pub fn options_of_ci(&self, name: &str, base: Option<&str>) -> OptionList {
         let mut options = self.common();
         options.value("as", Some(name));
@@ -496,11 +500,12 @@ impl Audit {
     }
 }
 
-/// The names of subcommands of `benchlab audit`, which an entry cannot have.
+/// The subcommands of `benchlab audit`, whose names an entry cannot have.
 const AUDITS: [&str; 5] = ["host", "cookies", "site", "net", "values"];
 
 impl Config {
-    /// Checks what the types of the keys do not express. An error has the text to point at, and a message.
+    /// Checks constraints that the types of the keys do not express. An error consists of the
+    /// invalid text, for its position, and a message.
     pub(crate) fn check(&self) -> Result<(), (String, String)> {
         for (name, compare) in &self.compare {
             let at = |message: String| Err((format!("[compare.{name}]"), message));
@@ -516,7 +521,7 @@ impl Config {
             }
             if name.ends_with(".lab") || name.contains(['/', ' ']) {
                 return at(format!(
-                    "compare.{name}: a name has no slash, no space and no ending .lab"
+                    "compare.{name}: invalid name: a name contains no slash or space, and does not end in .lab"
                 ));
             }
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab.toml`: the comparisons, loads, logs and audits of a user's project, by name.
 //!
-//! A key has the name and the values of the command's option: `margin = "2%"` is `--margin 2%`. An entry is therefore
-//! turned into options, and what an option means is decided in one place.
+//! A key has the name and the values of the command's option: `margin = "2%"` is `--margin 2%`. An
+//! entry is converted to options, so each option is defined in one place.
 
 mod base;
 mod detect;
@@ -29,7 +29,7 @@ pub const FILE: &str = "benchlab.toml";
 /// The maximum size of the file in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// A file that was read.
+/// The file's path and content.
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
     /// The file's path.
@@ -83,7 +83,8 @@ impl ConfigFile {
 /// Parses the text of a file. `path` is for error messages.
 ///
 /// # Errors
-/// Returns an error with the position for an unknown key or an invalid value, and with the nearest known key.
+/// Returns an error for an unknown key or an invalid value, with its position and the nearest known
+/// key.
 pub fn parse(path: &Path, text: &str) -> Result<Config, PlanError> {
     let config: Config = toml::from_str(text).map_err(|e| PlanError::toml(path, text, &e))?;
     config.check().map_err(|(key, message)| {

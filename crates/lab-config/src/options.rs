@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds the options of a command.
 
-/// The options of a command, in the form of the command line.
+/// The options of a command, as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptionList(pub Vec<String>);
 
@@ -26,7 +26,7 @@ impl OptionList {
         }
     }
 
-    /// Adds the positional words, after which no options follow.
+    /// Adds positional arguments, after which no options follow.
     pub fn words(&mut self, words: impl IntoIterator<Item = impl ToString>) {
         self.0
             .extend(words.into_iter().map(|word| word.to_string()));

@@ -6,11 +6,13 @@ use crate::detect::Detected;
 /// Builds the file for a project.
 pub fn template(found: &[Detected]) -> String {
     let mut text = String::from(
-        "# What benchlab measures in this project. Each key is an option of the command: margin = \"2%\" is --margin 2%.\n\
+        "# What benchlab measures in this project. Each key is an option of the command: margin = \"2%\" is \
+         --margin 2%.\n\
          # Commands run in the directory of this file. For an editor that completes keys, run\n\
-         # `benchlab init --schema > benchlab.schema.json` and put `#:schema ./benchlab.schema.json` on the first line.\n\n\
+         # `benchlab init --schema > benchlab.schema.json` and put `#:schema ./benchlab.schema.json` on the first \
+         line.\n\n\
          [ci]\n\
-         # The branch that `benchlab ci` compares with where the CI service names none.\n\
+         # The branch that `benchlab ci` compares with if the CI service does not name a branch.\n\
          base = \"main\"\n",
     );
     match found.split_first() {
@@ -60,12 +62,12 @@ fn comparison(found: &Detected, mark: &str) -> String {
         "{mark}inconclusive = \"warn\"     # or \"fail\" (exit code 4), or \"pass\""
     ));
     lines.push(format!(
-        "{mark}for = \"60s\"               # at most; it stops earlier if the result is known"
+        "{mark}for = \"60s\"               # maximum; it stops earlier if the result is clear"
     ));
     format!("\n{}\n", lines.join("\n"))
 }
 
-/// Examples of the other entries.
+/// Examples of the other kinds of entries.
 const FURTHER: &str = r#"
 # Two commands against each other: the first is the baseline.
 # [compare.formats]

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use std::borrow::Cow;
 
-/// Defines a text that is checked by a function.
+/// Defines a type for text that a function validates.
 macro_rules! text {
     ($(#[$doc:meta])* $name:ident, $check:expr, $schema:expr) => {
         $(#[$doc])*
@@ -71,10 +71,10 @@ text!(
 );
 
 text!(
-    /// A text that is not empty.
+    /// A non-empty text.
     Text,
     |text| match text.trim() {
-        "" => Err("expected a text that is not empty".into()),
+        "" => Err("expected a non-empty text".into()),
         _ => Ok(()),
     },
     json_schema!({ "type": "string", "minLength": 1 })
@@ -87,14 +87,14 @@ pub enum GateMetric {
     /// The time.
     #[default]
     Wall,
-    /// The CPU time, which depends less on other processes of the machine.
+    /// The CPU time, which other processes on the machine affect less.
     Cpu,
-    /// The instructions that Callgrind counts, over multiple builds.
+    /// The instructions that Callgrind counts in multiple builds.
     Instructions,
 }
 
 impl GateMetric {
-    /// Returns the value of the option.
+    /// Returns the name of the option's value.
     pub fn name(self) -> &'static str {
         match self {
             GateMetric::Wall => "wall",

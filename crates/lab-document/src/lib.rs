@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The content of a report and its output formats: terminals, people, programs, CI systems and viewers.
 //!
-//! Every report is a [`Document`] of headings, tables, charts and findings. Each format has a file in [`format`] that
-//! renders any document, and an entry in [`FORMATS`]. This crate does not depend on what was measured, and it opens no
-//! files or sockets and starts no processes.
+//! Every report is a [`Document`] of headings, tables, charts and findings. Each format has a file
+//! in [`format`] that renders any document, and an entry in [`FORMATS`]. This crate does not depend
+//! on the kind of measurement, opens no files or sockets, and starts no processes.
 
 pub mod chart;
 mod document;

@@ -7,10 +7,10 @@ use std::fmt;
 /// Settings of the terminal for which a document is rendered.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// The width in columns, at least 40; 80 by default.
+    /// The width in columns, at least 40. The default is 80.
     pub width: usize,
     /// True to use escape sequences for colors.
-    pub colour: bool,
+    pub color: bool,
     /// True to print all sections before the answer, false to print only the answer.
     pub full: bool,
 }
@@ -19,7 +19,7 @@ impl Default for Terminal {
     fn default() -> Self {
         Terminal {
             width: 80,
-            colour: false,
+            color: false,
             full: false,
         }
     }
@@ -82,9 +82,9 @@ pub enum Rendered {
     Bytes(Vec<u8>),
     /// Multiple files, to be written to a directory.
     Files(Vec<File>),
-    /// Lines for the log of a CI system, and a summary for its own place.
+    /// Lines for the log of a CI system, and a summary that the system shows separately.
     Annotated {
-        /// Workflow commands, one on each line; may be empty.
+        /// Workflow commands, one on each line. May be empty.
         commands: String,
         /// The summary as Markdown.
         summary: String,

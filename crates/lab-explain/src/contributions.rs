@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Splits the difference in time between two subjects into estimated contributions, and what they leave unexplained.
+//! Splits the difference in time between two subjects into estimated contributions and an
+//! unexplained rest.
 //!
-//! Waiting is measured: the wall time without the CPU time. System calls and page faults are charged with what the
-//! cheapest ones cost on this host, so their contribution is a lower bound. Instructions are charged with the time that
-//! one takes in the baseline. Whatever is left is unexplained, such as cache misses.
+//! Waiting is measured: the wall time without the CPU time. System calls and page faults are
+//! charged with the cost of the cheapest ones on this host, so their contribution is a lower bound.
+//! Instructions are charged with the time that one takes in the baseline. The rest, such as the
+//! cost of cache misses, is unexplained.
 
 use crate::differences::MIN_EVENTS;
 use crate::figures::{differ, figure, median};
@@ -75,8 +77,8 @@ impl TimeDifference {
 
 /// Returns the differences in time between all subjects and the baseline at a point.
 ///
-/// If the baseline was not counted, the first subject replaces it. A difference is left out if the estimates exceed it,
-/// which happens on a disturbed host.
+/// If the baseline was not counted, the first subject replaces it. A difference is omitted if the
+/// estimates exceed it, which happens on a disturbed host.
 pub fn time_differences(
     plan: &Plan,
     point: PointId,

@@ -142,7 +142,7 @@ fn own_count(count: &OwnCount) -> String {
     format!("{} {word} {title}", say::percent(change))
 }
 
-/// Describes a difference in time: what contributes to it, most first, and what stays unexplained.
+/// Describes a difference in time: its contributions, largest first, and the unexplained rest.
 pub fn time_difference(difference: &TimeDifference, of: CountedUnit) -> String {
     let [name, base] = &difference.subjects;
     let [time, base_time] = difference.times.map(time);
@@ -295,7 +295,7 @@ pub const METHODS: [&str; 5] = [
     "Instructions and misses come from the processor's counters, outside of the kernel. Without such counters they come from \
      Callgrind, for programs without a runtime: one process with n operations and one with 2n, on simulated caches of 48 KiB \
      (D1) and 8 MiB.",
-    "A round trip is a send followed by a receipt on the same socket.",
+    "A round trip is a send followed by a receive on the same socket.",
     "A difference is reported if all six values of one subject exceed all six of the other. Differences are ranked by their \
      typical cost: round trips, switches, lock waits, system calls, faults, bytes sent and received, then the program's own \
      allocations, misses and instructions.",

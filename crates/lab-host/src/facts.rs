@@ -55,7 +55,7 @@ fn facts() -> Vec<(String, String)> {
             chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
         ),
         (
-            "address randomisation",
+            "address randomization",
             first_line("/proc/sys/kernel/randomize_va_space"),
         ),
     ];

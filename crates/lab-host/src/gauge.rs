@@ -17,7 +17,7 @@ pub struct Gauge {
     lab: LabCpu,
 }
 
-/// CPU time of benchlab, its descendants, and the kernel threads that work for them.
+/// The CPU time of benchlab, its descendants, and the kernel threads that work for them.
 ///
 /// Descendants are included because servers run in separate processes: PostgreSQL, for example, has one per connection.
 struct LabCpu {
@@ -169,7 +169,7 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
-    /// The grandchild stands for the process that a server starts for a connection.
+    /// A server's process for a connection, simulated by a grandchild, does not count as foreign.
     #[test]
     fn what_a_grandchild_uses_is_the_labs_own() {
         let lab = LabCpu::start();

@@ -68,7 +68,7 @@ impl Medium {
     }
 }
 
-/// Returns the hypervisor or cloud of a virtual device; `None` if the device is not virtual.
+/// Returns the hypervisor or cloud of a virtual device, or `None` if the device is not virtual.
 fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     if disk.starts_with("vd") {
         return Some("virtio");
@@ -83,7 +83,7 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     models.find(|(part, _)| model.contains(part)).map(|m| m.1)
 }
 
-/// Returns why reads of a disk may come from a cache that the kernel does not control.
+/// Returns the reason why reads of a disk may come from a cache that the kernel does not control.
 ///
 /// Returns `None` for a physical disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {

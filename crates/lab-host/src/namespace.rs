@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Network namespaces connected by virtual cables: a private network for benchlab.
+//! Network namespaces connected by virtual cables, as a private network for benchlab.
 //!
 //! They require root and iproute2, and disappear when the last process that uses them exits.
 
@@ -26,7 +26,7 @@ pub struct NamespacePair {
 
 /// One end of a cable.
 pub struct End<'a> {
-    /// The namespace; `None` is the machine's default namespace.
+    /// The namespace, or `None` for the machine's default namespace.
     pub space: Option<&'a Namespace>,
     /// The device name, at most 15 bytes.
     pub device: &'a str,

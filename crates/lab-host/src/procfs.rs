@@ -163,7 +163,8 @@ pub fn parent(pid: Pid) -> Option<Pid> {
     Some(Pid::from_raw(parent))
 }
 
-/// Returns the start time of a process in ticks since boot; `None` if it has exited or is a zombie.
+/// Returns the start time of a process in ticks since boot, or `None` if it has exited or is a
+/// zombie.
 pub fn start_ticks(pid: Pid) -> Option<u64> {
     let stat = stat(pid);
     let fields = fields(&stat);
@@ -181,7 +182,8 @@ pub struct ProcessStat {
     pub waited_for_ns: u64,
 }
 
-/// Reads the stat file of a process, which may be a zombie; `None` if the process does not exist.
+/// Reads the stat file of a process, which may be a zombie. Returns `None` if the process does not
+/// exist.
 pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     let stat = stat(pid);
     Some(ProcessStat {
@@ -201,7 +203,7 @@ pub fn threads(pid: Pid) -> u32 {
     field(&status, "Threads") as u32
 }
 
-/// Returns the resident memory of a process in bytes; `None` if it has exited.
+/// Returns the resident memory of a process in bytes, or `None` if it has exited.
 pub fn resident_bytes(pid: Pid) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(1024 * field(&status, "VmRSS"))

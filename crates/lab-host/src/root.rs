@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The maximum number of bytes read from a file. The files that probes read are small.
+/// The maximum number of bytes read from a file. Probes read only small files.
 const MOST: u64 = 1 << 20;
 /// The time limit of a program, after which it is killed. A program may hang because a disk does not respond.
 const TIMEOUT: Duration = Duration::from_millis(1500);
@@ -21,7 +21,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Reads this machine.
+    /// Creates a root that reads this machine.
     pub fn live() -> Root {
         Root {
             folder: "/".into(),
@@ -29,7 +29,7 @@ impl Root {
         }
     }
 
-    /// Reads a copy of a machine in a directory.
+    /// Creates a root that reads a copy of a machine in a directory.
     pub fn copy(folder: &Path) -> Root {
         Root {
             folder: folder.to_path_buf(),
@@ -56,7 +56,7 @@ impl Root {
         }
     }
 
-    /// Returns the first line of a file, trimmed; `None` if the file is missing or empty.
+    /// Returns the first line of a file, trimmed, or `None` if the file is missing or empty.
     pub fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path).ok()?;
         let line = text.lines().next()?.trim();
@@ -92,7 +92,7 @@ impl Root {
             .map_err(|_| format!("/{path} does not contain a whole number."))
     }
 
-    /// Returns the names in a directory, sorted; empty if there is no such directory.
+    /// Returns the names in a directory, sorted. The list is empty if there is no such directory.
     pub fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(path))
             .into_iter()
@@ -109,8 +109,8 @@ impl Root {
         self.path(path).exists()
     }
 
-    /// Runs a program and returns its output; in a copy of a machine, reads the file `file` at its top level
-    /// instead.
+    /// Runs a program and returns its output. For a copy of a machine, reads the file `file` in the
+    /// copy's directory instead.
     ///
     /// # Errors
     /// Returns an error if the program or file does not exist, if the program failed, or if it took too long.

@@ -31,7 +31,8 @@ struct ProcessId {
 /// The times of a process at one reading.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProcessTimes {
-    /// The parent through which the process was found; `None` for a root, or if the parent has exited.
+    /// The parent through which the process was found. `None` for a root, or if the parent has
+    /// exited.
     parent: Option<ProcessId>,
     clock_ns: u64,
     /// CPU time of the children that the process waited for, including the children that those waited for.
@@ -48,8 +49,8 @@ impl ProcessId {
 #[derive(Clone, Copy, Debug, Default)]
 struct Accounted {
     times: ProcessTimes,
-    /// CPU time of exited descendants that was counted while they were running and that `waited_for_ns` does
-    /// not yet include.
+    /// CPU time of exited descendants that has already been counted, and that `waited_for_ns` does
+    /// not include yet.
     due_ns: u64,
 }
 
@@ -61,9 +62,9 @@ impl TreeCpu {
 
     /// Returns the CPU time so far of these processes and all of their descendants, in ns.
     ///
-    /// The time of running processes is exact to 1 ns. The time of processes that started and exited between
-    /// two readings and were waited for is exact to 20 ms in total. A descendant known from an earlier reading
-    /// counts even if its parent has exited.
+    /// The time of running processes is exact to 1 ns. Processes that started, exited and were
+    /// waited for between two readings add an error of at most 20 ms in total. A descendant known
+    /// from an earlier reading counts even if its parent has exited.
     pub fn read(&mut self, roots: &[Pid]) -> u64 {
         self.read_with(roots, procfs::children)
     }
@@ -125,7 +126,7 @@ impl TreeCpu {
     }
 }
 
-/// Subtracts from `grown_ns` what was already counted, and returns what remains due.
+/// Subtracts already counted time from `grown_ns`, and returns the time that remains due.
 fn settle(due_ns: u64, grown_ns: &mut u64) -> u64 {
     let settled_ns = due_ns.min(*grown_ns);
     *grown_ns -= settled_ns;
@@ -251,8 +252,8 @@ mod tests {
             input.write_all(b"\n").unwrap();
         }
 
-        /// Compares the sum with the exact time of a shell that has no running descendants and has waited for all of
-        /// them.
+        /// Compares the sum with the shell's exact time. All of the shell's descendants must have
+        /// exited, and the shell must have waited for them.
         fn assert_exact(&mut self) {
             let own = clock_ns(self.pid()).unwrap();
             let truth = own + procfs::process_stat(self.pid()).unwrap().waited_for_ns;

@@ -6,7 +6,7 @@ use std::fmt;
 /// A problem at a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The place, such as `line 3, column 7` or `results[2].times[0]`; empty for the whole file.
+    /// The place, such as `line 3, column 7` or `results[2].times[0]`. Empty for the whole file.
     pub place: String,
     /// The defect and its remedy.
     pub message: String,

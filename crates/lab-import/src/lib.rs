@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of other tools: reads their files, and reports what they show.
+//! Results of other tools: reads their files and reports on them.
 //!
-//! Each format has a file in [`format`] and an entry in [`FORMATS`]. What a tool measured in several processes (forks,
-//! runs, launches) gets intervals and verdicts, with the process as the unit of replication. What it measured in one
-//! process gets neither, and the report says so.
+//! Each format has a file in [`format`] and an entry in [`FORMATS`]. Benchmarks that a tool
+//! measured in multiple processes (forks, runs, launches) get intervals and verdicts, with the
+//! process as the unit of replication. Benchmarks that it measured in one process get neither, and
+//! the report says so.
 //!
-//! Files are untrusted. They are read with limits on their size, their depth and the number of values, and an error
-//! names the line or the path within the file. What a file contains but is not imported is listed as a remark.
+//! Files are untrusted. They are read with limits on their size, their depth and the number of
+//! values, and an error names the line or the path within the file. Content that is not imported is
+//! listed as a remark.
 
 mod error;
 pub mod format;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct Source {
     /// The path.
     pub path: PathBuf,
-    /// The content of a file; empty for a directory.
+    /// The content of a file. Empty for a directory.
     pub text: String,
     /// The content as JSON, or the reason why it is not JSON.
     pub json: Result<Value, Problem>,

@@ -14,8 +14,8 @@ pub const WHY_ONE_PROCESS: &str =
     "Repetitions within one process do not show how much processes differ from each other.";
 
 /// The caveat about results that were not measured in turns.
-pub const NOT_IN_TURNS: &str = "What is compared was measured one after the other, not in turns: a change of the \
-                                machine's speed in between counts as a difference.";
+pub const NOT_IN_TURNS: &str = "The compared values were measured one after the other, not in turns. A change of \
+     the machine's speed in between looks like a difference.";
 
 /// Returns the identifier of a verdict in data.
 pub fn identifier(verdict: &Verdict) -> &'static str {

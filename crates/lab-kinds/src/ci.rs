@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The document about everything that `benchlab ci` measured and judged.
+//! The document about all entries that `benchlab ci` measured and judged.
 
 use lab_document::{Answer, Cell, Document, Finding, Gate, Row, Section, Table, Tone, say};
 use lab_model::{Decision, GateEffect, Metric};
@@ -21,7 +21,7 @@ impl CiPart {
         }
     }
 
-    /// Returns the worst decision; `None` without gates.
+    /// Returns the worst decision, or `None` without gates.
     fn decision(&self) -> Option<Decision> {
         self.gates().iter().map(|gate| gate.decision).max()
     }
@@ -33,8 +33,8 @@ impl CiPart {
     }
 }
 
-/// Builds the document about all entries: which passed, a table of the values before and after, all gates, and each
-/// entry's own report.
+/// Builds the document about all entries: the number that passed, a table of the values before and
+/// after, all gates, and each entry's own report.
 pub fn document(parts: &[CiPart], base: Option<&str>, made: String) -> Document {
     let mut document = Document {
         title: "Continuous integration".into(),
@@ -71,7 +71,7 @@ pub fn document(parts: &[CiPart], base: Option<&str>, made: String) -> Document 
     document
 }
 
-/// Formats the number of entries that passed, and the names of the others.
+/// Formats the number of entries that passed and the names of the others.
 fn headline(parts: &[CiPart]) -> String {
     let named = |is_meant: &dyn Fn(&CiPart) -> bool| -> Vec<&str> {
         let meant = parts.iter().filter(|part| is_meant(part));
@@ -110,7 +110,7 @@ fn headline(parts: &[CiPart]) -> String {
     }
 }
 
-/// Builds the table of what was compared: the value before, the value after, the ratio, the verdict.
+/// Builds the table of comparisons: the value before, the value after, the ratio, the verdict.
 fn table(parts: &[CiPart]) -> Table {
     let columns = [
         "entry", "metric", "base", "head", "ratio", "verdict", "gate",
@@ -152,7 +152,7 @@ fn table(parts: &[CiPart]) -> Table {
     table
 }
 
-/// Returns true for a value that was compared with the baseline's and has a verdict.
+/// Returns true for a value that has a verdict relative to the baseline.
 fn is_compared(row: &Row) -> bool {
     let is_gate = row.metric.id == "gate";
     let is_own = row.role.is_empty() && !row.case.is_empty();

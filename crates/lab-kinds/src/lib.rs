@@ -45,7 +45,7 @@ pub fn document(report: &Report) -> Document {
 /// The gates of a report of two runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChangeGates<'a> {
-    /// True to fail if anything that is compared became worse by more than the margin.
+    /// True to fail if any compared value became worse by more than the margin.
     pub gate: bool,
     /// Conditions such as `time>+5%`.
     pub fail_if: &'a [String],
@@ -81,7 +81,7 @@ const SLOWER_PAGE: &str = "mean>+2%";
 /// Builds the report of the differences between two runs.
 ///
 /// # Errors
-/// Returns a sentence that says why the two runs cannot be compared, or which condition is invalid.
+/// Returns an error if the two runs cannot be compared, or if a condition is invalid.
 pub fn between(
     [before, after]: [Recorded; 2],
     files: [&str; 2],
@@ -92,10 +92,9 @@ pub fn between(
         [Content::Audit(before), Content::Audit(after)] => {
             audits(runs, [before, after], files, gates)
         }
-        [Content::Audit(_), _] | [_, Content::Audit(_)] => Err(
-            "one of them is an audit and the other is not: an audit is compared with an audit"
-                .into(),
-        ),
+        [Content::Audit(_), _] | [_, Content::Audit(_)] => {
+            Err("cannot compare an audit with a run of another kind".into())
+        }
         [Content::Logs(before), Content::Logs(after)] => {
             let conditions = gates.parse(SLOWER_PAGE, str::parse)?;
             let mut document = lab_logs::report::comparison(&ComparisonReport {
@@ -107,19 +106,19 @@ pub fn between(
             Ok(document)
         }
         [Content::Logs(_), _] | [_, Content::Logs(_)] => {
-            Err("one of the runs is of `benchlab logs`, the other is not".into())
+            Err("cannot compare a run of `benchlab logs` with a run of another kind".into())
         }
         [Content::Imported(_), Content::Imported(_)] => {
             if gates.gate || !gates.fail_if.is_empty() {
                 return Err(
-                    "--gate and --fail-if are for runs that benchlab measured, not for imported ones".into(),
+                    "--gate and --fail-if work only with runs that benchlab measured, not for imported ones".into(),
                 );
             }
             lab_import::report::between(&BetweenImports { runs, files })
         }
-        [Content::Imported(_), _] | [_, Content::Imported(_)] => Err(
-            "one of the runs was imported from another tool's file, the other was measured by benchlab".into(),
-        ),
+        [Content::Imported(_), _] | [_, Content::Imported(_)] => {
+            Err("cannot compare imported results with a run that benchlab measured".into())
+        }
         [Content::Measured(_), Content::Measured(_)] => {
             let between = stats::between(before, after).map_err(|e| e.to_string())?;
             let gate = GateCondition::text_of_gate(between.margin);
@@ -144,7 +143,7 @@ fn audits(
 ) -> Result<Document, String> {
     if before.kind != after.kind {
         return Err(format!(
-            "the first is an audit of {}, the second of {}: audits of one kind are compared",
+            "cannot compare an audit of {} with an audit of {}",
             before.kind.name(),
             after.kind.name()
         ));

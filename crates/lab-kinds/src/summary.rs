@@ -26,7 +26,7 @@ pub enum RunSummary {
 }
 
 impl RunSummary {
-    /// Summarizes a run for a history. `hashes` is described at [`lab_report::RunSummary::new`].
+    /// Summarizes a run for a history. For `hashes`, see [`lab_report::RunSummary::new`].
     ///
     /// Returns `None` for imported XML, whose values have no name in a history.
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {

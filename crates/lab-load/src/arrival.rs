@@ -18,12 +18,12 @@ pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::ReceiveTimestampns, &true)?)
 }
 
-/// If the offset between the clocks changed by more than this, in ns, the time of day was set. Apart from that, the
-/// kernel adjusts the rate of both clocks equally.
+/// The minimum change of the offset between the clocks, in ns, that shows that the time of day was
+/// set. Otherwise the kernel adjusts the rate of both clocks equally.
 const STEP_NS: u64 = 20_000;
 
-/// A comparison of the two clocks is good enough if it took at most this long, in ns. After [`LOOKS`] attempts, the
-/// shortest comparison is used.
+/// The maximum duration of a comparison of the two clocks that is good enough, in ns. After
+/// [`LOOKS`] attempts, the shortest comparison is used.
 const GOOD_LOOK_NS: u64 = 1_000;
 const LOOKS: u32 = 4;
 
@@ -107,8 +107,8 @@ impl ArrivalClock {
 
 /// Receives the available bytes.
 ///
-/// Returns the number of bytes, which is 0 at the end of the stream, and the arrival time of the last byte, in ns since
-/// 1970.
+/// Returns the number of bytes, which is 0 at the end of the stream, and the arrival time of the
+/// last byte in ns since 1970.
 pub fn receive(tcp: &TcpStream, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut control = [0u64; CONTROL_WORDS];
     let mut part = libc::iovec {
@@ -152,7 +152,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// An offset in ns, from a short comparison of the clocks.
+    /// Returns an offset in ns that comes from a short comparison of the clocks.
     fn ahead(ahead_ns: i64) -> Offset {
         Offset {
             ahead_ns,
@@ -174,7 +174,8 @@ mod tests {
         assert_eq!(came, Some(now));
     }
 
-    /// A step shorter than the time of a request yields a plausible arrival time. Only comparing the clocks detects it.
+    /// A step of the clock that is shorter than the time of a request yields a plausible arrival
+    /// time, so only a comparison of the clocks detects it.
     #[test]
     fn around_a_step_nothing_is_believed() {
         let mut clock = ArrivalClock {
@@ -222,6 +223,6 @@ mod tests {
                 return;
             }
         }
-        panic!("the kernel tells nothing");
+        panic!("the kernel reports nothing");
     }
 }

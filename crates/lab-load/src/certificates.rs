@@ -17,7 +17,7 @@ use x509_parser::prelude::{ASN1Time, FromDer, GeneralName, X509Certificate};
 /// Loads the certificate authorities of this system.
 ///
 /// # Errors
-/// The system has no certificate authorities.
+/// Returns an error if the system has no certificate authorities.
 pub fn system_roots() -> Result<RootCertStore, String> {
     let loaded = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -35,7 +35,8 @@ pub fn system_roots() -> Result<RootCertStore, String> {
 /// The maximum number of names in a description of a certificate.
 const MAX_SHOWN_NAMES: usize = 5;
 
-/// The reason why a certificate is rejected. The message continues a sentence that starts with "the certificate:".
+/// The reason why a certificate is rejected. The message continues a sentence that begins with "the
+/// certificate:".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateFault {
     /// The certificate has expired.
@@ -52,8 +53,11 @@ pub enum CertificateFault {
         /// The names in the certificate.
         presented: String,
     },
-    /// The certificate has at most a common name, which clients no longer use (RFC 9110, section 4.3.4).
-    #[error("it names no host: it has no subjectAltName, and clients ignore a common name (CN)")]
+    /// The certificate contains at most a common name, which clients no longer use (RFC 9110,
+    /// section 4.3.4).
+    #[error(
+        "it contains no host name: it has no subjectAltName, and clients ignore a common name (CN)"
+    )]
     NoName,
     /// The certificate is self-signed and not trusted.
     #[error("it is self-signed, and it is not among the trusted ones")]
@@ -102,13 +106,13 @@ impl CertificateFault {
             }
             E::UnknownIssuer => CertificateFault::UnknownIssuer(issuer(&parsed)),
             E::BadSignature => CertificateFault::UnknownIssuer(format!(
-                "{}, with another key than the trusted one of that name",
+                "{}, whose key differs from that of the trusted authority of this name",
                 issuer(&parsed)
             )),
             E::BadEncoding => CertificateFault::Unreadable,
             E::Revoked => CertificateFault::Other("it was revoked".into()),
             E::InvalidPurpose | E::InvalidPurposeContext { .. } => {
-                CertificateFault::Other("it is not one for servers".into())
+                CertificateFault::Other("it is not valid for servers".into())
             }
             // webpki has no error variant for this.
             E::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
@@ -118,7 +122,7 @@ impl CertificateFault {
                     CertificateFault::Authority
                 }
             }
-            other => CertificateFault::Other(format!("it is refused ({other})")),
+            other => CertificateFault::Other(format!("it was rejected ({other})")),
         }
     }
 }
@@ -180,10 +184,10 @@ pub struct Authorities {
 }
 
 impl Authorities {
-    /// Trusts only these authorities and certificates.
+    /// Creates a verifier that trusts only these authorities and certificates.
     ///
     /// # Errors
-    /// `roots` is empty.
+    /// Returns an error if `roots` is empty.
     pub fn new(
         roots: RootCertStore,
         certificates: Vec<CertificateDer<'static>>,
@@ -283,7 +287,7 @@ pub struct PresentedCertificate<'a> {
 }
 
 impl PresentedCertificate<'_> {
-    /// Returns why the verifier rejects the certificate, or `None` if it is valid.
+    /// Returns the reason why the verifier rejects the certificate, or `None` if it is valid.
     pub fn wrong(&self, verifier: &dyn ServerCertVerifier) -> Option<String> {
         let verified = verifier.verify_server_cert(
             self.certificate,

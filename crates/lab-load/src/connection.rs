@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection: its pending requests, the bytes of them that were sent, and the response that is being read.
+//! A connection. It stores the pending requests, how many of their bytes were sent, and the
+//! response that is being read.
 
 use crate::requests::Requests;
 use crate::response::{Malformed, ResponseEnd, ResponseReader};
@@ -35,7 +36,8 @@ pub enum Received {
     Bytes {
         /// The number of bytes.
         n: usize,
-        /// When the last byte arrived, in ns since 1970; `None` without a timestamp from the kernel.
+        /// The arrival time of the last byte, in ns since 1970. `None` without a timestamp from the
+        /// kernel.
         came_ns: Option<u64>,
         /// True if more bytes may be available.
         more: bool,
@@ -47,12 +49,12 @@ pub enum Received {
 }
 
 impl Connection {
-    /// True if a connection is open or being opened.
+    /// Returns true if a connection is open or being opened.
     pub fn has_stream(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// True if the connection is open.
+    /// Returns true if the connection is open.
     pub fn is_open(&self) -> bool {
         self.open
     }
@@ -149,7 +151,7 @@ impl Connection {
         body_room: usize,
     ) -> Result<(usize, Option<ResponseEnd>), Malformed> {
         let oldest = self.pending.front();
-        let oldest = oldest.ok_or(Malformed("it answers what was not asked"))?;
+        let oldest = oldest.ok_or(Malformed("it responds to a request that was not sent"))?;
         let (body, to_head) = (&mut self.body, requests.get(oldest.position).head);
         let (used, answer) = self.reader.read(bytes, to_head, |piece| {
             let room = body_room.saturating_sub(body.len());
@@ -163,7 +165,7 @@ impl Connection {
         });
         // More bytes follow the only expected response: its length is wrong, or the bytes are not a response.
         if answer.is_some() && used < bytes.len() && self.pending.len() == 1 {
-            return Err(Malformed("more came than its head says"));
+            return Err(Malformed("it is longer than its head declares"));
         }
         Ok((used, answer))
     }

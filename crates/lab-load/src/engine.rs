@@ -30,7 +30,7 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 pub struct Engine {
     threads: Vec<Thread>,
     stop: Arc<AtomicBool>,
-    /// Returns true if a load should stop early.
+    /// A function that returns true if a load should stop early.
     stops: fn() -> bool,
     total: SliceRecord,
     loads: u64,
@@ -43,7 +43,7 @@ pub struct Engine {
 pub enum LoadError {
     /// The process cannot open this many connections.
     #[error(
-        "{connections} connections need as many open files, and this process may have {limit}: raise the \
+        "{connections} connections need as many open files, but this process may open only {limit}: raise the \
          limit, for example with `ulimit -n {}`", connections + OTHER_FILES
     )]
     Files {
@@ -70,7 +70,8 @@ impl Engine {
     /// This takes at most the job's timeout. Connections that could not be opened are retried during the load.
     ///
     /// # Errors
-    /// The number of connections exceeds the limit on open files, or a thread cannot be started.
+    /// Returns an error if the number of connections exceeds the limit on open files, or if a
+    /// thread cannot be started.
     pub fn start(job: LoadJob) -> Result<Engine, LoadError> {
         allow_files(job.connections as u64)?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -100,12 +101,14 @@ impl Engine {
         self.stops = stops;
     }
 
-    /// Returns the latest record: that of a slice, or before the first load, that of opening the connections.
+    /// Returns the record of the last slice or, before the first load, the record of opening the
+    /// connections.
     pub fn last(&self) -> &SliceRecord {
         &self.total
     }
 
-    /// Runs the load for `length` and passes the record of each slice to `each`, in order of time.
+    /// Runs the load for `length` and passes the record of each slice to `each` in chronological
+    /// order.
     ///
     /// The last record follows when all responses have arrived, or when the job's timeout after the end of the load has
     /// passed. If `each` returns false, the load stops early, and `each` still gets the remaining records.
@@ -209,13 +212,13 @@ impl Thread {
 }
 
 fn worker_lost() -> io::Error {
-    io::Error::other("a thread of the generator has ended")
+    io::Error::other("a thread of the generator exited unexpectedly")
 }
 
 /// Raises the limit on open files of this process to the hard limit.
 ///
 /// # Errors
-/// The hard limit is too low for this many connections.
+/// Returns an error if the hard limit is too low for this many connections.
 pub fn allow_files(connections: u64) -> Result<(), LoadError> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
     let needed = connections + OTHER_FILES;

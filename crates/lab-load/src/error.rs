@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The error for a load that is invalid or not allowed.
 
-/// The reason why a load cannot run: what is wrong, where, and what to do.
+/// The reason why a load cannot run: the problem, its location, and its solution.
 ///
 /// The message never contains the secrets of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

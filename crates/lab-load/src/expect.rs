@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// The maximum length of a checked body, in bytes.
 const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// A content coding adds at most this many bytes to a body, and an eighth of its length.
+/// The maximum number of bytes that a content coding adds to a body, in addition to an eighth of
+/// the body's length.
 const MAX_CODING_OVERHEAD: usize = 1024;
 
 /// The expected response. Cheap to clone. The default is a status of 2xx or 3xx, with any body.
@@ -60,8 +61,8 @@ impl Expect {
 
     /// Returns the number of bytes of a body that [`Expect::body`] needs.
     ///
-    /// It is larger than the expected body in any coding, so that longer bodies are noticed. It is 0 if bodies are not
-    /// checked.
+    /// It is larger than the expected body in any coding, so that longer bodies are detected. It is
+    /// 0 if bodies are not checked.
     pub fn body_capacity(&self) -> usize {
         match &self.shared.body {
             Some(exact) => exact.len() + exact.len() / 8 + MAX_CODING_OVERHEAD,
@@ -72,15 +73,15 @@ impl Expect {
 
     /// Checks a body, which may have a content coding.
     ///
-    /// `body` is the whole body, or at least its first [`Expect::body_capacity`] bytes. Returns a description of the
-    /// body as an error if it is not the expected one.
+    /// `body` is the whole body, or at least its first [`Expect::body_capacity`] bytes. Returns an
+    /// error with a description of the body if the body is not the expected one.
     pub fn body(&self, coding: ContentCoding, body: &[u8]) -> Result<(), String> {
         let room = self.body_capacity();
         if room == 0 {
             return Ok(());
         }
         let length = body.len();
-        let unexpected = || Err(format!("a body of {length} bytes that is not as expected"));
+        let unexpected = || Err(format!("an unexpected body of {length} bytes"));
         if length >= room {
             return unexpected();
         }
@@ -96,11 +97,11 @@ impl Expect {
                 "a body of {length} bytes in a Content-Encoding that cannot be decoded here"
             )),
             Some(decoded) if !decoded.is_complete => Err(format!(
-                "a body of {length} bytes that is not in the Content-Encoding that its head says"
+                "a body of {length} bytes that is not in the Content-Encoding declared in its head"
             )),
             Some(decoded) if self.plain_body(&decoded.bytes) => Ok(()),
             Some(decoded) => Err(format!(
-                "a body of {length} bytes, {} decoded, that is not as expected",
+                "an unexpected body of {length} bytes, {} decoded",
                 decoded.bytes.len()
             )),
         }
@@ -126,7 +127,7 @@ impl Expect {
         } = &*self.shared;
         let body = body.as_ref().map(|body| match std::str::from_utf8(body) {
             Ok(text) if text.len() <= 60 => format!("body {text:?}"),
-            _ => format!("a certain body of {} bytes", body.len()),
+            _ => format!("a specific body of {} bytes", body.len()),
         });
         let json = json.iter().map(|value| format!("JSON {value}"));
         let status = [format!("status {statuses}")];
@@ -151,12 +152,12 @@ impl Statuses {
     /// Parses codes and classes, such as `200,204,3xx`.
     ///
     /// # Errors
-    /// An item is neither a code from 200 to 599 nor a class from 2xx to 5xx. 1xx is rejected because such a response
-    /// is never the last one to a request (RFC 9110, 15.2).
+    /// Returns an error if an item is neither a code from 200 to 599 nor a class from 2xx to 5xx.
+    /// 1xx is rejected because such a response is never the final one (RFC 9110, 15.2).
     pub fn parse(text: &str) -> Result<Statuses, JobError> {
         let spans = text.split(',').map(|word| {
             span(word.trim()).ok_or_else(|| {
-                let words = "is no status: give codes from 200 to 599 or classes, as 200,204,3xx";
+                let words = "is not a valid status: expected codes from 200 to 599 or classes, such as 200,204,3xx";
                 JobError::new(format!("{} {words}", quoted(word)))
             })
         });
@@ -222,7 +223,7 @@ impl JsonValue {
     /// the whole document.
     ///
     /// # Errors
-    /// The text has no equals sign.
+    /// Returns an error if the text has no equals sign.
     pub fn parse(text: &str) -> Result<JsonValue, JobError> {
         let mut path = Vec::new();
         let mut key = String::new();
@@ -234,7 +235,8 @@ impl JsonValue {
                 Some('=') => break,
                 Some(other) => key.push(other),
                 None => {
-                    let words = "has no `=`: write a path and a value, as items.0.name=\"x\"";
+                    let words =
+                        "has no `=`: expected a path and a value, such as items.0.name=\"x\"";
                     return Err(JobError::new(format!("{} {words}", quoted(text))));
                 }
             }

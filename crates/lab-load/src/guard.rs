@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The guard against loading foreign servers: only this host, private networks and the host that the user names are
-//! allowed.
+//! The guard against loading foreign servers: only this host, private networks and the host that
+//! the user specifies are allowed.
 
 use crate::error::{JobError, quoted};
 use std::net::{IpAddr, Ipv4Addr};
 use url::Host;
 
-/// Allows load only on this host, on private networks, and on one host that the user names.
+/// Allows load only on this host, on private networks, and on one host that the user specifies.
 #[derive(Clone, Debug, Default)]
 pub struct LoadGuard {
     own_addresses: Vec<IpAddr>,
@@ -14,11 +14,12 @@ pub struct LoadGuard {
 }
 
 impl LoadGuard {
-    /// Creates a guard. `allowed` is a host that may be loaded at any address, by the name or address in its URL.
+    /// Creates a guard. `allowed` is the name or address of a host that may be loaded at any of its
+    /// addresses.
     ///
     /// # Errors
     ///
-    /// `allowed` is not the name or address of a host.
+    /// Returns an error if `allowed` is not the name or address of a host.
     pub fn new(allowed: Option<&str>) -> Result<LoadGuard, JobError> {
         Ok(LoadGuard {
             own_addresses: own_addresses(),
@@ -29,7 +30,8 @@ impl LoadGuard {
     /// Checks every address of a host. `name` is the host in the URL, a name or an address.
     ///
     /// # Errors
-    /// An address is neither on this host nor in a private network, and the host is not the allowed one.
+    /// Returns an error if an address is neither on this host nor in a private network, unless the
+    /// host is the allowed one.
     pub fn check(
         &self,
         name: &str,
@@ -42,8 +44,8 @@ impl LoadGuard {
         match addresses.find(|address| !self.is_local_network(*address)) {
             None => Ok(()),
             Some(address) => Err(JobError::new(format!(
-                "{name} ({address}) is neither this host nor in a private network; load on a server of others \
-                 does harm: if it is yours to load, say so with `--i-may-load {name}`"
+                "{name} ({address}) is neither this host nor in a private network. Load-testing a server that you \
+                 do not own can take it down. If you have permission, pass `--i-may-load {name}`"
             ))),
         }
     }
@@ -63,7 +65,8 @@ impl LoadGuard {
     }
 }
 
-/// 100.64.0.0/10 (RFC 6598), which carrier-grade NAT and many VPNs use.
+/// Returns true for an address in 100.64.0.0/10 (RFC 6598), which carrier-grade NAT and many VPNs
+/// use.
 fn is_shared_space(address: Ipv4Addr) -> bool {
     let [a, b, ..] = address.octets();
     a == 100 && b & 0xc0 == 64
@@ -77,7 +80,7 @@ fn host(text: &str) -> Result<Host, JobError> {
         Err(_) => Host::parse(text),
     };
     parsed.map_err(|_| {
-        let words = "is no host: give its name or address as in the URL, without scheme and port";
+        let words = "is not a valid host: expected a name or an address as in the URL, without scheme and port";
         JobError::new(format!("{} {words}", quoted(text)))
     })
 }

@@ -92,8 +92,8 @@ impl ThreadLoad {
 
     /// Opens all connections. Those that fail are retried during the load.
     ///
-    /// Each of the concurrent tasks stops after its first failure, so that this takes at most the timeout if the server
-    /// does not respond.
+    /// Each of the concurrent tasks stops after its first failure. If the server does not respond,
+    /// this function therefore takes at most the timeout.
     async fn open_all(self: Rc<Self>) {
         let coming = Rc::new(Cell::new(0));
         let mut openers = JoinSet::new();
@@ -180,7 +180,7 @@ impl ThreadLoad {
                 .unwrap_or_else(|_| {
                     Err(HttpFault {
                         kind: ErrorKind::Timeout,
-                        words: "no complete answer in time".to_owned(),
+                        words: "no complete response in time".to_owned(),
                     })
                 });
             let unconnected = matches!(&answer, Err(fault) if fault.kind == ErrorKind::Connect);
@@ -215,7 +215,7 @@ impl ThreadLoad {
         }
     }
 
-    /// Returns when the main loop must run again, in ns.
+    /// Returns the time at which the main loop must run again, in ns.
     fn next_ns(&self, now: u64) -> u64 {
         let tracker = self.tracker.borrow();
         let (Wait::ForAnswers(due) | Wait::Sleep(due)) = tracker.wait(now);
@@ -253,7 +253,7 @@ impl Timer {
         let time = TimeSpec::from_duration(Duration::from_nanos(ns.max(1)));
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
         let set = self.0.get_ref().0.set(Expiration::OneShot(time), flags);
-        set.expect("the time is one of the clock");
+        set.expect("the time was read from the clock");
         if let Ok(mut expired) = self.0.readable().await {
             expired.clear_ready();
         }

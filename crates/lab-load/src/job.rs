@@ -38,7 +38,7 @@ pub struct LoadJob {
     pub arrivals: Arrivals,
     /// The minimum time between sends of one thread in an open loop, in ns.
     pub tick_ns: u64,
-    /// The time after which a request has failed.
+    /// The timeout of a request.
     pub timeout: Duration,
     /// The seed of the order of requests and of Poisson arrivals.
     pub seed: u64,
@@ -66,7 +66,8 @@ impl LoadShare {
         }
     }
 
-    /// Returns the fraction for one of `generators` generators, numbered from 0. Each generator has its own arrivals.
+    /// Returns the fraction of the load for one of `generators` generators, numbered from 0. Each
+    /// generator has its own arrivals.
     pub fn of(&self, generator: usize, generators: usize) -> LoadShare {
         let rest = usize::from(generator < self.connections % generators);
         LoadShare {
@@ -85,7 +86,8 @@ impl LoadJob {
     /// determines the order of requests.
     ///
     /// # Errors
-    /// The server is not found, loading it is not allowed, or its requests are invalid.
+    /// Returns an error if the server is not found, if loading it is not allowed, or if its
+    /// requests are invalid.
     pub fn find(
         load: &LoadSpec,
         server: SubjectId,
@@ -147,7 +149,7 @@ impl LoadJob {
         }
     }
 
-    /// True if the server is reached over the loopback interface.
+    /// Returns true if the server is reached over the loopback interface.
     pub fn is_here(&self) -> bool {
         self.address.ip().is_loopback()
     }
@@ -162,7 +164,7 @@ impl LoadJob {
 /// Returns a load without references to files of this machine, for generators on other machines.
 ///
 /// # Errors
-/// The file of authorities cannot be read.
+/// Returns an error if the file of authorities cannot be read.
 pub fn load_without_files(load: &LoadSpec) -> Result<LoadSpec, JobError> {
     let body = load.body.clone();
     Ok(LoadSpec {

@@ -14,7 +14,7 @@ pub struct ArrivalSchedule {
     at: f64,
 }
 
-/// The distance between consecutive requests of one thread, in requests of all threads.
+/// The distances between consecutive requests of one thread, in requests of all threads.
 #[derive(Clone, Debug)]
 enum Steps {
     Even(f64),
@@ -48,7 +48,8 @@ impl ArrivalSchedule {
         schedule
     }
 
-    /// Returns when the next request is due, in ns since the start, or `None` if the rate is 0.
+    /// Returns the time at which the next request is due, in ns since the start, or `None` if the
+    /// rate is 0.
     pub fn due_ns(&self) -> Option<u64> {
         self.profile.when_ns(self.at)
     }
@@ -65,9 +66,9 @@ impl ArrivalSchedule {
 
 /// Converts a number of requests to the time when they are due.
 ///
-/// A process with a varying rate becomes a process with rate 1 if time is rescaled to the expected number of events
-/// (time-rescaling theorem; Brown et al., *The Time-Rescaling Theorem and Its Application to Neural Spike Train Data
-/// Analysis*, 2002, section 2.1).
+/// If time is rescaled to the expected number of events, a process with a varying rate becomes a
+/// process with rate 1 (time-rescaling theorem; Brown et al., *The Time-Rescaling Theorem and Its
+/// Application to Neural Spike Train Data Analysis*, 2002, section 2.1).
 #[derive(Clone, Debug)]
 struct RateProfile {
     stages: Vec<Stage>,
@@ -166,7 +167,8 @@ mod tests {
         }
     }
 
-    /// With a rate from 0 to 1000 per second in 5 s, request k is due at √(k / 100) s.
+    /// Checks a rate that increases from 0 to 1000 per second in 5 s: request k is due at √(k /
+    /// 100) s.
     #[test]
     fn a_ramp_is_the_inverse_of_its_area() {
         let due = due(
@@ -185,8 +187,9 @@ mod tests {
         assert_eq!((due[3499] as f64 / 1e6).round(), 5999.0);
     }
 
-    /// In a Poisson process, the variance of the number of arrivals equals its mean. The gaps are exponentially
-    /// distributed: half of them are shorter than ln 2 times the mean.
+    /// Checks two properties of a Poisson process. The variance of the number of arrivals equals
+    /// its mean. The gaps are exponentially distributed: half of them are shorter than ln 2 times
+    /// the mean.
     #[test]
     fn poisson_arrivals_are_exponentially_apart() {
         for threads in [1, 4] {

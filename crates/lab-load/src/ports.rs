@@ -7,7 +7,8 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// How long Linux keeps a closed connection in TIME_WAIT, in seconds (`TCP_TIMEWAIT_LEN`, which is not configurable).
+/// The time for which Linux keeps a closed connection in TIME_WAIT, in seconds (`TCP_TIMEWAIT_LEN`,
+/// which is not configurable).
 const TIME_WAIT_S: f64 = 60.0;
 
 /// The time after which the kernel may reuse a port in TIME_WAIT, in seconds (tcp(7), `tcp_tw_reuse`).
@@ -54,7 +55,7 @@ impl Ports {
 
     /// Forecasts the effect of one connection per request to a single address and port.
     ///
-    /// `rate` is in connections per second; `None` means as fast as the server responds.
+    /// `rate` is in connections per second. `None` means as fast as the server responds.
     pub fn forecast(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {
         let reused = self.reused(loopback);
         let kept_s = if reused { REUSE_S } else { TIME_WAIT_S };
@@ -66,16 +67,16 @@ impl Ports {
         let mut words = vec![self.state(reused, kept_s)];
         words.push(match rate {
             Some(rate) if !short => format!(
-                "{rate:.0} new connections per second for {seconds:.0} s fit: up to {most:.0} do"
+                "{rate:.0} new connections per second for {seconds:.0} s are possible; the maximum is {most:.0}"
             ),
             Some(rate) => format!(
-                "at {rate:.0} new connections per second they can run out after {:.1} s, and connections fail; up to \
-                 {most:.0} per second last for {seconds:.0} s",
+                "at {rate:.0} new connections per second, ports can run out after {:.1} s, and connections then \
+                 fail; for {seconds:.0} s, at most {most:.0} per second are possible",
                 free / rate
             ),
             None => format!(
-                "they last for {seconds:.0} s at up to {most:.0} new connections per second; a server that answers \
-                 faster uses them up, and connections fail"
+                "ports last for {seconds:.0} s at up to {most:.0} new connections per second; a server that \
+                 responds faster uses them up, and connections then fail"
             ),
         });
         if short {
@@ -95,19 +96,19 @@ impl Ports {
     fn state(&self, reused: bool, kept_s: f64) -> String {
         let after = if reused {
             format!(
-                "after {kept_s:.0} s the kernel takes a port again (tcp_tw_reuse = {})",
+                "the kernel reuses a port after {kept_s:.0} s (tcp_tw_reuse = {})",
                 self.reuse
             )
         } else {
             format!(
-                "one that this side closes first keeps its port for {kept_s:.0} s, whatever tcp_fin_timeout ({} s) \
-                 says",
+                "a connection that this side closes first keeps its port for {kept_s:.0} s, regardless of \
+                 tcp_fin_timeout ({} s)",
                 self.fin_timeout
             )
         };
         format!(
-            "a connection per request takes a port each: there are {} ({} to {}), {} connections are in TIME_WAIT, \
-             and {after}",
+            "each request opens a connection and needs a local port: there are {} ports ({} to {}), {} connections \
+             are in TIME_WAIT, and {after}",
             self.count(),
             self.range.start(),
             self.range.end(),
@@ -118,16 +119,17 @@ impl Ports {
     fn help(&self, reused: bool) -> Vec<String> {
         let timestamps = (!self.timestamps).then_some("`sysctl -w net.ipv4.tcp_timestamps=1`");
         let reuse = (!reused && self.reuse != 1)
-            .then_some("`sysctl -w net.ipv4.tcp_tw_reuse=1` takes ports again after a second");
-        let wider = (*self.range.start() > 10_000 || *self.range.end() < 65_000)
-            .then_some("`sysctl -w net.ipv4.ip_local_port_range='1024 65535'` has 64512 ports");
+            .then_some("`sysctl -w net.ipv4.tcp_tw_reuse=1` reuses ports after one second");
+        let wider = (*self.range.start() > 10_000 || *self.range.end() < 65_000).then_some(
+            "`sysctl -w net.ipv4.ip_local_port_range='1024 65535'` provides 64512 ports",
+        );
         let words = [
-            timestamps.map(|command| format!("{command} lets the kernel tell old packets from new, which taking \
-                ports again needs")),
+            timestamps.map(|command| format!("{command} lets the kernel distinguish old packets from new ones, \
+                 which is necessary for reusing ports")),
             reuse.map(str::to_owned),
             wider.map(str::to_owned),
-            Some("a server on several addresses or ports has all ports for each of them; with keep-alive no port is \
-                used up".to_owned()),
+            Some("all local ports are available for each address and port of the server; keep-alive uses up none of \
+                 them".to_owned()),
         ];
         words.into_iter().flatten().collect()
     }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The due requests of an open loop that wait for a connection.
 //!
-//! The queue uses constant memory: due times are computed twice, when a request becomes due and when it is sent.
+//! The queue uses constant memory, because due times are computed twice: when a request becomes
+//! due, and when it is sent.
 
 use crate::job::{LoadJob, LoadPeriod};
 use crate::pace::ArrivalSchedule;
 use crate::record::SliceRecord;
 use lab_model::Arrivals;
 
-/// If the next request is due within this time, in ns, the thread sleeps until then and reads responses after it has
-/// sent the request. This does not distort response times, because the kernel records when the responses arrive.
+/// The time before a due request, in ns, in which the thread sleeps and does not read responses
+/// until it has sent the request. This does not distort response times, because the kernel records
+/// when the responses arrive.
 const CLOSE_NS: u64 = 200_000;
 
 /// The queue of one thread.
@@ -22,11 +24,11 @@ pub struct Queue {
     sending: ArrivalSchedule,
     waiting: u64,
     tick_ns: u64,
-    /// When the last request was sent, in ns.
+    /// The time when the last request was sent, in ns.
     sent_ns: u64,
 }
 
-/// How a thread waits for the next request.
+/// The way in which a thread waits for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Wait for responses, at most until this time, in ns.
@@ -68,8 +70,8 @@ impl Queue {
         }
     }
 
-    /// Removes the longest-waiting request, which is sent now. Returns when it was due, in ns, or `None` if no request
-    /// waits.
+    /// Removes the request that has waited the longest, to send it now. Returns its due time in ns,
+    /// or `None` if no request waits.
     pub fn take(&mut self, now_ns: u64) -> Option<u64> {
         self.waiting = self.waiting.checked_sub(1)?;
         let due = self.sending.due_ns()?;
@@ -78,7 +80,7 @@ impl Queue {
         Some(self.begin_ns + due)
     }
 
-    /// The number of waiting requests.
+    /// Returns the number of waiting requests.
     pub fn waiting(&self) -> u64 {
         self.waiting
     }

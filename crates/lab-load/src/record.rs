@@ -42,14 +42,15 @@ pub struct SliceRecord {
     pub cpu_ns: u64,
     /// The CPU time of the busiest thread, in ns.
     pub busiest_cpu_ns: u64,
-    /// The times from when a request was due (in a closed loop: sent) to the end of its response, in ns, for served
-    /// requests.
+    /// For served requests, the time from when a request was due (in a closed loop: sent) to the
+    /// end of its response, in ns.
     pub response: Times,
-    /// The times from when a request was sent to the end of its response, in ns, for served requests.
+    /// For served requests, the time from when a request was sent to the end of its response, in
+    /// ns.
     pub service: Times,
     /// The send delay of an open loop: the time from when a request was due until the generator queued it, in ns.
     pub lag: Times,
-    /// The message of the first error of each kind, if it says more than the name of the kind.
+    /// The message of the first error of each kind, unless it only repeats the kind.
     pub words: [Option<String>; ErrorKind::ALL.len()],
 }
 

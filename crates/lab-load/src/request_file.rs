@@ -38,7 +38,8 @@ const MAX_BODY_BYTES: usize = 256 << 20;
 /// Reads a request file. `base` is the URL of the server for lines with only a path.
 ///
 /// # Errors
-/// The file cannot be read, or a line is invalid. The message contains the line and its number.
+/// Returns an error if the file cannot be read, or if a line is invalid. The message contains the
+/// line and its number.
 pub fn read_requests(file: &Path, base: Option<&LoadUrl>) -> Result<Vec<Request>, JobError> {
     let bytes =
         content(file).map_err(|reason| JobError::new(format!("{}: {reason}", file.display())))?;
@@ -159,7 +160,7 @@ impl RequestFileReader<'_> {
                 if bodies > MAX_BODY_BYTES {
                     let most = MAX_BODY_BYTES >> 20;
                     return Err(line.wrong(format!(
-                        "up to here the bodies are larger than {most} MiB together"
+                        "the bodies up to this line are larger than {most} MiB in total"
                     )));
                 }
                 requests.push(request);
@@ -168,7 +169,9 @@ impl RequestFileReader<'_> {
         let empty = || LineError {
             number: lines.len().max(1),
             line: String::new(),
-            reason: "no request is in it; one begins with a line such as `GET /path`".to_owned(),
+            reason:
+                "the file contains no request; a request begins with a line such as `GET /path`"
+                    .to_owned(),
         };
         if requests.is_empty() {
             Err(empty())
@@ -185,7 +188,8 @@ impl RequestFileReader<'_> {
             [name, place] => (*name, *place),
             [name, place, version] if version.starts_with("HTTP/") => (*name, *place),
             _ => {
-                let reason = "a request begins with a method and a path or URL, as `GET /path`";
+                let reason =
+                    "a request begins with a method and a path or URL, such as `GET /path`";
                 return Err(line.wrong(reason));
             }
         };
@@ -199,7 +203,7 @@ impl RequestFileReader<'_> {
         match self.base {
             Some(base) if place.starts_with('/') => base.with_path(place),
             None if place.starts_with('/') => Err(JobError::new(
-                "the path has no server: write the whole URL here, or give one on the command line",
+                "the path has no server: write the whole URL here, or specify the server on the command line",
             )),
             _ => LoadUrl::parse(place),
         }
@@ -251,7 +255,8 @@ impl RequestFileReader<'_> {
         let (body, next) = rest_of_it.split_at(end.unwrap_or(rest_of_it.len()));
         if let Some(script) = body.iter().find(|line| line.text.starts_with("> {%")) {
             return Err(
-                script.wrong("scripts are not run; `--expect-json` and the like check answers")
+                script.wrong("scripts are not supported; use `--expect-json` or another --expect option to check \
+                     responses")
             );
         }
         body.iter().try_for_each(no_variables)?;
@@ -262,8 +267,7 @@ impl RequestFileReader<'_> {
 
     fn body_file(&self, line: &RequestLine, name: &str) -> Result<Bytes, LineError> {
         if name.is_empty() || name.contains(" = ") {
-            let reason =
-                "a line with @ names the file of a body, as `@body.json`; variables are not known";
+            let reason = "a line that begins with @ is the file of a body, such as `@body.json`; variables are not supported";
             return Err(line.wrong(reason));
         }
         let bytes = content(&self.folder.join(name));
@@ -278,14 +282,14 @@ fn weight_in(line: &RequestLine, comment: &str) -> Result<Option<u32>, LineError
         None => Ok(None),
         Some(weight) => match weight.trim_start_matches([' ', '\t', '=', ':']).parse() {
             Ok(weight) if weight > 0 => Ok(Some(weight)),
-            _ => Err(line.wrong("a weight is a whole number from 1, as `# @weight 3`")),
+            _ => Err(line.wrong("a weight is a whole number of 1 or more, such as `# @weight 3`")),
         },
     }
 }
 
 fn no_variables(line: &RequestLine) -> Result<(), LineError> {
     if line.text.contains("{{") {
-        return Err(line.wrong("variables are not known; write what is to be sent"));
+        return Err(line.wrong("variables are not supported; write the text to send"));
     }
     Ok(())
 }
@@ -305,7 +309,7 @@ fn lines(bytes: &[u8]) -> Result<Vec<RequestLine<'_>>, LineError> {
             .filter(|b| **b == b'\n')
             .count(),
         line: String::new(),
-        reason: "is not UTF-8; put a body of other bytes into a file of its own, as `@body.bin`"
+        reason: "is not UTF-8; put a binary body into a separate file, such as `@body.bin`"
             .to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

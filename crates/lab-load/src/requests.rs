@@ -66,15 +66,16 @@ impl Request {
 /// Parses a method, such as `PATCH`.
 ///
 /// # Errors
-/// The text is not a token (RFC 9110, 9.1), or it is `CONNECT`, which requests a tunnel.
+/// Returns an error if the text is not a token (RFC 9110, 9.1), or if it is `CONNECT`, which
+/// requests a tunnel.
 pub fn method(text: &str) -> Result<Method, JobError> {
     match Method::from_bytes(text.as_bytes()) {
         Ok(Method::CONNECT) => Err(JobError::new(
-            "CONNECT asks for a tunnel, which is not loaded; name another method",
+            "CONNECT requests a tunnel, which benchlab cannot load; use another method",
         )),
         Ok(method) => Ok(method),
         Err(_) => Err(JobError::new(format!(
-            "{} is not a method; a method is a word such as GET, POST or PURGE",
+            "{} is not a valid method; expected a word such as GET, POST or PURGE",
             quoted(text)
         ))),
     }
@@ -83,7 +84,8 @@ pub fn method(text: &str) -> Result<Method, JobError> {
 /// A header of a request. Its value may be a secret and is never shown.
 #[derive(Clone)]
 pub struct Header {
-    /// The name in its original spelling, because some servers do not ignore case as the standard requires.
+    /// The name in its original spelling, because some servers violate the standard and do not
+    /// ignore case.
     spelling: String,
     name: HeaderName,
     value: HeaderValue,
@@ -93,8 +95,9 @@ impl Header {
     /// Parses `Name: value`.
     ///
     /// # Errors
-    /// The text has no colon or a character that is invalid in a header (RFC 9110, 5.5), or only the generator may
-    /// send the header, because it determines where a request ends or whether its connection is reused.
+    /// Returns an error if the text has no colon or contains a character that is invalid in a
+    /// header (RFC 9110, 5.5). Also returns an error for headers that only the generator may send,
+    /// because they determine where a request ends or whether its connection is reused.
     pub fn parse(line: &str) -> Result<Header, JobError> {
         let (spelling, value) = line.split_once(':').ok_or_else(|| {
             JobError::new(format!(
@@ -112,7 +115,7 @@ impl Header {
         })?;
         if let Some(instead) = reserved(&name, &value) {
             return Err(JobError::new(format!(
-                "the header {} is not for a user to give: {instead}",
+                "the header {} cannot be set: {instead}",
                 quoted(spelling)
             )));
         }
@@ -151,15 +154,15 @@ impl fmt::Debug for Header {
 
 fn reserved(name: &HeaderName, value: &HeaderValue) -> Option<&'static str> {
     match name.as_str() {
-        "content-length" => Some("it is counted from the body"),
-        "transfer-encoding" | "trailer" => Some("bodies are sent as they are, with their length"),
+        "content-length" => Some("benchlab computes it from the body"),
+        "transfer-encoding" | "trailer" => Some("bodies are sent unchanged, with Content-Length"),
         "connection" | "keep-alive" | "proxy-connection" => {
             Some("`--no-keep-alive` opens a connection for every request")
         }
-        "upgrade" | "http2-settings" => Some("`--http2` speaks HTTP/2 from the start"),
-        "te" if value != "trailers" => Some("only `TE: trailers` is"),
+        "upgrade" | "http2-settings" => Some("use `--http2` for HTTP/2"),
+        "te" if value != "trailers" => Some("only `TE: trailers` is supported"),
         "host" if Authority::try_from(value.as_bytes()).is_err() => {
-            Some("it must be a host's name, with a port or without")
+            Some("expected a host name, with or without a port")
         }
         _ => None,
     }
@@ -181,7 +184,7 @@ struct SharedRequests {
 pub struct RenderedRequest {
     /// The head and body for HTTP/1.1 (RFC 9112).
     pub bytes: Bytes,
-    /// True if the response has no body, even if its headers announce one.
+    /// True if the response has no body, even if its headers announce a body.
     pub head: bool,
     /// The head for HTTP/2 (RFC 9113).
     pub parts: http::Request<()>,
@@ -274,7 +277,7 @@ pub(crate) fn planned(list: &[Request]) -> Vec<PlannedRequest> {
 fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
     if weights.contains(&0) {
         return Err(JobError::new(
-            "a weight is 0; weights are whole numbers from 1",
+            "a weight is 0; expected whole numbers of 1 or more",
         ));
     }
     let divisor = weights.iter().copied().fold(0, gcd);
@@ -282,7 +285,7 @@ fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
     let length: u64 = turns().map(u64::from).sum();
     if length > MAX_ORDER {
         return Err(JobError::new(format!(
-            "the weights add up to {length}, and at most {MAX_ORDER} turns can be put in order; use smaller ones"
+            "the weights add up to {length}, but the maximum is {MAX_ORDER}; use smaller ones"
         )));
     }
     let mut random = SmallRng::seed_from_u64(seed);

@@ -64,8 +64,8 @@ enum Chunk {
     Data(u64),
     DataCr,
     DataLf,
-    /// At the start of a trailer line or of the final empty line: the size of the trailers so far, as in the next
-    /// three.
+    /// At the start of a trailer line or of the final empty line. The number is the size of the
+    /// trailers so far, also in the next three states.
     Trailer(u32),
     /// In the name of a trailer.
     TrailerName(u32),
@@ -82,7 +82,8 @@ struct ResponseHead {
     status: u16,
     version_1_0: bool,
     length: Option<u64>,
-    /// `None` without a Transfer-Encoding; otherwise true if its last coding is `chunked`.
+    /// True if the last coding of the Transfer-Encoding is `chunked`. `None` without a
+    /// Transfer-Encoding.
     chunked: Option<bool>,
     close: bool,
     stays: bool,
@@ -97,12 +98,13 @@ impl ResponseReader {
 
     /// Parses the next bytes of a response.
     ///
-    /// Returns how many bytes belong to the response, and the response if it is complete. If it is incomplete, all
-    /// bytes belong to it. `to_head` is true if the request was a HEAD request, so that the response has no body.
-    /// `body` receives the pieces of the body.
+    /// Returns the number of bytes that belong to the response, and the response if it is complete.
+    /// If the response is incomplete, all bytes belong to it. `to_head` is true if the request was
+    /// a HEAD request, so that the response has no body. `body` receives the pieces of the body.
     ///
     /// # Errors
-    /// The bytes are not HTTP/1.1. The rest of the connection cannot be parsed either.
+    /// Returns an error if the bytes are not HTTP/1.1. In this case the rest of the connection
+    /// cannot be parsed either.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -189,7 +191,8 @@ impl ResponseReader {
         }
     }
 
-    /// Returns how many of the bytes belong to the head, or `None` if the head is still incomplete.
+    /// Returns the number of bytes that belong to the head, or `None` if the head is still
+    /// incomplete.
     fn read_head(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
         if self.partial.is_empty() {
             if let Some((head, used)) = ResponseHead::parse(bytes)? {
@@ -225,7 +228,8 @@ fn piece(bytes: &[u8], left: u64) -> usize {
 }
 
 impl ResponseHead {
-    /// Parses a head at the start of the bytes. Returns it with its length, or `None` if it is incomplete.
+    /// Parses a head at the start of the bytes. Returns the head with its length, or `None` if the
+    /// head is incomplete.
     fn parse(bytes: &[u8]) -> Result<Option<(ResponseHead, usize)>> {
         let mut lines = HeadLines { bytes, at: 0 };
         let Some(line) = lines.next()? else {
@@ -256,7 +260,7 @@ impl ResponseHead {
     /// Parses a line such as `HTTP/1.1 200 OK` (RFC 9112, section 4).
     fn status_line(line: &[u8]) -> Result<ResponseHead> {
         status_line_begins(line)?;
-        let wrong = Malformed("its first line is no status line");
+        let wrong = Malformed("its first line is not a status line");
         let (version, rest) = line.split_at_checked(9).ok_or(wrong)?;
         let (code, reason) = rest.split_at_checked(3).ok_or(wrong)?;
         let digits = code.iter().all(u8::is_ascii_digit);
@@ -268,7 +272,9 @@ impl ResponseHead {
         }
         let status = code.iter().fold(0, |n, c| 10 * n + u16::from(c - b'0'));
         if status == 101 {
-            return Err(Malformed("it changes to a protocol that was not asked for"));
+            return Err(Malformed(
+                "it switches to a protocol that was not requested",
+            ));
         }
         Ok(ResponseHead {
             status,
@@ -279,13 +285,13 @@ impl ResponseHead {
 
     /// Parses a line such as `Name: value` (RFC 9112, section 5).
     fn field(&mut self, line: &[u8]) -> Result<()> {
-        let colon = memchr(b':', line).ok_or(Malformed("a line of its head has no colon"))?;
+        let colon = memchr(b':', line).ok_or(Malformed("a header line has no colon"))?;
         let (name, value) = (&line[..colon], &line[colon + 1..]);
         if name.is_empty() || !name.iter().all(|&c| is_token(c)) {
-            return Err(Malformed("a field of its head has no proper name"));
+            return Err(Malformed("a header field has an invalid name"));
         }
         if !are_text(value) {
-            return Err(Malformed("a field of its head holds a control character"));
+            return Err(Malformed("a header field contains a control character"));
         }
         match name.len() {
             10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
@@ -306,7 +312,7 @@ impl ResponseHead {
 
     /// Parses a Content-Length. Repeated equal values count as one (RFC 9110, section 8.6).
     fn content_length(&mut self, value: &[u8]) -> Result<()> {
-        let wrong = Malformed("its Content-Length is no number");
+        let wrong = Malformed("its Content-Length is not a number");
         for number in value.split(|&c| c == b',').map(<[u8]>::trim_ascii) {
             let digits = (1..=18).contains(&number.len()) && number.iter().all(u8::is_ascii_digit);
             let digits = digits.then_some(number).ok_or(wrong)?;
@@ -319,7 +325,7 @@ impl ResponseHead {
         Ok(())
     }
 
-    /// Multiple codings were applied one after another.
+    /// Records a content coding. Multiple codings were applied one after another.
     fn content_coding(&mut self, value: &[u8]) {
         self.coding = match self.coding {
             ContentCoding::Identity => ContentCoding::parse(value),
@@ -415,8 +421,8 @@ fn status_line_begins(bytes: &[u8]) -> Result<()> {
 impl Chunk {
     /// Returns the position after one more byte, or `None` if the body is complete.
     fn next(self, byte: u8) -> Result<Option<Chunk>> {
-        let line = Malformed("a chunk has no proper size");
-        let trailer = Malformed("the trailers behind its body are not proper");
+        let line = Malformed("a chunk has an invalid size");
+        let trailer = Malformed("the trailers after its body are invalid");
         Ok(Some(match (self, byte) {
             (Chunk::Size(size, digits, n), _) if byte.is_ascii_hexdigit() => {
                 let digit = (byte as char).to_digit(16).unwrap_or(0);
@@ -444,7 +450,7 @@ impl Chunk {
             (Chunk::DataCr, b'\r') => Chunk::DataLf,
             (Chunk::DataLf, b'\n') => Chunk::Size(0, 0, 0),
             (Chunk::DataCr | Chunk::DataLf, _) => {
-                return Err(Malformed("a chunk is longer than its size says"));
+                return Err(Malformed("a chunk is longer than its declared size"));
             }
             (Chunk::Trailer(_), b'\r') => Chunk::End,
             (Chunk::Trailer(n) | Chunk::TrailerName(n) | Chunk::TrailerValue(n), _)
@@ -486,7 +492,8 @@ fn is_token(byte: u8) -> bool {
     TOKEN[usize::from(byte)]
 }
 
-/// A lookup table, because checking field names takes most of the time of parsing a head.
+/// A lookup table for [`is_token`], because checking field names takes most of the time of parsing
+/// a head.
 static TOKEN: [bool; 256] = {
     let (mut token, mut byte) = ([false; 256], 0);
     while byte < 128 {

@@ -23,15 +23,15 @@ pub struct Secrets<'a> {
     pub body: Option<Vec<u8>>,
     /// The users as `NAME:PASSWORD`: one for all URLs that contain a user name, or one for each such URL, in order.
     pub users: Vec<String>,
-    /// Reads an environment variable, for secrets that are not in the other fields.
+    /// A function that reads an environment variable, for secrets that are not in the other fields.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// Rebuilds the requests to each server of a stored load.
 ///
 /// # Errors
-/// A secret is missing (the message says how to provide it), a secret does not belong to the load, or a file or the
-/// body has changed.
+/// Returns an error if a secret is missing (the message says how to provide it), if a secret does
+/// not belong to the load, or if a file or the body has changed.
 pub fn restored_requests(
     load: &LoadSpec,
     secrets: &Secrets,
@@ -72,7 +72,7 @@ struct Restorer<'a> {
 }
 
 impl Restorer<'_> {
-    /// Returns the common headers.
+    /// Returns the headers that all requests share.
     fn headers(&mut self) -> Result<Vec<Header>, JobError> {
         let mut given: Vec<&Header> = self.secrets.headers.iter().collect();
         let mut headers = Vec::new();
@@ -83,7 +83,8 @@ impl Restorer<'_> {
                 let header = given.remove(position);
                 if value.is_some() && header.planned().value != *value {
                     return Err(JobError::new(format!(
-                        "the header {} is not the one that the load began with; leave it out, its value is stored",
+                        "the header {} differs from the one that the load began with; leave it out, because its \
+                         value is stored",
                         quoted(name)
                     )));
                 }
@@ -108,7 +109,7 @@ impl Restorer<'_> {
         }
     }
 
-    /// Returns the common body.
+    /// Returns the body that all requests share.
     fn body(&mut self) -> Result<Bytes, JobError> {
         let given = self.secrets.body.clone().map(Bytes::from);
         let Some(PlannedBody { bytes, file }) = &self.load.body else {
@@ -125,7 +126,7 @@ impl Restorer<'_> {
                 let content = std::fs::read(file).map_err(|error| {
                     let file = file.display();
                     JobError::new(format!(
-                        "cannot read {file}: {error}; name another file with --body-file"
+                        "cannot read {file}: {error}; specify another file with --body-file"
                     ))
                 });
                 Some(content?.into())
@@ -135,7 +136,8 @@ impl Restorer<'_> {
         match body {
             Some(body) if body.len() as u64 == *bytes => Ok(body),
             Some(body) => Err(JobError::new(format!(
-                "the body has {} bytes, and had {bytes} when the load began: give the same body, or start a new load",
+                "the body has {} bytes, but had {bytes} when the load began: pass the same body, or start a new \
+                 load",
                 body.len()
             ))),
             None => {
@@ -231,8 +233,8 @@ impl Restorer<'_> {
             )),
             (given, users) if given == users => Ok(()),
             (given, users) => Err(JobError::new(format!(
-                "--user is given {given} times, and {users} of the load's URLs have a user: give it once for all of \
-                 them, or once for each, in their order"
+                "--user is given {given} times, and {users} of the load's URLs have a user: pass it once for all of \
+                 them, or once for each, in order"
             ))),
         }
     }
@@ -242,7 +244,7 @@ impl Restorer<'_> {
             return Ok(());
         }
         Err(JobError::new(format!(
-            "the load has secrets, which its run file does not contain. Give them again: {}",
+            "the load has secrets, which its run file does not contain. Pass them again: {}",
             self.missing.join("; ")
         )))
     }
@@ -313,7 +315,7 @@ mod tests {
         let unknown = headers(&planned, &["Cookie: d", "X-Other: secret"]).unwrap_err();
         assert!(unknown.contains("no header `X-Other`") && !unknown.contains("secret"));
         let other = headers(&planned, &["Cookie: d", "Accept: c/d"]).unwrap_err();
-        assert!(other.contains("`Accept` is not the one"), "{other}");
+        assert!(other.contains("`Accept` differs from the one"), "{other}");
         assert!(headers(&planned, &["Cookie: d", "Accept: a/b"]).is_ok());
     }
 

@@ -49,7 +49,7 @@ impl Stream {
     /// Continues to open the connection. Returns true if it is open.
     ///
     /// # Errors
-    /// The connection failed.
+    /// Returns an error if the connection failed.
     pub fn is_ready(&mut self) -> io::Result<bool> {
         if let Some(error) = self.tcp().take_error()? {
             return Err(error);
@@ -106,7 +106,7 @@ impl Stream {
     }
 }
 
-/// Starts a TCP connection. It also fails if no local port is free.
+/// Starts a TCP connection. Returns an error if no local port is free.
 fn begin_tcp(address: SocketAddr) -> io::Result<TcpStream> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::Inet,

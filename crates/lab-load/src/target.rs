@@ -16,13 +16,13 @@ use url::{Host, Url};
 /// The connection timeout for each address, if a host has multiple addresses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A parsed URL. User and password are stored only as the header that is sent.
+/// A parsed URL. User and password are stored only as the value of the `Authorization` header.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LoadUrl {
     /// Scheme, host and port.
     pub origin: Origin,
     pub(crate) path: PathAndQuery,
-    /// The value of an `Authorization` header (RFC 7617), if the URL names a user.
+    /// The value of an `Authorization` header (RFC 7617), if the URL contains a user.
     pub(crate) authorization: Option<String>,
 }
 
@@ -30,11 +30,11 @@ impl LoadUrl {
     /// Parses a URL such as `http://127.0.0.1:8080/list?page=2`. A fragment is not sent, as in a browser.
     ///
     /// # Errors
-    /// The scheme is not http or https, or the URL is invalid.
+    /// Returns an error if the scheme is not http or https, or if the URL is invalid.
     pub fn parse(text: &str) -> Result<LoadUrl, JobError> {
         let quoted_url = || quoted(&without_user(text));
         if text.chars().any(char::is_control) {
-            let words = "has a control character in it; a URL has none, write it as %XX";
+            let words = "contains a control character; encode it as %XX";
             return Err(JobError::new(format!("the URL {} {words}", quoted_url())));
         }
         let lower = text.to_ascii_lowercase();
@@ -44,18 +44,17 @@ impl LoadUrl {
         if let Some(zone) = zone(text) {
             let zone = zone.escape_default();
             let words = format!(
-                "has the zone `{zone}` in its address, which HTTP cannot carry; name an address without one: \
-                 `ip -6 address show dev {zone} scope global` lists those"
+                "has the zone `{zone}` in its address, which HTTP does not support; use an address without a zone: \
+                 `ip -6 address show dev {zone} scope global` lists them"
             );
             return Err(JobError::new(format!("the URL {} {words}", quoted_url())));
         }
-        let url = Url::parse(text).map_err(|error| {
-            JobError::new(format!("the URL {} is wrong: {error}", quoted_url()))
-        })?;
+        let url = Url::parse(text)
+            .map_err(|error| JobError::new(format!("invalid URL {}: {error}", quoted_url())))?;
         let origin = Origin::of(&url)
-            .ok_or_else(|| JobError::new(format!("the URL {} names no host", quoted_url())))?;
+            .ok_or_else(|| JobError::new(format!("the URL {} has no host", quoted_url())))?;
         // A browser's URL parser accepts some hosts and paths that HTTP does not.
-        let wrong = |error| JobError::new(format!("the URL {} is wrong: {error}", quoted_url()));
+        let wrong = |error| JobError::new(format!("invalid URL {}: {error}", quoted_url()));
         Authority::try_from(origin.authority()).map_err(wrong)?;
         let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
         Ok(LoadUrl {
@@ -82,10 +81,10 @@ impl LoadUrl {
     /// Returns the URL of another path on the same origin, with the same user.
     ///
     /// # Errors
-    /// The path does not start with `/`, or contains invalid characters.
+    /// Returns an error if the path does not start with `/`, or contains invalid characters.
     pub fn with_path(&self, path: &str) -> Result<LoadUrl, JobError> {
         if !path.starts_with('/') {
-            let words = "neither begins with `/` nor is a URL of http or https";
+            let words = "is neither a path that begins with `/` nor an http or https URL";
             return Err(JobError::new(format!("{} {words}", quoted(path))));
         }
         let link = LoadUrl::parse(&format!("{}{path}", self.origin))?;
@@ -121,17 +120,17 @@ impl Origin {
     /// Returns the common origin of all URLs.
     ///
     /// # Errors
-    /// There is no URL, or the URLs have different origins.
+    /// Returns an error if there is no URL, or if the URLs have different origins.
     pub fn shared<'a>(links: impl IntoIterator<Item = &'a LoadUrl>) -> Result<Origin, JobError> {
         let mut links = links.into_iter();
         let first = links.next().ok_or_else(|| {
-            JobError::new("no URL was given: name one, as http://127.0.0.1:8080/")
+            JobError::new("no URL was given: specify one, such as http://127.0.0.1:8080/")
         })?;
         match links.find(|link| link.origin != first.origin) {
             None => Ok(first.origin.clone()),
             Some(other) => Err(JobError::new(format!(
-                "{first} and {other} are on different servers: the requests of a file go to one; name the servers \
-                 to compare as URLs, and give the file paths"
+                "{first} and {other} are on different servers, but the requests of a file go to one server. To \
+                 compare servers, specify their URLs, and write only paths in the file"
             ))),
         }
     }
@@ -176,7 +175,8 @@ impl Origin {
     /// `localhost` often has two addresses, and a server may listen on only one.
     ///
     /// # Errors
-    /// The host is unknown or has no address of this family, or the guard rejects one of its addresses.
+    /// Returns an error if the host is unknown or has no address of this family, or if the guard
+    /// rejects one of its addresses.
     pub fn address(
         &self,
         family: Option<IpFamily>,
@@ -191,7 +191,7 @@ impl Origin {
         guard.check(&self.host(), of_family.iter().map(SocketAddr::ip))?;
         match (of_family.as_slice(), family) {
             ([], Some(family)) => Err(JobError::new(format!(
-                "{} has no {} address, only {}; leave `--family` out, or name another host",
+                "{} has no {} address, only {}; omit `--family`, or specify another host",
                 self.host(),
                 family.name(),
                 list(&addresses)
@@ -270,11 +270,11 @@ fn not_http(text: &str) -> String {
     let without_secrets = without_user(text);
     match scheme(text) {
         Some(scheme) => format!(
-            "the scheme of {} is {scheme}; http and https are what can be loaded",
+            "the scheme of {} is {scheme}; benchlab loads only http and https",
             quoted(&without_secrets)
         ),
         None => format!(
-            "{} is no URL; did you mean {}?",
+            "{} is not a URL; did you mean {}?",
             quoted(&without_secrets),
             quoted(&format!(
                 "http://{}",

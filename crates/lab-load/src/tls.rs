@@ -38,7 +38,8 @@ impl Tls {
     /// Creates the configuration for an origin and a protocol, which is negotiated with ALPN (RFC 7301).
     ///
     /// # Errors
-    /// The authorities cannot be read, there are none, or the host name is not valid in a certificate.
+    /// Returns an error if the authorities cannot be read or are missing, or if the host name is
+    /// not valid in a certificate.
     pub fn new(origin: &Origin, protocol: Protocol, trust: &Trust) -> Result<Tls, JobError> {
         let host = origin.host();
         let name = ServerName::try_from(host.clone()).map_err(|_| {
@@ -79,7 +80,7 @@ impl Tls {
 }
 
 /// The start of the error message for a failed TLS handshake.
-pub const TLS_FAILURE: &str = "no TLS connection: ";
+pub const TLS_FAILURE: &str = "the TLS connection failed: ";
 
 /// Describes a TLS error from a handshake. Returns other errors unchanged.
 pub(crate) fn handshake_error(error: io::Error) -> io::Error {
@@ -102,20 +103,20 @@ fn handshake_words(error: &rustls::Error) -> String {
                     "pass --ca FILE with it or its authority, or --insecure"
                 }
                 Some(CertificateFault::OtherName { .. }) => {
-                    "use a name that it is for, or --insecure"
+                    "use a name that it is valid for, or --insecure"
                 }
                 _ => "--insecure skips verification",
             };
             format!("the server's certificate cannot be verified: {fault}; {advice}")
         }
         E::InvalidMessage(_) => {
-            "what the server sent is not TLS; is this the port for https?".into()
+            "the server's response is not TLS; is this the port for https?".into()
         }
         E::PeerIncompatible(_) => {
-            format!("the server offers no version or cipher of TLS that is accepted here ({error})")
+            format!("the server supports no TLS version or cipher that benchlab accepts ({error})")
         }
         E::AlertReceived(AlertDescription::NoApplicationProtocol) => {
-            "the server does not speak this version of HTTP over TLS (ALPN)".into()
+            "the server does not support this version of HTTP over TLS (ALPN)".into()
         }
         E::AlertReceived(_) => format!("the server refused the handshake ({error})"),
         other => other.to_string(),
@@ -133,7 +134,7 @@ fn authorities(
 fn system_roots() -> Result<RootCertStore, JobError> {
     certificates::system_roots().map_err(|reason| {
         JobError::new(format!(
-            "{reason}; install `ca-certificates`, or give `--ca FILE`"
+            "{reason}; install `ca-certificates`, or pass `--ca FILE`"
         ))
     })
 }
@@ -147,13 +148,13 @@ fn authorities_in(
     let mut roots = RootCertStore::empty();
     let mut certificates = Vec::new();
     for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| wrong(format!("is not PEM: {error}")))?;
+        let certificate = certificate.map_err(|error| wrong(format!("not PEM: {error}")))?;
         let added = roots.add(certificate.clone());
         certificates.push(certificate);
-        added.map_err(|error| wrong(format!("a certificate of it cannot be used: {error}")))?;
+        added.map_err(|error| wrong(format!("contains an invalid certificate: {error}")))?;
     }
     if roots.is_empty() {
-        return Err(wrong("no certificate is in it; it must be PEM".to_owned()));
+        return Err(wrong("contains no certificate; expected PEM".to_owned()));
     }
     authorities(roots, certificates, provider)
 }

@@ -45,9 +45,9 @@ pub struct Channels {
 /// A request without a complete response.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingRequest {
-    /// When the request was due, in ns.
+    /// The time when the request was due, in ns.
     pub due_ns: u64,
-    /// When the request was sent or its connection started to open, in ns.
+    /// The time when the request was sent, or when its connection started to open, in ns.
     pub sent_ns: u64,
     /// The position in the order of requests.
     pub position: usize,
@@ -69,9 +69,10 @@ pub struct RequestTracker {
     /// The position of the next request in the order of requests.
     position: usize,
     pending: u64,
-    /// When the last response arrived or, without a response, when the load started, in ns.
+    /// The time when the last response arrived or, without a response, when the load started, in
+    /// ns.
     answered_ns: u64,
-    /// When the current slice started, in ns.
+    /// The time when the current slice started, in ns.
     cut_ns: u64,
     /// The CPU time of this thread at the start of the slice, in ns.
     cpu_ns: u64,
@@ -138,7 +139,7 @@ impl RequestTracker {
             || now_ns >= self.period.end_ns + timeout_ns
     }
 
-    /// Returns when the current slice or the load's time ends, in ns.
+    /// Returns the time when the current slice or the load ends, in ns.
     pub fn next_end_ns(&self, now_ns: u64) -> u64 {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -221,13 +222,13 @@ impl RequestTracker {
         let now = now_ns();
         self.admit_due(now);
         for _ in 0..std::mem::take(&mut self.pending) {
-            let reason = || "not answered when the load ended".to_owned();
+            let reason = || "no response when the load ended".to_owned();
             self.record.error(ErrorKind::Unfinished, reason);
         }
         let reason = if now < self.period.end_ns {
-            "due, and not sent when the load was stopped"
+            "due, but not sent when the load was stopped"
         } else {
-            "due, and never sent, for all connections were busy"
+            "due, but never sent, because all connections were busy"
         };
         for _ in 0..self.queue.take().map_or(0, |queue| queue.waiting()) {
             self.record

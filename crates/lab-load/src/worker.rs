@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A generator thread for HTTP/1.1, with its connections and its part of the load.
+//! A generator thread for HTTP/1.1, with its connections and its fraction of the load.
 
 use crate::arrival::ArrivalClock;
 use crate::clock::{now_ns, sleep_until, wake_exactly};
@@ -21,12 +21,12 @@ use std::sync::Arc;
 /// The maximum number of bytes received at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// When bytes arrived.
+/// The time when bytes arrived.
 #[derive(Clone, Copy)]
 struct Arrival {
     /// The kernel's timestamp, in ns since 1970, if recorded.
     noted_ns: Option<u64>,
-    /// When the bytes were read, in ns of CLOCK_MONOTONIC.
+    /// The time when the bytes were read, in ns of CLOCK_MONOTONIC.
     read_ns: u64,
 }
 
@@ -37,7 +37,8 @@ pub struct Worker {
     poll: Poll,
     room: Box<[u8]>,
     connections: Vec<Connection>,
-    /// The connections that can accept requests, with one entry for each request.
+    /// The connections that can accept requests. A connection occurs once for each request that it
+    /// can accept.
     idle: VecDeque<usize>,
     /// The connections on which sending failed.
     broken: Vec<usize>,
@@ -177,7 +178,7 @@ impl Worker {
         }
     }
 
-    /// Adds a request to a connection, and opens it if necessary.
+    /// Adds a request to a connection, and opens the connection if necessary.
     fn enqueue(&mut self, i: usize, request: PendingRequest) {
         let opened = if self.connections[i].has_stream() {
             Ok(())
@@ -242,7 +243,7 @@ impl Worker {
         }
     }
 
-    /// Continues to open a connection, or to send. Returns true if it is open.
+    /// Continues to open a connection, or to send. Returns true if the connection is open.
     fn continue_connection(&mut self, i: usize, writable: bool) -> bool {
         let connection = &mut self.connections[i];
         match connection.continue_opening() {
@@ -294,8 +295,8 @@ impl Worker {
         self.room = room;
     }
 
-    /// Returns when the last bytes of a response arrived, in ns. If the kernel's timestamp is implausible, this is when
-    /// they were read.
+    /// Returns the time when the last bytes of a response arrived, in ns. If the kernel's timestamp
+    /// is implausible, returns the time when they were read.
     fn came_ns(&mut self, arrival: Arrival, sent_ns: u64) -> u64 {
         let Arrival { noted_ns, read_ns } = arrival;
         let Some(noted_ns) = noted_ns else {
@@ -340,7 +341,7 @@ impl Worker {
             None => self.fail(
                 i,
                 ErrorKind::Reset,
-                &"the connection ended before the answer",
+                &"the connection ended before the response",
             ),
         }
     }
@@ -385,7 +386,7 @@ impl Worker {
         for i in 0..self.connections.len() {
             let oldest = self.connections[i].pending().front();
             if oldest.is_some_and(|request| now > request.sent_ns + timeout_ns) {
-                self.fail(i, ErrorKind::Timeout, &"no complete answer in time");
+                self.fail(i, ErrorKind::Timeout, &"no complete response in time");
             }
         }
     }

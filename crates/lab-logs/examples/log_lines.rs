@@ -243,7 +243,7 @@ fn check(lines: &Lines) -> Outcome {
     let mut pages = analysis.pages;
     pages.retain(|p| p.kind.is_use());
     if pages.len() != exact.len() {
-        return Err(format!("{} pages, and {} exactly", pages.len(), exact.len()).into());
+        return Err(format!("{} pages instead of {}", pages.len(), exact.len()).into());
     }
     let mut worst = 0.0_f64;
     for page in &pages {
@@ -283,10 +283,7 @@ fn compare(page: &LogPage, exact: &mut Exact, promised: f64) -> Result<f64, Stri
         page.max_ns,
     ];
     if expected != actual {
-        return Err(format!(
-            "{}: {actual:?}, and exactly {expected:?}",
-            page.name
-        ));
+        return Err(format!("{}: {actual:?} instead of {expected:?}", page.name));
     }
     let mut worst = 0.0_f64;
     for part in [0.5, 0.9, 0.95, 0.99, 0.999] {
@@ -296,7 +293,7 @@ fn compare(page: &LogPage, exact: &mut Exact, promised: f64) -> Result<f64, Stri
         worst = worst.max((actual - expected).abs() / expected);
         if worst > promised {
             return Err(format!(
-                "{}, {part}: {actual}, and exactly {expected}",
+                "{}, {part}: {actual} instead of {expected}",
                 page.name
             ));
         }

@@ -103,7 +103,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Finds the columns by their headers; returns an error if a required column is missing.
+    /// Finds the columns by their headers. Returns an error if a required column is missing.
     fn new(headers: &csv::StringRecord) -> Result<Columns, String> {
         let column = |names: &[&str]| {
             let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));

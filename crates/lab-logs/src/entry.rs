@@ -6,13 +6,13 @@ use crate::sql::Dialect;
 /// A request, or a statement that a database executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Entry<'a> {
-    /// The time in seconds since 1970; `None` if the log does not contain it.
+    /// The time in seconds since 1970, or `None` if the log does not contain it.
     pub time_s: Option<i64>,
     /// The offset of the log's clock from UTC, in seconds.
     pub offset_s: i32,
     /// The duration in ns.
     pub duration_ns: Option<u64>,
-    /// The method, such as `GET`; empty if unknown.
+    /// The method, such as `GET`. Empty if unknown.
     pub method: &'a [u8],
     /// The path with its query, or a statement.
     pub target: &'a [u8],
@@ -20,13 +20,13 @@ pub struct Entry<'a> {
     pub is_query: bool,
     /// The SQL dialect of a statement.
     pub dialect: Dialect,
-    /// The status code; 0 if unknown. A failed statement has 500.
+    /// The status code, or 0 if unknown. A failed statement has 500.
     pub status: u16,
     /// Bytes sent.
     pub bytes: u64,
     /// The `User-Agent`.
     pub agent: &'a [u8],
-    /// The ID that a request and its statements share; empty if there is none.
+    /// The ID that a request and its statements share. Empty if there is none.
     pub id: &'a [u8],
 }
 

@@ -17,7 +17,7 @@ pub enum LogsFinding {
         by: PageOrder,
         /// The size of the set.
         size: usize,
-        /// The interval of the size; `None` means that the log is too short for one.
+        /// The interval of the size. `None` means that the log is too short for an interval.
         bounds: Option<[f64; 2]>,
         /// The total number of pages or queries.
         of: usize,
@@ -26,8 +26,8 @@ pub enum LogsFinding {
         /// The first pages of the set.
         first: Vec<PageShare>,
     },
-    /// The page with the most requests, the one with the longest mean and the one with the most
-    /// time differ.
+    /// The page with the most requests, the page with the longest mean duration, and the page with
+    /// the most total time are not the same.
     Orders {
         /// The page with the most requests.
         most_used: String,
@@ -37,8 +37,8 @@ pub enum LogsFinding {
         slowest_mean_ns: f64,
         /// The page with the most total time.
         most_time: String,
-        /// The page whose optimization would save the most time, with the saved fraction of the
-        /// total.
+        /// The page whose optimization would save the most time, and the fraction of the total time
+        /// that this would save.
         ///
         /// The saving assumes that the page's mean becomes the median of the other pages' means.
         saving: Option<PageShare>,
@@ -51,7 +51,7 @@ pub enum LogsFinding {
         query: String,
         /// Executions per request.
         per_request: f64,
-        /// The fraction of the requests' time that the query takes; `None` if unknown.
+        /// The fraction of the requests' time that the query takes, or `None` if unknown.
         share: Option<f64>,
         /// The sampling rate of the join: one in this many request IDs is joined.
         one_in: u64,
@@ -60,7 +60,7 @@ pub enum LogsFinding {
     Headroom {
         /// The fraction of the capacity that the busiest minute uses.
         used: Interval,
-        /// How many times the current number of users the server can handle.
+        /// The number of users that the server can handle, as a multiple of the current number.
         times: Interval,
         /// True if the capacity is a lower bound, because the load run never exceeded the bound.
         is_lower_bound: bool,
@@ -139,7 +139,7 @@ pub enum LogsFinding {
     },
     /// Durations are whole seconds.
     WholeSeconds,
-    /// Durations exceed the range in which percentiles are distinguished.
+    /// Durations exceed the range in which percentiles distinguish values.
     LongDurations,
     /// Some entries of a log are not counted, or the next log could contain more data.
     Advice {
@@ -232,7 +232,7 @@ pub enum GateProblem {
     },
     /// No durations are known.
     NoDurations,
-    /// The value exceeds one hour, above which percentiles are not distinguished.
+    /// The value exceeds one hour, above which percentiles do not distinguish values.
     BeyondHour,
     /// Some durations are lower bounds, so the value, in ns, is only a lower bound, too.
     LowerBound(f64),

@@ -16,7 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a server may still write to a file after its rotation, as nginx's workers do.
+/// The time for which a server may still write to a file after its rotation, as nginx's workers do.
 const STILL_WRITTEN: Duration = Duration::from_millis(500);
 /// The number of bytes per read.
 const CHUNK: usize = 256 << 10;
@@ -36,7 +36,7 @@ struct FollowedFile {
     inode: u64,
     /// The offset of the next byte.
     offset: u64,
-    /// The time since which the name has referred to another file and no more data was read.
+    /// The time when the name was found to refer to another file and no more data was read.
     replaced: Option<Instant>,
     log: ServerLog,
 }
@@ -194,7 +194,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Continues with the file that has the name now.
+    /// Continues with the file that now has the name.
     fn switch_to_successor(&mut self, session: &mut LogsSession) -> Result<(), ReadError> {
         let Ok(file) = File::open(&self.path) else {
             return Ok(());

@@ -17,12 +17,12 @@ use siphasher::sip::SipHasher13;
 const MAX_RECORDS: usize = 1 << 20;
 /// The number of new records that are merged into the others in one step: 2 MiB.
 const MAX_FRESH: usize = 1 << 16;
-/// The maximum number of statement records per ID; an ID with more is left out.
+/// The maximum number of statement records per ID; an ID with more is omitted.
 const MAX_STATEMENTS: usize = 10_000;
-/// How far a statement may be outside its request: 1 s for whole-second times, 1 s for clock
-/// differences.
+/// The maximum time by which a statement may be outside its request: 1 s for whole-second times, 1
+/// s for clock differences.
 const TOLERANCE_S: i64 = 2;
-/// Markers for an unknown time, an unknown duration, and the page of an ID that is left out.
+/// Markers for an unknown time, an unknown duration, and the page of an ID that is omitted.
 const NO_TIME: i64 = i64::MIN;
 const NO_DURATION: u64 = u64::MAX;
 const NO_PAGE: u32 = u32::MAX;
@@ -35,7 +35,7 @@ const KEYS: [&[u8]; 5] = [
     b"request-id",
 ];
 
-/// A request, the executions of a statement in one second, or a mark that an ID is left out.
+/// A request, the executions of a statement in one second, or a mark that an ID is omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, i64, u64, u32, u32)", into = "(u64, i64, u64, u32, u32)")]
 struct JoinRecord {
@@ -45,7 +45,7 @@ struct JoinRecord {
     time_s: i64,
     /// The duration of the request, or the total duration of the statements, in ns.
     ///
-    /// For an ID that is left out, the field stores the bits of [`LeftOut`].
+    /// For an ID that is omitted, the field stores the bits of [`LeftOut`].
     ns: u64,
     /// The index of the page or query.
     page: u32,
@@ -53,7 +53,7 @@ struct JoinRecord {
     executions: u32,
 }
 
-/// The state of an ID that is left out.
+/// The state of an ID that is omitted.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
     /// The number of requests with the ID.
@@ -136,7 +136,7 @@ impl LeftOut {
 }
 
 impl JoinRecord {
-    /// Creates the mark of an ID that is left out.
+    /// Creates the mark of an ID that is omitted.
     fn left_out(id: u64, left_out: LeftOut) -> JoinRecord {
         JoinRecord {
             id,
@@ -151,7 +151,7 @@ impl JoinRecord {
         self.page == NO_PAGE
     }
 
-    /// Returns the state of the record's ID, as if the ID were left out from this record on.
+    /// Returns the state of the record's ID, as if the ID were omitted from this record on.
     fn as_left_out(&self) -> LeftOut {
         if self.is_left_out() {
             return LeftOut::of(self.ns);
@@ -168,7 +168,7 @@ impl JoinRecord {
         (self.id, self.executions > 0, self.page, self.time_s)
     }
 
-    /// Merges the next record of the same ID into this one; returns false if they must stay
+    /// Merges the next record of the same ID into this one. Returns false if they must stay
     /// separate.
     fn absorb(&mut self, next: &JoinRecord) -> bool {
         if self.executions == 0 && next.executions == 0 {
@@ -410,7 +410,7 @@ impl Joined {
     }
 }
 
-/// Returns the trace ID of a `traceparent`; returns any other ID unchanged.
+/// Returns the trace ID of a `traceparent`. Returns any other ID unchanged.
 ///
 /// An example is `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
 fn trace_of(id: &[u8]) -> &[u8] {

@@ -20,7 +20,7 @@ pub struct LogSource {
     pub is_rotated: bool,
 }
 
-/// The logs for the names that the user gave.
+/// The logs for the names that the user specified.
 #[derive(Clone, Debug, Default)]
 pub struct LogSources {
     /// The logs, in the order in which they are read.
@@ -102,7 +102,7 @@ pub fn check_files(names: &[String]) -> Result<(), String> {
         _ => "is a URL",
     };
     Err(format!(
-        "`{}` {kind}; with --on name files",
+        "`{}` {kind}; with --on, specify files",
         without_login(name)
     ))
 }

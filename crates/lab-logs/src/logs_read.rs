@@ -67,13 +67,13 @@ impl LogsRead {
 pub struct UniqueFiles(HashSet<(u64, u64)>);
 
 impl UniqueFiles {
-    /// Adds a file; returns a reason to skip it if it was added before.
+    /// Adds a file. Returns a reason to skip it if it was added before.
     pub fn skip(&mut self, path: &Path) -> Option<String> {
         let metadata = std::fs::metadata(path).ok().filter(|m| m.is_file())?;
         let is_new = self.0.insert((metadata.dev(), metadata.ino()));
         (!is_new).then(|| {
             format!(
-                "{}: it was named before and is read only once",
+                "{}: it was specified before and is read only once",
                 path.display()
             )
         })
@@ -87,7 +87,7 @@ pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
     let name = log.display();
     if log.is_dir() {
         return Err(format!(
-            "{name}: it is a directory; name the log file, and add --rotated for its rotated files"
+            "{name}: it is a directory; specify the log file, and add --rotated for its rotated files"
         ));
     }
     if !log.exists() {

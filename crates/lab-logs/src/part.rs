@@ -29,14 +29,14 @@ pub struct TallyPart {
 }
 
 impl TallyPart {
-    /// Serializes and compresses the counts; returns an error if memory runs out.
+    /// Serializes and compresses the counts. Returns an error if memory runs out.
     pub fn pack(&self) -> Result<Vec<u8>, String> {
         let mut packed = zstd::Encoder::new(Vec::new(), LEVEL).map_err(|e| e.to_string())?;
         serde_json::to_writer(&mut packed, self).map_err(|e| e.to_string())?;
         packed.finish().map_err(|e| e.to_string())
     }
 
-    /// Decompresses and parses the counts; returns an error if the bytes are invalid.
+    /// Decompresses and parses the counts. Returns an error if the bytes are invalid.
     pub fn unpack(bytes: &[u8]) -> Result<TallyPart, String> {
         let unpacked = zstd::Decoder::new(bytes).map_err(|e| e.to_string())?;
         serde_json::from_reader(std::io::BufReader::new(unpacked.take(MOST)))

@@ -98,7 +98,7 @@ fn name(query: &[u8]) -> String {
     format!("{} … {} [{digest}]", head.trim_end(), tail.trim_start())
 }
 
-/// Returns the end of the SELECT that begins a query or one of its phases; 0 if there is none.
+/// Returns the end of the SELECT that begins a query or one of its phases, or 0 if there is none.
 fn end_of_select(query: &str) -> usize {
     let phases = ["parse: ", "bind: "];
     let begin = phases
@@ -245,7 +245,7 @@ impl QueryWriter<'_> {
         self.folded.push(b'?');
     }
 
-    /// Writes a list of literals and skips the rows of literals after it; returns the index after
+    /// Writes a list of literals and skips the rows of literals after it. Returns the index after
     /// them.
     fn write_list(&mut self, open: usize) -> usize {
         let (begin, end) = (
@@ -262,7 +262,7 @@ impl QueryWriter<'_> {
         at
     }
 
-    /// Writes each distinct row of VALUES once; returns the index after the rows.
+    /// Writes each distinct row of VALUES once. Returns the index after the rows.
     fn write_rows(&mut self, begin: usize, end: usize) -> usize {
         let mut rows: Vec<Vec<u8>> = Vec::new();
         let mut at = begin;

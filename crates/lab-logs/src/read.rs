@@ -110,7 +110,7 @@ impl ServerLog {
         logs
     }
 
-    /// Parses the next bytes; returns an error if the format is unknown.
+    /// Parses the next bytes. Returns an error if the format is unknown.
     pub fn push(&mut self, bytes: &[u8], tally: &mut Tally) -> Result<(), ReadError> {
         self.source.bytes += bytes.len() as u64;
         let mut bytes = bytes;
@@ -128,7 +128,7 @@ impl ServerLog {
         Ok(())
     }
 
-    /// Detects the format from the bytes so far; returns an error if it is unknown.
+    /// Detects the format from the bytes so far. Returns an error if it is unknown.
     fn begin(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.reader.is_some() {
             return Ok(());
@@ -351,7 +351,7 @@ impl ServerLog {
         Ok(())
     }
 
-    /// Finishes the last file and closes the log; returns an error if the format is unknown.
+    /// Finishes the last file and closes the log. Returns an error if the format is unknown.
     pub fn end(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         let ended = self.end_file(tally);
         self.close(tally);

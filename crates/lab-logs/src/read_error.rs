@@ -17,7 +17,7 @@ pub enum ReadError {
     Stopped,
 }
 
-/// Reads at most `most` bytes; returns an error if the input is longer.
+/// Reads at most `most` bytes. Returns an error if the input is longer.
 pub(crate) fn limited(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     BufReader::new(input)

@@ -76,13 +76,13 @@ struct RecordRow {
 }
 
 impl Records {
-    /// Creates the directory; returns an error if that fails or if it already contains records.
+    /// Creates the directory. Returns an error if that fails or if it already contains records.
     pub fn create(folder: &Path) -> io::Result<Records> {
         fs::create_dir_all(folder.join("records"))?;
         let is_empty = fs::read_dir(folder.join("records"))?.next().is_none();
         if !is_empty || folder.join("pages.parquet").exists() {
             return Err(io::Error::other(
-                "it already contains records; name another directory",
+                "it already contains records; specify another directory",
             ));
         }
         Ok(Records {
@@ -121,7 +121,7 @@ impl Records {
         }
     }
 
-    /// Notes that pages were merged under new names.
+    /// Records that pages were merged under new names.
     pub fn rename(&mut self, pages: &[Page], renames: Vec<Renamed>) {
         self.flush(pages);
         self.renamed.extend(renames);

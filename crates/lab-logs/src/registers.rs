@@ -195,7 +195,7 @@ fn short_block(text: &[u8]) -> u128 {
     u128::from(first) | u128::from(last) << (8 * (text.len() - 8))
 }
 
-/// Parses the digits at the beginning of `text`; returns the number and its length.
+/// Parses the digits at the beginning of `text`. Returns the number and its length.
 ///
 /// Returns `None` if there are no digits or too many.
 #[inline(always)]
@@ -219,7 +219,7 @@ fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
     (n <= LONGEST).then_some((value, n))
 }
 
-/// Parses the digits at the beginning of a word; returns the number and its length.
+/// Parses the digits at the beginning of a word. Returns the number and its length.
 ///
 /// Source: Lemire, *Number Parsing at a Gigabyte per Second*, Software: Practice and Experience 51,
 /// 2021, 4.

@@ -16,8 +16,8 @@ pub fn is_same_log(one: &str, other: &str) -> bool {
     one == other || family(one) == family(other)
 }
 
-/// Returns true if no file is missing between two files of the same rotated log, as far as their
-/// names show.
+/// Returns true if no file is missing between two files of the same rotated log, according to their
+/// names.
 pub fn is_consecutive(one: &str, next: &str) -> bool {
     match (rotation_number(one), rotation_number(next)) {
         (Some(one), Some(next)) => one == next + 1,
@@ -69,7 +69,7 @@ pub fn missing_files<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, S
     missing
 }
 
-/// Returns the number of `access.log.1` or `access.log.2.gz`; `None` for a name without one.
+/// Returns the number of `access.log.1` or `access.log.2.gz`. `None` for a name without one.
 fn rotation_number(path: &str) -> Option<u32> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let plain = without_compression(name);

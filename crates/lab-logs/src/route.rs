@@ -143,7 +143,7 @@ fn fold_segment(segment: &[u8], name: &mut String) -> bool {
     }
 }
 
-/// Returns the kind of variable that a word looks like; `None` if it is not a variable.
+/// Returns the kind of variable that a word looks like, or `None` if it is not a variable.
 fn kind(word: &[u8]) -> Option<&'static str> {
     let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
     if digits == 0 {

@@ -29,7 +29,7 @@ enum RouteSegment {
 }
 
 impl Rules {
-    /// Parses a rules file; returns an error that names the invalid line.
+    /// Parses a rules file. Returns an error that names the invalid line.
     pub fn new(text: &str) -> Result<Rules, String> {
         let mut rules = Rules::default();
         for (number, line) in text.lines().enumerate() {

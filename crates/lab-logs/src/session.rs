@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub struct SessionOptions {
     /// The logs: paths, URLs, or `-` for standard input.
     pub logs: Vec<String>,
-    /// The format of the logs in the server's configuration syntax; `None` means that it is
+    /// The format of the logs in the server's configuration syntax. `None` means that it is
     /// detected.
     pub log_format: Option<String>,
     /// The unit of durations in ns, for formats that do not define it.

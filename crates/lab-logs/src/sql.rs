@@ -125,7 +125,7 @@ impl Lexer<'_> {
         self.is_spaced = false;
     }
 
-    /// Skips a comment, or pushes the mark of an executable comment; returns false if there is none
+    /// Skips a comment, or pushes the mark of an executable comment. Returns false if there is none
     /// here.
     fn pass_comment(&mut self) -> bool {
         let rest = &self.text[self.position..];

@@ -197,7 +197,7 @@ impl Tally {
         }
     }
 
-    /// Finishes the records, if any; returns an error if they could not be written.
+    /// Finishes the records, if any. Returns an error if they could not be written.
     pub fn end_records(&mut self) -> io::Result<()> {
         let Some(records) = self.records.take() else {
             return Ok(());
@@ -506,7 +506,7 @@ impl Tally {
         }
     }
 
-    /// Returns the page of a crawler or a health check; `None` if the client is a person.
+    /// Returns the page of a crawler or a health check, or `None` if the client is a person.
     #[inline]
     fn page_of_agent(&mut self, agent: &[u8], hash: u64) -> Option<usize> {
         let slot = hash as usize & (AGENTS - 1);
@@ -557,7 +557,7 @@ impl Tally {
         (page, varies)
     }
 
-    /// Appends the route of a path that no rule names; returns true if the path looks variable.
+    /// Appends the route of a path that no rule names. Returns true if the path looks variable.
     fn push_route(&self, path: &[u8], name: &mut String) -> bool {
         let begin = name.len();
         let varies = route::fold(path, name);
@@ -662,7 +662,7 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Drops the cells of the less expensive half of the pages; returns false if there were none.
+    /// Drops the cells of the less expensive half of the pages. Returns false if there were none.
     #[cold]
     fn drop_cells(&mut self) -> bool {
         let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();
@@ -862,7 +862,7 @@ fn page_key(kind: PageKind, name: &str) -> String {
     format!("{}{name}", kind_mark(kind))
 }
 
-/// Returns the method that precedes a route in a page's name; empty for GET.
+/// Returns the method that precedes a route in a page's name. Empty for GET.
 fn method(name: &[u8]) -> &'static str {
     match name {
         b"" | b"GET" => "",

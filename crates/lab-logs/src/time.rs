@@ -5,7 +5,7 @@ use crate::registers::leading_number;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 
-/// Parses digits; returns `None` if there is any other character or if the number is too long.
+/// Parses digits. Returns `None` if there is any other character or if the number is too long.
 #[inline]
 pub fn number(digits: &[u8]) -> Option<u64> {
     match leading_number(digits) {
@@ -231,7 +231,7 @@ fn clock_duration(text: &str) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub struct Zone {
     zone: TimeZone,
-    /// True if the user gave the zone.
+    /// True if the user specified the zone.
     pub is_given: bool,
     /// True if a time without an offset was interpreted as UTC, because no zone was given.
     pub was_assumed: bool,

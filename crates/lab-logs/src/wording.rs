@@ -233,7 +233,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
     }
 }
 
-/// Returns a short label for the subject of a finding; empty for most findings.
+/// Returns a short label for the subject of a finding. Empty for most findings.
 pub fn label(finding: &LogsFinding) -> &'static str {
     match finding {
         LogsFinding::RepeatedQuery { .. } => "N+1",
@@ -519,7 +519,7 @@ pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
                 .into()
         }
         GateProblem::LowerBound(value) => format!(
-            "the value is at least {}, which does not decide the gate. {}",
+            "the value is at least {}, which leaves the gate inconclusive. {}",
             gate_value(figure, *value),
             assumption(&LogAssumption::LowerBounds)
         ),
@@ -541,7 +541,7 @@ pub fn slower_page(page: &str, ratio: &Interval) -> String {
     format!("{page} takes {times}")
 }
 
-/// Says that no page, or not the page that a condition names, is slower in the second log.
+/// States that no page, or not the page that a condition names, is slower in the second log.
 pub fn no_page_slower(page: Option<&str>) -> String {
     match page {
         Some(page) => format!("{page} is not slower in the second log"),
@@ -595,7 +595,7 @@ pub const QUESTIONS: [&str; 2] = [
     "Which pages take more or less time in the second log than in the first?",
 ];
 
-/// Says where the counts of a run are stored.
+/// States where the counts of a run are stored.
 pub fn source(file: Option<&str>) -> String {
     file.map_or("The run was not saved.".into(), |file| {
         format!("{file} contains every count.")
@@ -720,7 +720,7 @@ pub fn fewer_spikes(hours: usize) -> String {
     )
 }
 
-/// Says that none of the tested hours stands out.
+/// States that none of the tested hours stands out.
 pub fn no_spikes(hours: usize) -> String {
     format!("None of {} stands out.", say::count(hours, "hour"))
 }
@@ -741,7 +741,7 @@ pub fn release_title(name: &str, at_s: i64) -> String {
     format!("Release {name} of {}", say::minute(at_s as f64))
 }
 
-/// Says that no page can be compared before and after a release with this title.
+/// States that no page can be compared before and after a release with this title.
 pub fn no_days_around(title: &str) -> String {
     format!("{title}: no page has 3 days with 20 requests both before and after it.")
 }
@@ -764,7 +764,7 @@ pub fn smaller_changes(pages: usize) -> String {
     )
 }
 
-/// Says that the log has too few days for change points.
+/// States that the log has too few days for change points.
 pub fn too_few_days(days: usize) -> String {
     format!(
         "The log has {} with 20 requests for a page: change points need {DAYS}.",
@@ -772,7 +772,7 @@ pub fn too_few_days(days: usize) -> String {
     )
 }
 
-/// Says that no page changed.
+/// States that no page changed.
 pub fn no_changes(pages: usize) -> String {
     format!(
         "None of {} with at least {DAYS} days changed significantly.",

@@ -134,7 +134,7 @@ pub struct ZoneWords {
 }
 
 impl ZoneWords {
-    /// Creates an instance; `zone` is the server's zone if the user gave it.
+    /// Creates an instance; `zone` is the server's zone if the user specified it.
     pub fn new(zone: Zone) -> ZoneWords {
         ZoneWords {
             zone,
@@ -224,7 +224,8 @@ impl ZoneWords {
     }
 }
 
-/// Returns the assumption behind the interpretation of a word; `None` if the word is unambiguous.
+/// Returns the assumption behind the interpretation of a word, or `None` if the word is
+/// unambiguous.
 fn assumption((word, reading): &(String, Reading)) -> Option<LogAssumption> {
     let word = word.clone();
     match reading {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An agent that generates no load: it reports simulated slices of 100,000 requests per second.
+//! An agent that generates no load. It reports simulated slices of 100,000 requests per second.
 //! `benches/load/agents.py` makes a coordinator start a thousand of these agents in place of ssh.
 
 use lab_load::SliceRecord;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's side of the connection: it introduces itself, responds to clock requests, and exits when its
-//! coordinator has exited.
+//! The agent's side of the connection. The agent introduces itself, responds to clock requests, and
+//! exits when its coordinator has exited.
 
 use crate::clock::ClockReading;
 use crate::message::{Hello, ToAgent, ToCoordinator};
@@ -19,7 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long work may continue after the coordinator has exited, in ms. After that time, the process exits.
+/// The time for which work may continue after the coordinator has exited, in ms. Then the process
+/// exits.
 static GRACE_MS: AtomicU64 = AtomicU64::new(2_000);
 
 /// The interval between two heartbeats of an agent or its coordinator.
@@ -28,7 +29,8 @@ pub const BEAT: Duration = Duration::from_secs(1);
 /// Set once the coordinator has closed the connection or requests no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The number that the coordinator assigned to the current work, and that of the last work that must stop immediately.
+/// The number that the coordinator assigned to the current work, and the number up to which work
+/// must stop immediately.
 static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STOPPED: AtomicU64 = AtomicU64::new(0);
 
@@ -63,7 +65,8 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Connects over standard input and output, which nothing else may write to from now on.
+    /// Connects over standard input and output. From now on, nothing else may write to standard
+    /// output.
     ///
     /// Returns an error if there is no coordinator at the other end.
     pub fn connect(start: Start) -> Result<Coordinator, String> {
@@ -107,7 +110,8 @@ impl Coordinator {
         Ok(Coordinator { out, work })
     }
 
-    /// Waits for the next work. Returns `None` if there is no more, and an error if it cannot be parsed.
+    /// Waits for the next work. Returns `None` if there is no more work, and an error if the
+    /// message cannot be parsed.
     pub fn next<T: DeserializeOwned>(&self) -> Result<Option<(T, Vec<u8>)>, String> {
         match self.work.recv() {
             Err(_) => Ok(None),
@@ -134,8 +138,8 @@ impl Coordinator {
 
 /// Returns an ID of this machine.
 ///
-/// The ID is a hash of the kernel's boot_id (proc(5)), which all containers on the machine share, as they share its
-/// cores. If there is no boot_id, the ID is a hash of machine-id(5), which must not be sent unhashed.
+/// The ID is a hash of the kernel's boot_id (proc(5)), which all containers on the machine share.
+/// If there is no boot_id, the ID is a hash of machine-id(5), which must not be sent unhashed.
 pub fn machine_id() -> Option<String> {
     let paths = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     let mut ids = paths.iter().filter_map(|path| std::fs::read(path).ok());

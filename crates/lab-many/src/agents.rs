@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// The time for agents to exit on their own.
 const END_TIME: Duration = Duration::from_secs(5);
 
-/// How long to wait for agents before showing a progress message.
+/// The time after which a progress message is shown while waiting for agents.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval between two checks of processes and streams.
@@ -36,9 +36,9 @@ pub struct AgentStart {
     pub launcher: Arc<dyn Launcher>,
     /// An agent that is silent for this time counts as lost.
     pub lost_after: Duration,
-    /// Called regularly; returns true if the user wants to stop.
+    /// A function that is called regularly, and returns true if the user wants to stop.
     pub stops: fn() -> bool,
-    /// Called with the current obstacle if starting takes long.
+    /// A function that is called with the current obstacle if starting takes long.
     pub tells: fn(&str),
 }
 
@@ -74,8 +74,8 @@ struct StartedAgent {
 }
 
 impl Agents {
-    /// Starts one agent at each location, all concurrently. If one cannot be started, ends the others and returns an
-    /// error.
+    /// Starts one agent at each location, all concurrently. If an agent cannot be started, ends the
+    /// others and returns an error.
     pub fn start(starting: &AgentStart) -> Result<Agents, StartError> {
         let (sender, events) = channel();
         let program = LabProgram::default();
@@ -109,7 +109,7 @@ impl Agents {
 
     /// Waits until every agent that is not lost has returned one result.
     ///
-    /// `take` accepts a result, or rejects it with a reason; `tell` receives the agents' lines.
+    /// `take` accepts a result, or rejects it with a reason. `tell` receives the agents' log lines.
     ///
     /// # Errors
     /// Returns an error if `stops` returned true, if an agent was lost or cannot do its work, or if a result was
@@ -343,7 +343,8 @@ impl Drop for Agents {
     }
 }
 
-/// Waits until each candidate has introduced itself. Returns an error if one cannot be started or the user stops.
+/// Waits until each candidate has introduced itself. Returns an error if an agent cannot be started
+/// or the user stops benchlab.
 fn wait_for(candidates: &mut [Candidate], starting: &AgentStart) -> Result<(), StartError> {
     let began = Instant::now();
     let timeout = starting.launcher.timeout().unwrap_or(Duration::MAX);
@@ -393,13 +394,13 @@ fn refusals_text(refusals: &[(&str, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Asks candidates to exit, and waits for a limited time until they have.
+/// Asks candidates to exit, and waits for their exit up to a timeout.
 fn end(mut candidates: Vec<Candidate>) {
     candidates.iter_mut().for_each(Candidate::terminate);
     becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
 }
 
-/// Returns true if a condition becomes true within the time for agents to exit.
+/// Returns true if a condition becomes true within [`END_TIME`].
 fn becomes_true(mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + END_TIME;
     loop {
@@ -418,12 +419,13 @@ struct Candidate {
     attempts: VecDeque<crate::launcher::Attempt>,
     sender: Sender<(AgentId, AgentEvent)>,
     state: CandidateState,
-    /// The reasons why earlier attempts failed.
+    /// The reasons why earlier attempts to start the agent failed.
     reasons: Vec<String>,
 }
 
 enum CandidateState {
-    /// Started, but not introduced yet. If there is a SHA-256, the agent's program must have it.
+    /// The agent was started, but has not introduced itself yet. If there is a SHA-256, the agent's
+    /// program must have it.
     Waiting(AgentLink, Option<String>),
     Welcomed(AgentLink, Hello),
     Refused,
@@ -499,7 +501,7 @@ impl Candidate {
 
     /// Processes the messages received so far.
     ///
-    /// If `late` is given, it is the elapsed time, and an agent that has not responded is given up.
+    /// If `late` is given, it is the elapsed time, and an agent that has not responded is rejected.
     fn advance(&mut self, late: Option<Duration>) {
         let CandidateState::Waiting(link, sha256) = &mut self.state else {
             return;

@@ -44,9 +44,10 @@ pub struct Exchange {
 
 /// Returns the offset of the other machine's clock, or `None` if there are no exchanges. `of` selects the clock.
 ///
-/// No message arrives before it was sent. Each request therefore gives an upper bound and each response a lower one,
-/// no matter how asymmetric the delays are (Cristian, *Distributed Computing* 3, 1989). If no offset is within all
-/// bounds, a clock was set in the meantime, and the exchange with the shortest round trip is used.
+/// No message arrives before it was sent. Each request therefore yields an upper bound and each
+/// response a lower bound, however asymmetric the delays are (Cristian, *Distributed Computing* 3,
+/// 1989). If no offset is within all bounds, a clock was set in the meantime, and the exchange with
+/// the shortest round trip is used.
 pub fn offset(exchanges: &[Exchange], of: fn(&ClockReading) -> i64) -> Option<ClockOffset> {
     let bounds = |e: &Exchange| {
         let above = of(&e.received_there) - of(&e.sent);
@@ -84,8 +85,8 @@ mod tests {
         }
     }
 
-    /// Builds an exchange that begins at `at` on this machine, with the durations of request, processing and
-    /// response.
+    /// Builds an exchange that begins at `at` on this machine, given the durations of request,
+    /// processing and response.
     fn exchange(at: i64, ahead: i64, (outward, between, back): (i64, i64, i64)) -> Exchange {
         Exchange {
             sent: reading(at),
@@ -98,8 +99,8 @@ mod tests {
     const TEN_MINUTES: i64 = 600_000_000_000;
 
     proptest! {
-        /// For all delays, the true offset is within the error, and the error is at most half the shortest round
-        /// trip.
+        /// The true offset is within the error for all delays, and the error is at most half the
+        /// shortest round trip.
         #[test]
         fn the_truth_is_within_the_error(
             ahead in -TEN_MINUTES..TEN_MINUTES,

@@ -29,10 +29,10 @@ const MAX_BEFORE: usize = 64 << 10;
 /// The number of lines to store for explaining the loss of an agent.
 const KEPT_LINES: usize = 5;
 
-/// An event of an agent.
+/// An event that an agent reports, or its loss.
 #[derive(Debug)]
 pub enum AgentEvent {
-    /// The result of its work.
+    /// The result of the agent's work.
     Work(Value, Vec<u8>),
     /// The work cannot be done, with the reason.
     Failed(String),
@@ -54,11 +54,11 @@ pub struct AgentLink {
     shared: Arc<LinkState>,
 }
 
-/// Data to be written to an agent.
+/// Data to write to an agent.
 enum Outgoing {
     Raw(Arc<[u8]>),
     Message(ToAgent, Arc<[u8]>),
-    /// A clock request; the clock is read when the request is written.
+    /// A clock request. The clock is read when the request is written.
     Clock(u64),
     /// The end of the stream.
     End,
@@ -79,7 +79,8 @@ struct LinkState {
 #[derive(Default)]
 struct ErrorLines {
     last: VecDeque<String>,
-    /// True if lines are reported immediately, and not only when the agent is lost.
+    /// True if lines are reported immediately, or false if they are reported only when the agent is
+    /// lost.
     is_reported: bool,
 }
 
@@ -152,7 +153,7 @@ impl AgentLink {
         self.put(Outgoing::Message(message, body));
     }
 
-    /// Requests the agent's clock; the response is an event.
+    /// Requests the agent's clock. The response arrives as an event.
     pub fn ask_time(&self, number: u64) {
         self.put(Outgoing::Clock(number));
     }
@@ -231,7 +232,7 @@ impl AgentLink {
         }
     }
 
-    /// Queues data to be written. If the agent has exited, the thread that reads its output reports that.
+    /// Queues data to write. If the agent has exited, the thread that reads its output reports it.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);
     }

@@ -6,14 +6,14 @@ use crate::limits::ResourceLimits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// From the coordinator to an agent.
+/// A message from the coordinator to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToAgent {
     /// The first message, after the coordinator has verified the agent's program.
     Welcome {
         /// The limits of the coordinator's process.
         limits: ResourceLimits,
-        /// The duration of silence in ns after which the coordinator counts as unreachable.
+        /// The time of silence, in ns, after which the coordinator counts as unreachable.
         silence_ns: u64,
     },
     /// A heartbeat.
@@ -34,7 +34,7 @@ pub enum ToAgent {
     End,
 }
 
-/// From an agent to the coordinator.
+/// A message from an agent to the coordinator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToCoordinator {
     /// The first message.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// This process's program, even if its file was replaced or deleted since the start (proc(5)).
+/// This process's program, even if its file has been replaced or deleted since the start (proc(5)).
 pub const OWN: &str = "/proc/self/exe";
 
 /// The version of benchlab.

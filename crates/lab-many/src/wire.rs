@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 
-/// The first bytes that an agent writes. A login shell may have written other output before.
+/// The first bytes that an agent writes. A login shell may write other output before these bytes.
 pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
 
 /// The maximum length of a head and of a body, in bytes.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// An agent that took part in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// The host that the agent was started on, such as `gen1`; unique among agents started together.
+    /// The host that the agent was started on, such as `gen1`. It is unique among agents started
+    /// together.
     pub name: String,
     /// The launcher that started the agent: `local`, `netns`, `ssh`, `slurm` or `k8s`.
     pub launcher: String,
@@ -19,7 +20,7 @@ pub struct Agent {
     pub host: Host,
     /// The offset of the agent's clock from the coordinator's (both in UTC) when the agent was started.
     pub clock: ClockOffset,
-    /// The reason why the agent was lost; `None` if it stayed until the end.
+    /// The reason why the agent was lost, or `None` if it was not lost.
     pub lost: Option<String>,
     /// True if the user excluded the agent from all results.
     #[serde(default)]
@@ -29,7 +30,7 @@ pub struct Agent {
 /// The offset of a clock relative to another clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
-    /// The estimated offset, in ns; negative if the clock is behind the other clock.
+    /// The estimated offset, in ns. It is negative if the clock is behind the other clock.
     pub ahead_ns: i64,
     /// The maximum error of the estimate, in ns.
     pub error_ns: u64,

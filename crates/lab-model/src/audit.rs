@@ -66,15 +66,16 @@ pub struct AuditFinding {
     pub area: String,
     /// The rule's requirement, as a sentence.
     pub title: String,
-    /// The item that the rule was applied to, such as `sda`; a list of items may be shortened.
+    /// The item that the rule was applied to, such as `sda`. A list of items may be shortened.
     pub place: String,
     /// The outcome.
     pub state: State,
-    /// Rank among failed rules; more important rules have a higher rank.
+    /// The rank among failed rules. More important rules have a higher rank.
     pub weight: u8,
-    /// The observation; for [`State::Unknown`] and [`State::NotApplicable`], the reason why there is none.
+    /// The observation. For [`State::Unknown`] and [`State::NotApplicable`], the reason why there
+    /// is none.
     pub seen: String,
-    /// The cost of the observed state on this host; may be empty.
+    /// The cost of the observed state on this host. May be empty.
     pub cost: String,
     /// The rationale of the rule.
     pub why: String,
@@ -106,7 +107,7 @@ pub struct Waiver {
 /// A remedy, for one kind of server or for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// The kind of server, such as `nginx`; empty for all.
+    /// The kind of server, such as `nginx`. Empty for all.
     #[serde(default)]
     pub of: String,
     /// Commands or lines of configuration.
@@ -139,7 +140,7 @@ pub enum EvidenceValue {
 pub struct EvidenceTable {
     /// The table's title.
     pub title: String,
-    /// An explanation of the table; may be empty.
+    /// An explanation of the table. May be empty.
     pub caption: String,
     /// The column headings.
     pub columns: Vec<String>,
@@ -202,7 +203,7 @@ impl State {
 }
 
 impl Waiver {
-    /// Returns true if the waiver is about a finding, whether it is still valid or not.
+    /// Returns true if the waiver applies to a finding, even if the waiver has expired.
     pub fn covers(&self, finding: &AuditFinding) -> bool {
         let is_thing = |thing: &String| *thing == finding.place;
         self.rule == finding.rule && self.thing.as_ref().is_none_or(is_thing)
@@ -228,7 +229,8 @@ impl Audit {
         finding.state == state && self.waiver(finding).is_none()
     }
 
-    /// Returns the valid waiver under which a finding is accepted. Only findings that need attention have one.
+    /// Returns the valid waiver under which a finding is accepted. Only findings that need
+    /// attention have such a waiver.
     pub fn waiver(&self, finding: &AuditFinding) -> Option<&Waiver> {
         let needs_attention = finding.state <= State::Unknown;
         let mut waivers = self.waivers.iter().filter(|_| needs_attention);

@@ -217,7 +217,8 @@ impl<'t> Comparison<'t> {
         resolved.map_err(|problem| ConditionError::new(text, problem))
     }
 
-    /// Returns the mistake that the name is none of the `known` ones, a human-readable list.
+    /// Returns the mistake that the name is unknown. `known` is a human-readable list of the known
+    /// names.
     pub fn unknown_name(&self, known: impl Into<String>) -> ConditionProblem {
         ConditionProblem::Name {
             name: self.name.escape_default().to_string(),
@@ -228,7 +229,7 @@ impl<'t> Comparison<'t> {
     /// Checks that the name has no argument.
     ///
     /// # Errors
-    /// Returns the mistake if it has one.
+    /// Returns the mistake if the name has an argument.
     pub fn without_argument(&self) -> Result<(), ConditionProblem> {
         match self.argument {
             None => Ok(()),
@@ -282,7 +283,7 @@ pub enum ConditionProblem {
         /// The known names, as a human-readable list.
         known: String,
     },
-    /// The name requires an argument in parentheses; the string shows an example.
+    /// The name requires an argument in parentheses. Contains an example.
     ArgumentMissing(&'static str),
     /// The name takes no argument.
     ArgumentUnexpected(String),

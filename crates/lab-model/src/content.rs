@@ -23,7 +23,7 @@ pub enum Content {
 pub struct Measured {
     /// The plan of the run.
     pub plan: Plan,
-    /// Noise-free values, each taken once per subject and separately from the blocks.
+    /// Values without noise, each of which is counted once per subject, separately from the blocks.
     pub figures: Vec<Figure>,
 }
 
@@ -60,10 +60,11 @@ pub struct Imported {
     pub sys_ns: Option<u64>,
     /// The times of the benchmark.
     pub times: Vec<ImportedTime>,
-    /// The tool that measured, such as `hyperfine`; empty for benchlab's own XML.
+    /// The tool that measured, such as `hyperfine`. Empty for benchlab's own XML.
     #[serde(default)]
     pub tool: String,
-    /// The measured subject, such as a command line; the tool's name if the file names no subject.
+    /// The measured subject, such as a command line, or the tool's name if the file contains no
+    /// subject.
     #[serde(default)]
     pub subject: String,
     /// The measured series, in the order of the file.
@@ -80,13 +81,14 @@ pub struct Imported {
 /// One metric of one benchmark, as another tool measured it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedSeries {
-    /// The benchmark's name; empty if the file has only one.
+    /// The benchmark's name. Empty if the file has only one benchmark.
     pub case: String,
     /// The benchmark's parameters.
     pub params: Vec<(String, String)>,
     /// The metric.
     pub metric: Metric,
-    /// The values of each process in the metric's unit, in chronological order; at least one process with one value.
+    /// The values of each process in the metric's unit, in chronological order. There is at least
+    /// one process with one value.
     pub processes: Vec<Vec<f64>>,
 }
 

@@ -10,7 +10,7 @@ pub struct Counted {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// Operations in the smaller batch; the larger batch has twice as many.
+    /// The number of operations in the smaller batch. The larger batch has twice as many.
     pub operations: u64,
     /// Events per operation.
     pub figures: Vec<CountedFigure>,

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A helper program of an experiment, such as a proxy, a simulated link, or a program that changes host settings.
+/// A helper program of an experiment, such as a proxy, , a simulated link, or a program that
+/// changes host settings.
 ///
 /// benchlab drives it over the subject protocol (docs/protocol.md, "A fixture").
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,7 +15,7 @@ pub struct Fixture {
     pub program: Vec<String>,
     /// The part of a run that each process of the fixture serves.
     pub start: FixtureStart,
-    /// The selector of the fixture's state; `None` for a fixture without states.
+    /// The selector of the fixture's state, or `None` for a fixture without states.
     pub selector: Option<Selector>,
     /// The names of the arguments that the fixture's replies add to `open` of the subjects.
     pub provides: Vec<String>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The decisions of gates: whether a condition of `--fail-if` holds, and what an inconclusive one means for the exit
-//! code.
+//! The decisions of gates: whether a condition of `--fail-if` holds, and the effect of an
+//! inconclusive gate on the exit code.
 
 use crate::{Interval, Relation};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Decision {
     /// The condition does not hold.
     Passed,
-    /// The data does not decide whether the condition holds.
+    /// The data do not show whether the condition holds.
     Inconclusive,
     /// The condition holds.
     Failed,
@@ -21,11 +21,11 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnInconclusive {
-    /// It counts as passed.
+    /// An inconclusive gate counts as passed.
     Pass,
-    /// It is a warning, which does not change the exit code.
+    /// An inconclusive gate is a warning, which does not change the exit code.
     Warn,
-    /// It fails with an exit code of its own.
+    /// An inconclusive gate fails with a separate exit code.
     #[default]
     Fail,
 }
@@ -34,9 +34,9 @@ pub enum OnInconclusive {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateEffect {
-    /// None.
+    /// No effect.
     Pass,
-    /// None, but the user is warned.
+    /// No effect on the exit code, but the user is warned.
     Warn,
     /// The exit code for an inconclusive gate.
     Inconclusive,
@@ -47,8 +47,9 @@ pub enum GateEffect {
 impl Decision {
     /// Decides whether a value with an interval has a relation to a bound.
     ///
-    /// The condition holds if it holds for the whole interval, and it does not hold if it holds for no part of the
-    /// interval. An interval below the requested level decides nothing.
+    /// The condition holds if it holds for the whole interval, and does not hold if it is violated
+    /// by the whole interval. Otherwise, or if the interval is below the requested level, the
+    /// decision is inconclusive.
     pub fn of_interval(
         relation: Relation,
         interval: &Interval,

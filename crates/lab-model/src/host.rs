@@ -26,7 +26,7 @@ impl Host {
 
     /// Returns the facts to show to users.
     ///
-    /// Machine IDs are left out, because they change each time a machine boots.
+    /// Machine IDs are omitted, because they change each time a machine boots.
     pub fn shown_facts(&self) -> impl Iterator<Item = &(String, String)> {
         let ids = [Host::MACHINE_ID, Host::SERVER_MACHINE_ID];
         let facts = self.facts.iter();
@@ -48,7 +48,8 @@ impl Host {
 /// A property of the host that users must know to interpret the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFinding {
-    /// True if the run should not be trusted because of this finding; with `--strict`, the run does not start.
+    /// True if this finding makes the results unreliable. With `--strict`, the run then does not
+    /// start.
     pub unfit: bool,
     /// The observation, such as a setting and its value.
     pub what: String,
@@ -74,8 +75,8 @@ pub struct Disturbance {
 impl Disturbance {
     /// Returns the disturbance over a longer period.
     ///
-    /// The measured period is the given fraction of the longer period, and nothing else is assumed to disturb the
-    /// longer period.
+    /// The measured period is the given fraction of the longer period. The rest of the longer
+    /// period is assumed to be undisturbed.
     pub fn spread_over(&self, fraction: f64) -> Disturbance {
         Disturbance {
             steal: self.steal * fraction,

@@ -7,7 +7,7 @@ use std::fmt::{Debug, Formatter, Result};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-/// A vector that only its own type of ID indexes, such as the subjects of a plan.
+/// A vector that only one type of ID can index, such as the subjects of a plan.
 ///
 /// It dereferences to a slice. Serialized, it is a plain sequence.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

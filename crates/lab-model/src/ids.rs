@@ -17,7 +17,7 @@ pub trait Id: Copy + Debug + Display + Eq + Hash + Ord {
     fn index(self) -> usize;
 }
 
-/// Defines ID types, which serde and `Display` represent by their number.
+/// Defines ID types, which serde and `Display` represent as numbers.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -74,7 +74,8 @@ ids! {
 }
 
 impl AgentId {
-    /// Returns the agent's ID in a run that already had `earlier` agents when this one was started.
+    /// Returns the agent's ID in a run that already had `earlier` agents when the agent was
+    /// started.
     pub fn after(self, earlier: usize) -> AgentId {
         AgentId::from_index(earlier + self.index())
     }

@@ -35,13 +35,13 @@ pub struct LoadSpec {
     pub pipeline: u32,
     /// The number of generator threads, at most one per core.
     pub threads: u32,
-    /// The time after which a request has failed, in ns.
+    /// The timeout of a request, in ns.
     pub timeout_ns: u64,
     /// The address families to connect to: one for all subjects, or one for each. Empty means any family.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<IpFamily>,
-    /// The certificates to accept. `None` if benchlab starts the server, whose certificate it then knows, and in
-    /// run files of earlier versions, which lack this field.
+    /// The certificates to accept. `None` if benchlab starts the server and thus knows its
+    /// certificate, and in run files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
     /// A host that benchlab may load even if it is public.
@@ -54,8 +54,8 @@ pub struct LoadSpec {
     pub expected: Vec<String>,
     /// The duration of a visit to a point, in ns.
     pub stretch_ns: u64,
-    /// The launcher of the agents that generate the load, such as `ssh:gen1,gen2`. `None` means that this process
-    /// generates it.
+    /// The launcher of the agents that generate the load, such as `ssh:gen1,gen2`. `None` means
+    /// that this process generates the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<String>,
     /// The time without a message after which an agent counts as lost, in ns. `None` means the default.
@@ -64,8 +64,8 @@ pub struct LoadSpec {
     /// The process IDs of the servers, if given: one for all subjects, or one for each.
     #[serde(default, rename = "server_pid", deserialize_with = "one_or_several")]
     pub server_pids: Vec<i32>,
-    /// The machine on which an agent reads the servers' resource usage. `None` means this machine, or that the
-    /// usage is not read.
+    /// The machine on which an agent reads the servers' resource usage. `None` means this machine,
+    /// or no machine if the usage is not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<String>,
     /// The launcher of the agent on `server_host`, such as `ssh:web1`.
@@ -95,7 +95,7 @@ const MAX_TICK_NS: u64 = 200_000;
 const MIN_TICK_NS: u64 = 50_000;
 
 impl LoadSpec {
-    /// Returns the length of a tick for all servers and points, in ns; see [`Arrivals::tick_ns`].
+    /// Returns the length of a tick for all servers and points, in ns. See [`Arrivals::tick_ns`].
     pub fn tick_ns(&self) -> u64 {
         self.arrivals.tick_ns(self.threads)
     }
@@ -136,7 +136,8 @@ pub enum Arrivals {
         /// True if the times between requests are exponentially distributed, like those of many independent
         /// users. Otherwise they are equal.
         poisson: bool,
-        /// The rates over time. After the last stage, they start again from the first one until the load ends.
+        /// The rates over time. After the last stage, the first one follows again until the load
+        /// ends.
         #[serde(deserialize_with = "limited_stages")]
         stages: Vec<Stage>,
     },
@@ -171,8 +172,9 @@ fn limited_stages<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stage>, D::E
 impl Arrivals {
     /// Returns the minimum time between two sends of a thread in an open loop, in ns.
     ///
-    /// In this time, two requests per thread are due at the highest planned rate. If the rate is measured before
-    /// it is known, this is the shortest tick.
+    /// At the highest planned rate, two requests per thread are due in this time. If the rate is
+    /// not known in advance, because it is a fraction of a measured peak, this is the shortest
+    /// tick.
     pub fn tick_ns(&self, threads: u32) -> u64 {
         let Arrivals::Open { stages, .. } = self else {
             return MIN_TICK_NS;

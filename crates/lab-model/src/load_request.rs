@@ -22,7 +22,7 @@ pub struct PlannedRequest {
     pub method: String,
     /// The URL without user and password.
     pub url: String,
-    /// The number of times it is sent relative to the other requests, at least 1.
+    /// The number of times that the request is sent relative to the other requests, at least 1.
     pub weight: u32,
     /// True if the URL contained a user name. User name and password are secrets and are not stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -135,7 +135,7 @@ impl IpFamily {
         match families {
             Some(list) if list.len() == 1 || (list.len() == 2 && list[0] != list[1]) => Ok(list),
             _ => Err(format!(
-                "`{}` is not an address family: give 4 or 6, or 4,6 to compare both",
+                "`{}` is not an address family: expected 4, 6, or 4,6 to compare both",
                 text.escape_default()
             )),
         }

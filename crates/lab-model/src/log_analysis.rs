@@ -11,7 +11,7 @@ pub struct LogAnalysis {
     pub sources: Vec<LogFile>,
     /// Line counts by parse result.
     pub lines: LineCounts,
-    /// The resolution of durations in the log, in ns; `None` if there are no durations.
+    /// The resolution of durations in the log, in ns, or `None` if there are no durations.
     pub resolution_ns: Option<u64>,
     /// The maximum error of a percentile, as a fraction of its value.
     pub error: f64,
@@ -21,21 +21,22 @@ pub struct LogAnalysis {
     pub peak: Option<(i64, u64)>,
     /// The minute with the most requests: its start in seconds since 1970 and its request count.
     pub peak_minute: Option<(i64, u64)>,
-    /// The number of timestamps more than a minute before the timestamp of the previous line.
+    /// The number of timestamps that are more than a minute earlier than the previous line's.
     pub clock_jumps: u64,
     /// Releases: the time in seconds since 1970 and the name, ascending by time.
     pub releases: Vec<(i64, String)>,
     /// The number of page names that were merged into one page because there were too many names.
     pub merged_pages: u64,
-    /// Data in the logs that the results do not include, and settings that make the next log more complete.
+    /// Data in the logs that the results do not include, and settings that would make the next log
+    /// more complete.
     pub advice: Vec<LogAdvice>,
     /// Assumptions about facts that are missing in the logs.
     #[serde(default)]
     pub assumptions: Vec<LogAssumption>,
-    /// Queries per page, if logs share request IDs; in descending order of total time.
+    /// Queries per page, if logs share request IDs, in descending order of total time.
     #[serde(default)]
     pub within: Vec<QueryWithin>,
-    /// How much of the logs the queries per page cover.
+    /// The extent to which the queries per page cover the logs.
     #[serde(default)]
     pub coverage: JoinCoverage,
     /// All pages and queries, in any order.
@@ -58,20 +59,20 @@ pub struct JoinCoverage {
     pub crowded: u64,
 }
 
-/// A query that was run by requests for a page.
+/// A query that requests for a page executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryWithin {
     /// The page's name.
     pub page: String,
     /// The query's name.
     pub query: String,
-    /// Requests for the page that have known statements.
+    /// The number of requests for the page whose statements are known.
     pub requests: u64,
-    /// Executions of the query by these requests.
+    /// The number of executions of the query by these requests.
     pub executions: u64,
-    /// The total time of these executions in ns; 0 if unknown.
+    /// The total time of these executions in ns, or 0 if unknown.
     pub total_ns: u64,
-    /// The total time of these requests in ns; 0 if unknown.
+    /// The total time of these requests in ns, or 0 if unknown.
     pub page_ns: u64,
 }
 
@@ -142,7 +143,7 @@ impl PageKind {
 pub struct LogPage {
     /// The kind.
     pub kind: PageKind,
-    /// The route, preceded by the method unless that is GET; or the statement.
+    /// For a page, the route, preceded by the method unless it is GET. For a query, the statement.
     pub name: String,
     /// The number of requests for the page, or of executions of the query.
     pub requests: u64,
@@ -158,9 +159,9 @@ pub struct LogPage {
     pub max_ns: u64,
     /// Bytes sent.
     pub bytes: u64,
-    /// The distribution of the durations; empty if only sums are known.
+    /// The distribution of the durations. Empty if only sums are known.
     pub times: Counts,
-    /// The page's cells, ascending; empty if the page has too few requests to store them.
+    /// The page's cells, ascending. Empty if the page has too few requests to store them.
     pub cells: Vec<LogCell>,
 }
 

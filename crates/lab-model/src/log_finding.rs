@@ -120,9 +120,9 @@ pub enum LogAdvice {
     },
     /// Lines in the common or combined log format have no known durations.
     NoDurations,
-    /// A format that the user gave has no durations.
+    /// A format that the user specified has no durations.
     NoDurationInFormat,
-    /// A format that the user gave has no time with a date.
+    /// A format that the user specified has no time with a date.
     NoDateInFormat,
     /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,
@@ -149,7 +149,7 @@ pub enum LogAdvice {
         /// One statement in this many is logged.
         one_in: u64,
     },
-    /// Timestamps are in UTC, and the server's time zone is not known.
+    /// Timestamps are in UTC, and the server's time zone is unknown.
     TimesInUtc,
     /// The time zone in a log is an unambiguous abbreviation.
     ZoneRead {
@@ -158,7 +158,7 @@ pub enum LogAdvice {
         /// The offset of the zone, in seconds east of UTC.
         offset_s: i32,
     },
-    /// W3C: lines have no date; the date comes from the preceding `#Date` line.
+    /// W3C: lines have no date. The date comes from the preceding `#Date` line.
     DatesDerived,
     /// W3C: lines have no date, and no `#Date` line precedes them.
     NoDates,
@@ -174,7 +174,8 @@ pub enum LogAdvice {
         /// The number of errors.
         errors: u64,
     },
-    /// PostgreSQL: lines have no process ID, which is needed to join statements and durations.
+    /// PostgreSQL: lines have no process ID, which is required for joining statements and
+    /// durations.
     NoProcessNumbers,
     /// PostgreSQL: durations have no statement.
     DurationsWithoutStatement {
@@ -224,7 +225,7 @@ pub enum LogAdvice {
 }
 
 impl LogAdvice {
-    /// Adds this advice to a list; if the list already contains the same advice, the counts are added.
+    /// Adds this advice to a list. If the list already contains the same advice, adds the counts.
     pub fn add_to(self, all: &mut Vec<LogAdvice>) {
         let Some(count) = self.clone().count().map(|n| *n) else {
             if !all.contains(&self) {

@@ -110,13 +110,14 @@ known! {
     MEAN_WALL = Metric::time("mean_wall", "mean time");
     /// Mean CPU time of an operation, including helper threads.
     MEAN_CPU = Metric::time("mean_cpu", "mean CPU time");
-    /// The difference between mean and typical wall time, as a fraction of the typical time.
+    /// The excess of the mean over the typical wall time, as a fraction of the typical time.
     PAUSES = Metric::new("pauses", "cost of pauses", Unit::Share, Direction::Neither);
     /// CPU time that the service or the server uses per operation.
     SERVER_CPU = Metric::time("server_cpu", "server CPU time");
     /// Wall time of an operation in which neither the subject nor the server computes.
     WAITING = Metric::time("waiting", "waiting");
-    /// CPU time in excess of the wall time: client and server work concurrently, or helper threads run.
+    /// CPU time in excess of the wall time. It shows that client and server work concurrently, or
+    /// that helper threads run.
     OVERLAP = Metric::time("overlap", "overlap");
     /// User CPU time of a process.
     USER_CPU = Metric::time("user_cpu", "user CPU time");
@@ -155,19 +156,19 @@ known! {
     /// The maximum service time.
     SERVICE_MAX = Metric::time("service_max", "service max");
     /// The median send delay of the load generator in an open loop.
-    LAG_P50 = Metric::describing("lag_p50", "lag p50");
+    LAG_P50 = Metric::describing("lag_p50", "send delay p50");
     /// The 75th percentile of the send delay.
-    LAG_P75 = Metric::describing("lag_p75", "lag p75");
+    LAG_P75 = Metric::describing("lag_p75", "send delay p75");
     /// The 90th percentile of the send delay.
-    LAG_P90 = Metric::describing("lag_p90", "lag p90");
+    LAG_P90 = Metric::describing("lag_p90", "send delay p90");
     /// The 99th percentile of the send delay.
-    LAG_P99 = Metric::describing("lag_p99", "lag p99");
+    LAG_P99 = Metric::describing("lag_p99", "send delay p99");
     /// The 99.9th percentile of the send delay.
-    LAG_P999 = Metric::describing("lag_p99.9", "lag p99.9");
+    LAG_P999 = Metric::describing("lag_p99.9", "send delay p99.9");
     /// The 99.99th percentile of the send delay.
-    LAG_P9999 = Metric::describing("lag_p99.99", "lag p99.99");
+    LAG_P9999 = Metric::describing("lag_p99.99", "send delay p99.99");
     /// The maximum send delay.
-    LAG_MAX = Metric::describing("lag_max", "lag max");
+    LAG_MAX = Metric::describing("lag_max", "send delay max");
     /// The maximum time from the end of the load to the last response.
     DRAIN = Metric::describing("drain", "drain");
     /// The maximum number of requests that were due but had no response at the end of the load.
@@ -179,7 +180,7 @@ known! {
         Unit::PerSecond(Cow::Borrowed("requests")),
         Direction::More,
     );
-    /// 1 / throughput.
+    /// The wall time per request: 1 / throughput.
     TIME_PER_REQUEST = Metric::time("time_per_request", "time for each request");
     /// Requests due per second.
     OFFERED = Metric::new(
@@ -209,17 +210,17 @@ known! {
     );
     /// The maximum number of threads observed.
     THREADS = Metric::count("threads", "threads", "threads");
-    /// Operations whose latency was recorded.
+    /// The number of operations whose latency was recorded.
     OPERATIONS = Metric::count("operations", "operations", "operations");
     /// Connections opened.
     CONNECTS = Metric::count("connects", "connections opened", "connections");
-    /// Response times that were recorded.
+    /// The number of response times that were recorded.
     RESPONSES = Metric::count("responses", "response times", "requests");
-    /// Service times that were recorded.
+    /// The number of service times that were recorded.
     SERVICES = Metric::count("services", "service times", "requests");
-    /// Requests whose send delay is known.
+    /// The number of requests whose send delay is known.
     LAGS = Metric::count("lags", "lags", "requests");
-    /// Requests that were due or sent.
+    /// The number of requests that were due or sent.
     REQUESTS = Metric::count("requests", "requests", "requests");
     /// Requests with the expected response.
     SERVED = Metric::count("served", "served", "requests");
@@ -296,7 +297,7 @@ known! {
         Metric::count("unreported_calls", "calls applied but reported as failed", "calls");
     /// Calls that were reported as failed and have no effect.
     FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
-    /// The time from when a killed server responds again until the first COMMIT reaches it.
+    /// The time from a killed server's first response until the first COMMIT reaches it.
     BACK = Metric::time("back", "time to the first COMMIT after an outage");
     /// The number of requests to a server in the busiest second after an outage, divided by the number in a second
     /// before the outage.
@@ -313,7 +314,7 @@ known! {
 }
 
 impl Metric {
-    /// Counts that benchlab takes for each batch of calls with effects.
+    /// Counts that benchlab determines for each batch of calls with effects.
     ///
     /// The total of a run is the sum over its batches.
     pub const EFFECTS: [Metric; 5] = [
@@ -327,7 +328,7 @@ impl Metric {
     /// Metrics that benchlab measures in each batch with an outage.
     pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
 
-    /// Returns true if benchlab itself measures the metric in each batch.
+    /// Returns true if benchlab, and not the subject, measures the metric in each batch.
     pub fn is_found(&self) -> bool {
         let groups = [&Metric::EFFECTS[..], &Metric::OUTAGE];
         groups.iter().any(|group| group.contains(self))

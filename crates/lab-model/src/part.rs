@@ -3,16 +3,17 @@
 
 use crate::{Block, Id, IdVec, Plan, PointId, Proof, Run, SubjectId, TargetId, TargetKind};
 
-/// The part of a run on one target, as a separate run with its own subject and point indices.
+/// One target's part of a run, as a separate run with its own subject and point indices.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The target; `None` if the run has no targets.
+    /// The target, or `None` if the run has no targets.
     pub kind: Option<TargetKind>,
     /// The run, restricted to this target.
     pub run: Run,
 }
 
-/// Splits a run into its parts, in the experiment's order; without targets, the only part is the run itself.
+/// Splits a run into its parts, in the experiment's order. Without targets, the only part is the
+/// run itself.
 pub fn parts(run: &Run) -> Vec<Part> {
     let Some(plan) = run.plan().filter(|plan| !plan.targets.is_empty()) else {
         return vec![Part {
@@ -32,7 +33,8 @@ pub fn parts(run: &Run) -> Vec<Part> {
     .collect()
 }
 
-/// The new index of each subject and point, or `None` if it does not belong to the part.
+/// The new index of each subject and point, or `None` if the subject or point does not belong to
+/// the part.
 struct Numbers {
     subjects: IdVec<SubjectId, Option<SubjectId>>,
     points: IdVec<PointId, Option<PointId>>,
@@ -57,7 +59,7 @@ impl Numbers {
 
     /// Updates the indices of a subject and an optional point, and returns true if both remain.
     ///
-    /// A missing point stands for any point of the subject's target.
+    /// A missing point means any point of the subject's target.
     fn subject_and_any_point(&self, subject: &mut SubjectId, point: &mut Option<PointId>) -> bool {
         self.subject(subject) && point.as_mut().is_none_or(|p| replace(p, &self.points))
     }
@@ -73,7 +75,7 @@ fn renumbered<I: Id>(stays: impl Iterator<Item = bool>) -> IdVec<I, Option<I>> {
     stays.map(number).collect()
 }
 
-/// Replaces an index with its new one and returns true if there is one.
+/// Replaces an index with its new value. Returns false if there is no new value.
 fn replace<I: Id>(number: &mut I, by: &IdVec<I, Option<I>>) -> bool {
     let new = by.get(*number).copied().flatten();
     *number = new.unwrap_or(*number);

@@ -31,7 +31,7 @@ pub struct Plan {
     pub measure: Measure,
     /// Settings that must be equal for all subjects, on any target.
     pub proof: Proof,
-    /// The targets, with each point on one of them; empty if the subjects need none.
+    /// The targets. Each point is on one of them. Empty if the subjects need no targets.
     pub targets: IdVec<TargetId, Target>,
     /// The fixtures: helper programs that change the subjects' environment.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub struct Servers {
 /// The settings for running whole commands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Commands {
-    /// The file that every command reads from its standard input; `None` means `/dev/null`.
+    /// The file that every command reads from its standard input. `None` means `/dev/null`.
     pub input: Option<String>,
     /// True if the standard output of every run must equal that of the baseline.
     pub same_output: bool,
@@ -80,8 +80,8 @@ pub struct Commands {
     pub expected_statuses: Vec<i32>,
     /// The cores for the commands; `None` lets the pilot decide.
     pub cores: Option<Cores>,
-    /// The first line of each commit's message, in the order of the subjects, if the command runs in all commits of a
-    /// range; empty otherwise.
+    /// The first line of each commit's message, in the order of the subjects, if the command runs
+    /// in all commits of a range. Empty otherwise.
     #[serde(default)]
     pub commit_messages: Vec<String>,
 }
@@ -137,12 +137,12 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Injection {
-    /// The target itself fails because of these statements, for example because of a trigger.
+    /// Statements that make the target itself fail, for example by a trigger.
     Statements(Vec<String>),
     /// The server closes one of the subject's connections this many times per second.
     CutsPerS(f64),
-    /// The fraction of COMMITs that get no response, because the connection is closed.
-    LostAnswers(f64),
+    /// The fraction of COMMITs that get no response because the connection is closed.
+    LostResponses(f64),
     /// An outage of this many seconds in each measured batch: a server is killed and restarted, or a file is
     /// locked.
     OutageS(f64),
@@ -150,7 +150,7 @@ pub enum Injection {
     Busy {
         /// The fraction of failed calls: above 0, at most 1.
         part: f64,
-        /// The duration of a lock in seconds, longer than calls wait for the lock.
+        /// The duration of a lock in seconds. It is longer than the lock timeout of calls.
         lock_s: f64,
     },
 }
@@ -225,7 +225,7 @@ pub struct Subject {
     pub statements: String,
     /// True if the subject is a reference, which shows what the machine can do.
     pub reference: bool,
-    /// The original subject, if this one is a second copy that shows the noise of the run.
+    /// The baseline, if this subject is its second copy, which shows the noise of the run.
     pub control_of: Option<SubjectId>,
     /// The program and its arguments, started in the project's directory.
     ///
@@ -245,15 +245,17 @@ pub struct Subject {
     /// them.
     #[serde(default)]
     pub origin: Option<String>,
-    /// The subject's cases; empty means all.
+    /// The subject's cases. Empty means all.
     #[serde(default)]
     pub cases: Vec<String>,
     /// Parameters that the subject does not support, such as `transport=unix`. The subject is not measured at
     /// points that have one of them.
     pub without: Vec<(String, String)>,
-    /// True if the subject measures the overhead of starting a process or a shell; it is then not compared.
+    /// True if the subject measures the overhead of starting a process or a shell, and is therefore
+    /// not compared.
     ///
-    /// For a process, its program does nothing and has no arguments. For a shell, its program has arguments.
+    /// To measure the start of a process, the program does nothing and has no arguments. To measure
+    /// a shell, the program has arguments.
     pub overhead: bool,
 }
 
@@ -268,8 +270,8 @@ pub struct Command {
     pub folder: Option<String>,
     /// The commit that is checked out in the working directory.
     pub revision: Option<String>,
-    /// The directories of all builds of the revision, starting with [`Command::folder`]; empty if there is only
-    /// one build.
+    /// The directories of all builds of the revision, starting with [`Command::folder`]. Empty if
+    /// there is only one build.
     #[serde(default)]
     pub builds: Vec<String>,
     /// The program and arguments to run once before the first process.
@@ -291,7 +293,7 @@ pub struct Case {
     pub unit: String,
     /// The name of the swept parameter.
     pub sweep: Option<String>,
-    /// How benchlab itself checks that the work was done.
+    /// benchlab's own check of whether the work was done.
     pub check: Check,
     /// True if the target is empty at the start.
     pub empty: bool,
@@ -317,7 +319,7 @@ pub struct Case {
     pub rate: Option<u64>,
 }
 
-/// How benchlab itself checks that a case's work was done.
+/// benchlab's own check of whether a case's work was done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
@@ -328,7 +330,7 @@ pub enum Check {
     Opens,
     /// The target must have changed by exactly the expected amount.
     Writes,
-    /// Calls may fail; benchlab counts calls that are lost or applied twice.
+    /// Calls may fail. benchlab counts the calls that are lost or applied twice.
     Effects,
 }
 
@@ -354,14 +356,14 @@ pub struct Point {
     pub params: Vec<(String, String)>,
     /// The sweep's value, if the case has a sweep.
     pub x: Option<f64>,
-    /// The load on a server at this point, according to the parameters; `None` means no load.
+    /// The load on a server at this point, according to the parameters. `None` means no load.
     pub load: Option<PointLoad>,
     /// The changes that one operation of a writing case makes.
     pub writes: Writes,
-    /// Statements that a server executes per operation, by their first word in lowercase; empty means not
-    /// checked.
+    /// Statements that a server executes per operation, by their first word in lowercase. Empty
+    /// means not checked.
     ///
-    /// Apart from these and `begin`, no statement may reach the server.
+    /// No statement other than these and `begin` may reach the server.
     pub statements: Vec<(String, u64)>,
     /// The number of table rows that a server reads per operation.
     pub reads: u64,
@@ -384,7 +386,7 @@ pub struct Measure {
     pub at_least_level: bool,
     /// The number of blocks after which a run ends if not all of its blocks would fit into the budget.
     ///
-    /// With only a few more blocks, the intervals would be wider.
+    /// A few more blocks would make the intervals wider, not narrower.
     pub few_blocks: Option<u32>,
     /// The maximum number of blocks.
     pub max_blocks: u32,
@@ -400,7 +402,7 @@ pub struct Measure {
     pub precision: Option<f64>,
     /// The conditions of `--fail-if` and `--gate`, such as `p99>20ms` or `time>+5%`.
     ///
-    /// A run goes on until the conditions on changes are decided.
+    /// A run continues until the conditions on changes are decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<String>,
     /// The effect of an inconclusive gate.
@@ -420,8 +422,8 @@ pub struct Measure {
     /// `None` means that processes serve one block each.
     #[serde(default)]
     pub max_process_sets: Option<u32>,
-    /// The number of requests after which servers are compared, steady or not; `None` compares them at their
-    /// steady level.
+    /// The number of requests after which servers are compared, steady or not. `None` compares them
+    /// at their steady level.
     #[serde(default)]
     pub age: Option<u64>,
 }
@@ -437,7 +439,7 @@ fn earlier_max_warm_up_ns() -> u64 {
 /// Settings that subjects read back, and the requirements on them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
-    /// Settings that must equal the baseline's; otherwise the subject is not compared.
+    /// Settings that must equal the baseline's. Otherwise the subject is not compared.
     pub equal: Vec<String>,
     /// Settings that are reported if they differ.
     pub conditions: Vec<String>,
@@ -493,7 +495,8 @@ impl Plan {
         }
     }
 
-    /// Returns the IDs of the targets; without targets, the one that all subjects and points then have.
+    /// Returns the IDs of the targets. Without targets, returns the ID of the single implicit
+    /// target.
     pub fn target_ids(&self) -> impl Iterator<Item = TargetId> + use<> {
         (0..self.targets.len().max(1)).map(TargetId::from_index)
     }
@@ -537,7 +540,7 @@ impl Plan {
         values.max().unwrap_or(1)
     }
 
-    /// Returns the metric that decides a run of batches.
+    /// Returns the main metric of a run of batches.
     ///
     /// This is the time of an operation, or the 99th percentile of its latency if operations are due at a fixed
     /// rate.
@@ -679,7 +682,7 @@ impl Plan {
 
     /// Returns true if two subjects run the same command line on the same commit, or in the same directory.
     ///
-    /// The program is then the same, and whatever differs comes from the machine or from building.
+    /// The program is then the same, so any difference comes from the machine or from building.
     pub fn runs_same_program(&self, a: SubjectId, b: SubjectId) -> bool {
         let [a, b] = [a, b].map(|subject| self.subjects[subject].command.as_ref());
         let (Some(a), Some(b)) = (a, b) else {
@@ -693,7 +696,8 @@ impl Plan {
         is_same_place && a.line == b.line && hooks(a) == hooks(b)
     }
 
-    /// Returns the number of builds of each revision, which alternate from block to block; 1 by default.
+    /// Returns the number of builds of each revision, which alternate from block to block. It is 1
+    /// by default.
     pub fn builds(&self) -> usize {
         let commands = self.subjects.iter().filter_map(|s| s.command.as_ref());
         commands.map(|c| c.builds.len()).max().unwrap_or(0).max(1)

@@ -73,7 +73,7 @@ impl Plan {
 
     /// Returns the closed-loop points with the same parameters as `point`, apart from the load.
     ///
-    /// The peak throughput, of which `point` offers a fraction, is measured at these points.
+    /// The load at `point` is a fraction of the peak throughput, which is measured at these points.
     pub fn peak_points(&self, point: PointId) -> impl Iterator<Item = PointId> + '_ {
         let case = self.points[point].case;
         let same = move |&other: &PointId| {

@@ -33,19 +33,20 @@ pub struct PointLoad {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {
-    /// As defined by [`crate::LoadSpec::arrivals`].
+    /// Requests are sent as defined by [`crate::LoadSpec::arrivals`].
     Planned,
-    /// As soon as the previous response on the connection has arrived.
+    /// A request is sent as soon as the previous response on the connection has arrived.
     Closed,
-    /// When they are due (open loop), at this fraction (0 to 1) of the subject's peak throughput in a closed
-    /// loop.
+    /// Requests are sent when they are due (open loop), at this fraction (0 to 1) of the subject's
+    /// peak throughput in a closed loop.
     PartOfPeak(f64),
-    /// When they are due (open loop), at this rate in requests per second for every subject.
+    /// Requests are sent when they are due (open loop), at this rate in requests per second for
+    /// every subject.
     Rate(f64),
 }
 
 impl Traffic {
-    /// Parses the value of [`LOAD`]; returns `None` if it is invalid.
+    /// Parses the value of [`LOAD`]. Returns `None` if the value is invalid.
     pub fn read(word: &str) -> Option<Traffic> {
         if word == CLOSED {
             return Some(Traffic::Closed);
@@ -62,7 +63,7 @@ impl Traffic {
     }
 }
 
-/// Parses the value of [`KEEP_ALIVE`]; returns `None` if it is invalid.
+/// Parses the value of [`KEEP_ALIVE`]. Returns `None` if the value is invalid.
 pub fn read_keep_alive(word: &str) -> Option<bool> {
     match word {
         "yes" => Some(true),
@@ -72,8 +73,8 @@ pub fn read_keep_alive(word: &str) -> Option<bool> {
 }
 
 impl PointLoad {
-    /// Reads the load from the parameters of a point; `keep_alive` is the default for points without this
-    /// parameter.
+    /// Reads the load from the parameters of a point. `keep_alive` is the default for points
+    /// without this parameter.
     ///
     /// # Errors
     /// Returns an error if a value is invalid.

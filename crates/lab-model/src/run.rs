@@ -27,7 +27,7 @@ pub struct Run {
     pub blocks: Vec<Block>,
     /// Numbers of the blocks at which an interim analysis was made and the run continued.
     pub looks: Vec<u32>,
-    /// The reason why the run ended; `None` if it has not ended.
+    /// The reason why the run ended, or `None` if it has not ended.
     pub ending: Option<Ending>,
     /// Settings that subjects read back.
     pub settings: Vec<Setting>,
@@ -45,7 +45,7 @@ pub struct Run {
     pub services: Vec<Service>,
     /// The metrics of the run's readings and noise-free values.
     pub metrics: Vec<Metric>,
-    /// The agents that did part of the work; empty if benchlab did all of the work itself.
+    /// The agents that did part of the work. Empty if benchlab did all of the work itself.
     pub agents: IdVec<AgentId, Agent>,
 }
 
@@ -70,14 +70,14 @@ pub enum Ending {
     Budget,
     /// All requested blocks were measured.
     Blocks,
-    /// All subjects but one failed, so there was nothing left to compare.
+    /// All subjects but one failed, so that nothing was left to compare.
     Failed,
-    /// The user stopped it.
+    /// The user stopped the run.
     Interrupted,
 }
 
 impl Run {
-    /// Returns the measured results; `None` for other kinds of runs.
+    /// Returns the measured results, or `None` for other kinds of runs.
     pub fn measured(&self) -> Option<&Measured> {
         match &self.content {
             Content::Measured(measured) => Some(measured),
@@ -93,7 +93,7 @@ impl Run {
         }
     }
 
-    /// Returns the log analysis; `None` for other kinds of runs.
+    /// Returns the log analysis, or `None` for other kinds of runs.
     pub fn logs(&self) -> Option<&LogAnalysis> {
         match &self.content {
             Content::Logs(analysis) => Some(analysis),
@@ -101,7 +101,8 @@ impl Run {
         }
     }
 
-    /// Returns the values imported from other tools' files; empty for other kinds of runs.
+    /// Returns the values imported from other tools' files, or an empty slice for other kinds of
+    /// runs.
     pub fn imports(&self) -> &[Imported] {
         match &self.content {
             Content::Imported(imports) => imports,
@@ -199,7 +200,8 @@ impl Run {
         distinct(self.agents.iter().map(|agent| agent.name.as_str()))
     }
 
-    /// Returns the names of agents that generated load together; empty if each agent measured blocks.
+    /// Returns the names of agents that generated load together, or an empty list if each agent
+    /// measured blocks.
     pub fn load_agents(&self) -> Vec<&str> {
         if self.blocks.iter().any(|block| block.agent.is_some()) {
             Vec::new()
@@ -246,7 +248,8 @@ impl Run {
 
     /// Removes the agents with these names from the run.
     ///
-    /// Blocks that these agents measured are removed, and so are slices that no other agent took part in.
+    /// Also removes the blocks that these agents measured, and the slices to which no other agent
+    /// contributed.
     ///
     /// # Errors
     /// Returns an error if no agent has one of the names, or if no agent would be left.

@@ -84,7 +84,8 @@ pub struct Block {
     pub timelines: Vec<Timeline>,
     /// The slices of a load run in chronological order, in place of samples.
     pub slices: Vec<Slice>,
-    /// Slices of visits that were redone because other processes disturbed them; not part of the results.
+    /// Slices of visits that were redone because other processes disturbed them. They are not part
+    /// of the results.
     pub redone_slices: Vec<Slice>,
     /// The number of redone turns with readings. Their readings are stored only in the run file.
     pub redone_readings: u32,
@@ -92,7 +93,7 @@ pub struct Block {
     ///
     /// Values of redone turns are stored in the run file but not here.
     pub readings: Vec<Reading>,
-    /// The agent that measured the block; `None` if benchlab measured it itself.
+    /// The agent that measured the block, or `None` if benchlab measured it itself.
     #[serde(default)]
     pub agent: Option<AgentId>,
 }
@@ -103,7 +104,7 @@ impl Block {
         self.redone_slices.len() as u32 + self.redone_readings
     }
 
-    /// Drops the slices of a load: they can be large, and they are stored in the run file.
+    /// Drops the slices of a load, because they can be large and are stored in the run file.
     pub fn forget_slices(&mut self) {
         self.slices = Vec::new();
         self.redone_slices = Vec::new();
@@ -154,7 +155,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The length of a step, in ns; an operation that takes longer counts as a freeze.
+    /// The length of a step, in ns. An operation that takes longer counts as a freeze.
     pub const STEP_NS: u64 = 100_000_000;
 }
 
@@ -189,10 +190,12 @@ pub struct ProcessExit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockState {
-    /// The block was not finished; it is redone, and its samples stay in the file without being counted.
+    /// The block was not finished. It is repeated, and its samples stay in the file without being
+    /// counted.
     #[default]
     Incomplete,
-    /// The host disturbed the block; it was redone, and its samples stay in the file without being counted.
+    /// The host disturbed the block. The block was repeated, and its samples stay in the file
+    /// without being counted.
     Disturbed,
     /// The block counts.
     Complete,
@@ -253,14 +256,15 @@ pub struct Pilot {
     pub cold_ns: u64,
     /// The pilot's batches, in chronological order.
     pub batches: Vec<Batch>,
-    /// The age of the subject at the end of each of the last batches; empty if no ages were recorded.
+    /// The age of the subject at the end of each of the last batches. Empty if no ages were
+    /// recorded.
     #[serde(default)]
     pub ages: Vec<Age>,
 }
 
 /// The age of a server, counted from the first request that was sent to it.
 ///
-/// For other subjects, operations take the place of requests.
+/// For other subjects, operations are counted instead of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Age {
     /// Requests served.
@@ -346,7 +350,7 @@ pub enum WarmUp {
 pub struct Setting {
     /// The subject.
     pub subject: SubjectId,
-    /// The point that the setting was read at; `None` if it comes from the hello message.
+    /// The point that the setting was read at, or `None` if it comes from the hello message.
     pub point: Option<PointId>,
     /// The name of the setting, such as `journal_mode`.
     pub key: String,
@@ -355,11 +359,11 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The key of the listing that a subject's build produced ([`crate::Subject::listing`]); not a real
-    /// setting.
+    /// The key of the listing that a subject's build produced ([`crate::Subject::listing`]). This
+    /// is not a real setting.
     pub const LISTING: &'static str = "listing";
-    /// The key of the number of round trips per operation: how often it waits for its server, as counted by
-    /// benchlab.
+    /// The key of the number of round trips per operation, as counted by benchlab: how often an
+    /// operation waits for its server.
     pub const ROUND_TRIPS: &'static str = "round_trips";
 }
 
@@ -370,15 +374,16 @@ impl Setting {
 pub struct Failure {
     /// The subject.
     pub subject: SubjectId,
-    /// The point; `None` means everywhere, for example because the subject cannot be built or started.
+    /// The point. `None` means all points, for example because the subject cannot be built or
+    /// started.
     pub point: Option<PointId>,
-    /// The block; `None` means before the first block.
+    /// The block. `None` means before the first block.
     pub block: Option<u32>,
     /// The kind of failure, in one word.
     ///
-    /// One of `missing`, `fixture`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
-    /// `target`, `opens`, `writes`, `statements`, `service`, `error`; for whole commands also `exit`, `output`,
-    /// `setup`, `prepare`, `cleanup`; for a load `load`.
+    /// One of `missing`, `fixture`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`,
+    /// `check`, `target`, `opens`, `writes`, `statements`, `service`, `error`; for whole commands
+    /// also `exit`, `output`, `setup`, `prepare`, `cleanup`; for a load also `load`.
     pub kind: String,
     /// A sentence that describes the failure.
     pub message: String,
@@ -402,22 +407,22 @@ impl Failure {
 pub struct LogLine {
     /// The subject.
     pub subject: SubjectId,
-    /// The block; `None` means before the first block.
+    /// The block. `None` means before the first block.
     pub block: Option<u32>,
     /// The line without its line terminator.
     pub line: String,
 }
 
-/// The prefix of log lines with the reason why the server's CPU time and memory are no longer known.
+/// The prefix of log lines that explain why the server's CPU time and memory are unknown.
 const SERVER_UNKNOWN: &str = "the server's CPU time and memory: ";
 
 impl LogLine {
-    /// Formats a log line with the reason why the server's resource usage is no longer known.
+    /// Formats a log line that explains why the server's resource usage is unknown.
     pub fn server_unknown(why: &str) -> String {
         format!("{SERVER_UNKNOWN}{why}")
     }
 
-    /// Returns the reason why the server's resource usage is no longer known, if this line contains one.
+    /// Returns the reason why the server's resource usage is unknown, if this line contains it.
     pub fn why_server_unknown(&self) -> Option<&str> {
         self.line.strip_prefix(SERVER_UNKNOWN)
     }

@@ -21,8 +21,8 @@ pub struct Serving {
     /// Metrics that a server reports when it shuts down.
     #[serde(default)]
     pub metrics: Vec<Metric>,
-    /// The maximum warm-up of a server for a case, in seconds; `None` means no limit specific to the
-    /// experiment.
+    /// The maximum warm-up of a server for a case, in seconds. `None` means no limit specific to
+    /// the experiment.
     #[serde(default)]
     pub warm_up_s: Option<u32>,
     /// The time limit of the run in seconds: a block starts only if it is expected to finish within this time.
@@ -83,7 +83,7 @@ pub enum RequiredBody {
     Any,
     /// JSON, compared byte for byte.
     Text(String),
-    /// JSON with the same value; the serializer may choose spacing and order.
+    /// JSON with the same value. The serializer may choose spacing and order.
     Json(String),
     /// The file with this name in [`Serving::files`], compared byte for byte.
     File(String),

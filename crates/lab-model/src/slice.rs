@@ -53,8 +53,8 @@ impl ErrorKind {
 
 /// The results of load on a server over a period: a visit or a slice of it.
 ///
-/// Every offered request eventually is served or becomes an error, so offered = served + errors over a whole
-/// visit.
+/// Every offered request is eventually served or becomes an error, so offered = served + errors
+/// over a whole visit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// The point, which defines the connections and the load.
@@ -73,7 +73,8 @@ pub struct Slice {
     pub served: u64,
     /// Requests without the expected response, by kind; kinds that did not occur are omitted.
     pub errors: Vec<(ErrorKind, u64)>,
-    /// The count of responses per status code, ascending by code; empty if unknown or if no response was HTTP.
+    /// The count of responses per status code, ascending by code. Empty if unknown or if no
+    /// response was HTTP.
     #[serde(default)]
     pub statuses: Vec<(u16, u64)>,
     /// Connections opened.
@@ -87,7 +88,7 @@ pub struct Slice {
     pub cpu_ns: u64,
     /// CPU time of the generator's busiest thread.
     pub busiest_cpu_ns: u64,
-    /// CPU time of the server's processes; `None` if the processes are not known.
+    /// CPU time of the server's processes, or `None` if the processes are not known.
     pub server_cpu_ns: Option<u64>,
     /// Resident memory of the server's processes at the end; shared memory is counted once.
     pub server_bytes: Option<u64>,
@@ -95,15 +96,15 @@ pub struct Slice {
     pub server_threads: Option<u32>,
     /// CPU time of the busiest unrelated process, if the generator and the server run on all cores.
     pub foreign_ns: Option<u64>,
-    /// Response times of served requests: from when a request was due (in a closed loop: sent) to the end of
-    /// its response.
+    /// Response times of served requests, from the time when a request was due (in a closed loop:
+    /// sent) to the end of its response.
     pub response: SliceTimes,
     /// Service times of served requests: from sending a request to the end of its response.
     pub service: SliceTimes,
     /// Send delays in an open loop: how late the generator picked up a request, whether or not a connection was
     /// free.
     pub lag: SliceTimes,
-    /// The slice of each agent; empty if benchlab generated the load itself.
+    /// The slice of each agent. Empty if benchlab generated the load itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentSlice>,
 }
@@ -114,12 +115,12 @@ impl Slice {
     /// This is the length of the slice plus, after the end of the load, part of the time until the last
     /// response.
     ///
-    /// Only an open loop has send delays. Its last request takes its service time no matter how well the server
-    /// keeps up. So only the time in excess of the median service time counts, because it shows that there was a
-    /// backlog.
+    /// Only an open loop has send delays. Its last request takes its service time even if the
+    /// server keeps up. Therefore, only the time in excess of the median service time counts,
+    /// because it shows that there was a backlog.
     ///
-    /// In a closed loop, at most the median service time counts: a few connections that waited for seconds while
-    /// others were served say nothing about the server's rate.
+    /// In a closed loop, at most the median service time counts: a few connections that waited for
+    /// seconds while others were served show nothing about the server's rate.
     pub fn served_in_ns(&self) -> u64 {
         let usual = self.service.median().unwrap_or(0);
         let after_end = if self.lag.is_empty() {
@@ -207,7 +208,7 @@ pub struct AgentSlice {
     pub late_ns: u64,
     /// Requests that were due but not sent because the agent was lost.
     pub not_sent: u64,
-    /// The agent's results; empty once the agent was lost.
+    /// The agent's results. Empty once the agent was lost.
     pub slice: Slice,
 }
 

@@ -21,7 +21,7 @@ pub enum SliceTimes {
     InFile(TimesInFile),
 }
 
-/// A distribution in the encoding of a run file, with its median, the value that is needed most often.
+/// A distribution in the encoding of a run file, with its median, which is used most often.
 #[derive(Clone, Debug)]
 pub struct PackedTimes {
     /// The encoded distribution, already validated by `unpack`.
@@ -32,7 +32,7 @@ pub struct PackedTimes {
     pub median: u64,
 }
 
-/// The location of a distribution in a run file, with its median, the value that is needed most often.
+/// The location of a distribution in a run file, with its median, which is used most often.
 #[derive(Clone, Debug)]
 pub struct TimesInFile {
     /// The column of a table in a run file.

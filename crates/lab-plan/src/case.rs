@@ -48,7 +48,7 @@ pub struct Case {
     pub targets: Vec<TargetId>,
     /// For each factor, the sweep values at which its non-default values are measured unless the user requests others.
     pub thin: BTreeMap<String, Vec<u64>>,
-    /// How benchlab checks the work.
+    /// The method with which benchlab checks the work.
     pub check: Check,
     /// True if the target is empty at the start.
     pub empty: bool,
@@ -93,7 +93,8 @@ pub struct Factor {
 impl Case {
     /// Returns the values that are measured, or `None` if the case is excluded.
     ///
-    /// For parameters that are missing in the result, the experiment's values are measured.
+    /// For a parameter that the result does not contain, all of the experiment's values are
+    /// measured.
     pub fn values(&self, extent: Extent) -> Option<&Values> {
         static ALL: Values = Values::new();
         match extent {

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 /// A comparison of commands, as requested by the user.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// The name; `None` uses the name of the first command's program, which is not its interpreter.
+    /// The name. `None` means the name of the first command's program; for a script, this is the
+    /// script rather than its interpreter.
     pub name: Option<String>,
     /// The commands, in order.
     pub commands: Vec<GivenCommand>,
@@ -21,8 +22,8 @@ pub struct Comparison {
     pub baseline: Option<String>,
     /// Parameters and their values.
     ///
-    /// Each non-numeric value creates a subject. With numeric values, each command is measured at every value;
-    /// the first such parameter is the sweep.
+    /// A non-numeric value creates a separate subject. The first parameter with numeric values is
+    /// the sweep: each command is measured at every value.
     pub sweeps: Vec<(String, Vec<String>)>,
     /// Commands to run once before the first process: none, one for all commands, or one per command.
     pub setup: Vec<String>,
@@ -45,13 +46,13 @@ pub struct Comparison {
 pub struct GivenCommand {
     /// The command line, or the program and its arguments.
     pub words: CommandWords,
-    /// The name of the subject; `None` means a letter.
+    /// The name of the subject. `None` means a default name, such as `A`.
     pub name: Option<String>,
     /// The absolute path of the working directory.
     pub folder: PathBuf,
     /// The commit that is checked out in the directory.
     pub revision: Option<String>,
-    /// The directories of all builds, starting with `folder`; empty if there is only one build.
+    /// The directories of all builds, starting with `folder`. Empty if there is only one build.
     pub builds: Vec<PathBuf>,
 }
 
@@ -93,7 +94,7 @@ impl Comparison {
         Ok(Plan {
             experiment: name,
             title,
-            question: "Which command takes how long?".into(),
+            question: "How long does each command take?".into(),
             subjects,
             baseline,
             cases: [Case {
@@ -175,7 +176,7 @@ impl Comparison {
         names.sort();
         match names.windows(2).find(|two| two[0] == two[1]) {
             Some(two) => Err(PlanError::of_request(format!(
-                "two commands are named `{}`; give others with --name",
+                "two commands are named `{}`; specify other names with --name",
                 two[0]
             ))),
             None => Ok(subjects),
@@ -205,7 +206,7 @@ impl Comparison {
                 lines if lines.len() == self.commands.len() => &lines[i],
                 lines => {
                     return Err(PlanError::of_request(format!(
-                        "--{option} is given {} times for {} commands: give it once, or once for each",
+                        "--{option} is given {} times for {} commands: pass it once, or once for each",
                         lines.len(),
                         self.commands.len()
                     )));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cases whose calls may fail and whose effects are counted, and the faults that benchlab injects for them.
+//! Cases whose calls may fail and whose effects benchlab counts, and the faults that it injects.
 //!
 //! See docs/experiments.md, `check = "effects"`.
 
@@ -60,11 +60,11 @@ fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, 
             Ok(Injection::CutsPerS(*rate))
         }
         file::Injection::CutsPerS(_) => Err("`cuts_per_s` is above 0 and at most 1,000"),
-        file::Injection::LostAnswers(part) if is_within(*part, 1.0) => {
-            Ok(Injection::LostAnswers(*part))
+        file::Injection::LostResponses(part) if is_within(*part, 1.0) => {
+            Ok(Injection::LostResponses(*part))
         }
-        file::Injection::LostAnswers(_) => {
-            Err("`lost_answers` is a fraction: above 0 and at most 1")
+        file::Injection::LostResponses(_) => {
+            Err("`lost_responses` is a fraction: above 0 and at most 1")
         }
     }
 }
@@ -123,7 +123,7 @@ fn check_faults(case: &Case, targets: &[Target], at: ErrorAt) -> Result<(), Plan
     })
 }
 
-/// Returns the metrics that benchlab counts for the calls of a case.
+/// Returns the metrics of the calls of a case, which benchlab counts.
 pub fn metrics_of(case: &Case, targets: &[Target]) -> Vec<Metric> {
     if case.check != Check::Effects {
         return Vec::new();

@@ -42,10 +42,11 @@ pub struct Experiment {
     pub subjects: Vec<Subject>,
     /// The fixtures of the experiment.
     pub fixtures: Vec<Fixture>,
-    /// True if every directory is measured and compared under its own name; otherwise only one directory is
-    /// measured.
+    /// True to measure and compare every directory under its own name; false to measure only one
+    /// directory.
     pub each_place: bool,
-    /// The program that `--why` runs, with the directory as its last argument; empty if there is none.
+    /// The program that `--why` runs and its arguments, to which the directory is appended. Empty
+    /// if there is none.
     pub why: Vec<String>,
     /// The time of a quick run in seconds, from 10 to 600; `None` is the default of all experiments.
     pub quick_s: Option<u32>,
@@ -61,7 +62,7 @@ pub struct Subject {
     pub model: lab_model::Subject,
     /// True if the subject is measured by default.
     pub default: bool,
-    /// True if the subject is skipped without an error when one of its requirements is missing.
+    /// True to skip the subject without an error if one of its requirements is missing.
     pub optional: bool,
     /// The requirements and build commands of the subject.
     pub recipe: Recipe,
@@ -72,7 +73,7 @@ pub struct Subject {
 pub struct Fixture {
     /// The fixture as the plan defines it.
     pub model: lab_model::Fixture,
-    /// The program with its recipe, which is prepared like a subject. It is named `fixture NAME`.
+    /// The program with its recipe, named `fixture NAME`. It is built like a subject.
     pub program: Subject,
 }
 
@@ -81,9 +82,10 @@ pub struct Fixture {
 pub struct Recipe {
     /// Names of toolchains in `experiments/toolchains.toml`.
     pub needs: Vec<String>,
-    /// Toolchains of the server that the subject uses; not needed if the user provides the server.
+    /// Toolchains for installing the server that the subject uses. They are not needed if the user
+    /// provides the server.
     pub services: Vec<String>,
-    /// Files and directories; the subject is rebuilt when one of them changes.
+    /// Files and directories. The subject is rebuilt if one of them changes.
     pub sources: Vec<PathBuf>,
     /// Build commands, run in the project's directory.
     pub build: Vec<Vec<String>>,
@@ -92,7 +94,7 @@ pub struct Recipe {
 /// The swept parameter of a case and its values.
 type Sweep = Option<(String, Vec<u64>)>;
 
-/// Returns the IDs of all targets; without targets, the one that all subjects and points then have.
+/// Returns the IDs of all targets. Without targets, returns the ID of the single implicit target.
 pub(crate) fn all_places(kinds: &[TargetKind]) -> impl Iterator<Item = TargetId> + use<> {
     (0..kinds.len().max(1)).map(TargetId::from_index)
 }
@@ -101,7 +103,7 @@ impl Experiment {
     /// Reads the file of one of the project's experiments.
     ///
     /// # Errors
-    /// Returns an error with the file, the line and the nearest valid word.
+    /// Returns an error with the file, the line and, for an unknown word, the nearest valid one.
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
         let names = project.experiments();
         if !names.iter().any(|n| n == name) {
@@ -144,7 +146,8 @@ impl Experiment {
         used.cloned().collect()
     }
 
-    /// Returns the IDs of the targets; without targets, the one that all subjects then have.
+    /// Returns the IDs of the targets. Without targets, returns the ID of the single implicit
+    /// target.
     pub fn target_ids(&self) -> impl Iterator<Item = TargetId> + use<> {
         (0..self.targets.len().max(1)).map(TargetId::from_index)
     }
@@ -308,7 +311,7 @@ impl ExperimentReader<'_> {
         let name = kind.name();
         let named = file.experiment.targets.iter();
         if named.filter(|k| *k.get_ref() == kind).count() > 1 {
-            return Err(self.at(span, format!("`{name}` is named twice")));
+            return Err(self.at(span, format!("`{name}` is listed twice")));
         }
         let Some(target) = file.target.get(&kind) else {
             return Err(self.at(
@@ -565,7 +568,7 @@ impl ExperimentReader<'_> {
             let order = "each larger than the one before it";
             self.at(
                 span.clone(),
-                format!("`{name}` needs whole numbers from {least}, {order}"),
+                format!("`{name}` needs whole numbers of {least} or more, {order}"),
             )
         };
         let numbers: Option<Vec<u64>> = values

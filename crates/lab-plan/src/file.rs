@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The schema of `experiment.toml` (docs/experiments.md): keys and types before validation.
+//! The schema of `experiment.toml` (docs/experiments.md). It defines keys and types; other modules
+//! validate them.
 
 use lab_model::{Cores, Direction, FixtureStart, TargetKind};
 use serde::Deserialize;
@@ -72,7 +73,7 @@ pub struct Target {
 pub enum Injection {
     Statements(Vec<String>),
     CutsPerS(f64),
-    LostAnswers(f64),
+    LostResponses(f64),
     OutageS(f64),
     Busy(Busy),
 }
@@ -186,7 +187,8 @@ pub struct Metric {
     pub better: Direction,
 }
 
-/// Sweep values at which non-default values are measured, for all factors or per factor.
+/// Sweep values at which non-default factor values are measured, either for all factors or per
+/// factor.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum SweepSubset {
@@ -194,7 +196,7 @@ pub enum SweepSubset {
     Each(BTreeMap<String, Vec<i64>>),
 }
 
-/// Values, for all targets or for some targets.
+/// Values that apply either to all targets or per target.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Factor {
@@ -239,7 +241,7 @@ pub struct Fixture {
     pub program: Spanned<Vec<String>>,
 }
 
-/// A value that a fixture gets as text.
+/// A value that is passed to a fixture as text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {
@@ -258,7 +260,7 @@ impl fmt::Display for Argument {
     }
 }
 
-/// A number, or the name of a sweep whose value is used.
+/// A number, or the name of a sweep that supplies the number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Count {
@@ -321,7 +323,7 @@ impl Subject {
         }
     }
 
-    /// Returns the settings for one target, which default to the settings for all targets.
+    /// Returns the settings for one target. They override the settings for all targets.
     pub fn overridden_by(&self, on_target: TargetOverrides) -> TargetOverrides {
         let all = self.clone();
         TargetOverrides {

@@ -13,7 +13,7 @@ use toml::Spanned;
 /// The value of `state` for states that subjects select.
 const SUBJECT: &str = "subject";
 
-/// Arguments of a fixture's commands and replies that already have a meaning (docs/protocol.md).
+/// Arguments and replies that have a predefined meaning in the fixture protocol (docs/protocol.md).
 const RESERVED: [&str; 15] = [
     "case",
     "changed",
@@ -32,10 +32,11 @@ const RESERVED: [&str; 15] = [
     "visit",
 ];
 
-/// Validates a fixture. Its program is not set.
+/// Validates a fixture. The result does not contain its program yet.
 ///
 /// # Errors
-/// Returns an error if a state is for a subject or value that does not exist, or if an argument has no valid name.
+/// Returns an error if a state belongs to an unknown subject or value, or if the name of an
+/// argument is invalid.
 pub fn understand(
     fixture: &file::Fixture,
     cases: &[Case],

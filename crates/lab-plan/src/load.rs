@@ -13,27 +13,29 @@ use std::time::Duration;
 /// The maximum number of connections at a point.
 const MAX_CONNECTIONS: u32 = 1_000_000;
 
-/// The minimum number of blocks. A 95% interval of multiple quantiles needs as many.
+/// The minimum number of blocks. Simultaneous 95% intervals of multiple quantiles require this
+/// many.
 const MIN_BLOCKS: u32 = 10;
 
-/// The default length of a slice. Slices are shorter if there would be fewer than [`MIN_BLOCKS`], and longer with many
-/// agents.
+/// The default length of a slice. Slices are shorter if the load would otherwise have fewer than
+/// [`MIN_BLOCKS`] slices, and longer with many agents.
 const SLICE_LENGTH: Duration = Duration::from_secs(1);
 
-/// The approximate maximum number of slices of agents in a run file. Each takes about 15 kB.
+/// The approximate maximum number of agents' slices in a run file. Each slice takes about 15 kB.
 const MAX_AGENT_SLICES: u32 = 100_000;
 
 /// The default duration of a load at a point.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 
-/// A load, as requested.
+/// A load that the user requests.
 #[derive(Clone, Debug, Default)]
 pub struct Loading {
     /// The name in the history. `None` means the host and port of the first server.
     pub name: Option<String>,
     /// The names of the servers. The first is the baseline for the others.
     pub servers: Vec<String>,
-    /// The number of agents that share the load. 0 means that this process generates the load.
+    /// The number of agents among which the load is divided. 0 means that this process generates
+    /// the load.
     pub agents: usize,
     /// The number of connections, unless it is swept.
     pub connections: u32,
@@ -48,8 +50,8 @@ pub struct Loading {
     pub stages: Vec<Stage>,
     /// True if requests are due at equal intervals. Otherwise they arrive like those of many independent users.
     pub even: bool,
-    /// The requests, how they are sent, and the expected responses. The plan takes schedule and duration from the other
-    /// fields.
+    /// The requests, how they are sent, and the expected responses. The plan's schedule and
+    /// duration come from the other fields.
     pub load: LoadSpec,
     /// The margin of equivalence: ratios within 1 ± `margin` are equivalent.
     pub margin: f64,
@@ -83,7 +85,7 @@ impl Loading {
         let mut plan = Plan {
             experiment: name,
             title: origins.join(" against "),
-            question: "What can it take, and what do its users feel?".into(),
+            question: "How much load can it take, and what response times do its users see?".into(),
             subjects: self.subjects()?.into(),
             cases: [Case {
                 name: "load".into(),
@@ -129,11 +131,11 @@ impl Loading {
         } = self.load;
         let open = self.rate.is_some() || !self.stages.is_empty();
         if self.even && !open {
-            return wrong("--even is for an open loop: give --rate or --stages too");
+            return wrong("--even requires an open loop: add --rate or --stages");
         }
         let idle = |stage: &Stage| stage.from <= 0.0 && stage.to <= 0.0;
         if !self.stages.is_empty() && self.stages.iter().all(idle) {
-            return wrong("--stages: no request is due in any of them");
+            return wrong("--stages: no stage sends a request");
         }
         if pipeline > 1 && !keep_alive {
             return wrong(
@@ -142,7 +144,7 @@ impl Loading {
         }
         if self.sweeps.is_empty() && threads > self.connections {
             wrong(&format!(
-                "--threads {threads} are more than --connections {}: a thread needs a connection",
+                "--threads {threads} is more than --connections {}: each thread needs a connection",
                 self.connections
             ))
         } else {
@@ -160,7 +162,7 @@ impl Loading {
         };
         if name != CONNECTIONS {
             return wrong(format!(
-                "--sweep {name}: a load is swept over its connections, such as --sweep connections=1,2,4,8"
+                "--sweep {name}: a load can sweep only its connections, such as --sweep connections=1,2,4,8"
             ));
         }
         let number = |value: &String| value.parse().ok();
@@ -200,7 +202,7 @@ impl Loading {
             .enumerate()
             .find(|(i, n)| names[..*i].contains(n))
         {
-            let message = format!("--name {}: two servers cannot have one name", twice.1);
+            let message = format!("--name {}: two servers cannot have the same name", twice.1);
             return Err(PlanError::of_request(message));
         }
         let subject = |name: &String| Subject {

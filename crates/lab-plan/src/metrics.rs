@@ -6,7 +6,7 @@ use crate::error::ErrorAt;
 use crate::file;
 use lab_model::{Metric, Unit};
 
-/// Arguments of `ran` that already have a meaning (docs/protocol.md).
+/// Arguments of the reply `ran` that have a predefined meaning (docs/protocol.md).
 const RESERVED: [&str; 10] = [
     "start",
     "end",
@@ -56,7 +56,7 @@ pub fn is_key(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(plain)
 }
 
-/// Parses `ns`, `bytes`, `%`, or the plural of a counted thing such as `updates` or `updates/s`.
+/// Parses `ns`, `bytes`, `%`, or a plural noun such as `updates` or `updates/s`.
 fn unit(name: &str) -> Unit {
     match name {
         "ns" => Unit::Nanoseconds,

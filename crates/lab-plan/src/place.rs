@@ -54,7 +54,8 @@ impl Project {
             })
     }
 
-    /// Returns the project of the experiment in a directory, and the experiment's name.
+    /// Finds the project of the experiment in a directory. Returns the project and the experiment's
+    /// name.
     ///
     /// The project is the directory itself, or the parent of the `experiments` directory that contains it.
     ///
@@ -96,7 +97,8 @@ impl Project {
         &self.folder
     }
 
-    /// Returns the directory of an experiment, relative to the project's directory; empty for the project itself.
+    /// Returns the directory of an experiment, relative to the project's directory. The path is
+    /// empty for the project itself.
     pub fn experiment_folder(&self, name: &str) -> PathBuf {
         match self.layout {
             Layout::Collection => Path::new("experiments").join(name),

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The name of the program that a command line is about, which is not the interpreter that runs it.
+//! Derives the name of a program from a command line. For a script, this is the script rather than
+//! its interpreter.
 
 use std::path::Path;
 
-/// A program that runs another program, which its arguments name.
+/// A program that runs another program, which is one of its arguments.
 struct Launcher {
     /// The names of the launcher. A version such as the `3.11` of `python3.11` is ignored.
     names: &'static [&'static str],
     /// Options whose value is the next word.
     with_value: &'static [&'static str],
-    /// Options whose value is code, so that there is no other program.
+    /// Options whose value is code. With such an option there is no other program.
     code: &'static [&'static str],
     /// Options whose value is the program.
     program: &'static [&'static str],
@@ -109,8 +110,8 @@ const EXTENSIONS: [&str; 13] = [
     "py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "R", "jl", "jar", "sh",
 ];
 
-/// Returns the name of the program that a line runs, without its directory and extension: `slow` for
-/// `python3 slow.py`. Without such a program, returns the first word's.
+/// Returns the name of the program that a line runs, without its directory and extension: `slow`
+/// for `python3 slow.py`. If there is no such program, returns the name of the first word.
 pub fn program_name(line: &str) -> String {
     let words =
         shlex::split(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of everything in a block. It depends on the seed only, so a redone block has the same order.
+//! The order of everything in a block. It depends only on the seed, so a redone block has the same
+//! order.
 
 use lab_model::{IdVec, PointId, SubjectId, TargetId};
 use rand::SeedableRng;
@@ -19,12 +20,13 @@ impl Schedule {
         Schedule { seed, block }
     }
 
-    /// Returns the core for the measuring threads, 0 to `cores` - 1; it changes from block to block.
+    /// Returns the core for the measuring threads, 0 to `cores` - 1. The core changes from block to
+    /// block.
     pub fn core(&self, cores: usize) -> usize {
         (self.seed as usize).wrapping_add(self.block as usize) % cores.max(1)
     }
 
-    /// Returns the points in the order of visits; points on the same target are grouped.
+    /// Returns the points in the order of visits. Points on the same target are grouped.
     ///
     /// `targets` is the target of each point.
     pub fn points(&self, targets: &IdVec<PointId, TargetId>) -> Vec<PointId> {
@@ -61,7 +63,8 @@ impl Schedule {
         })
     }
 
-    /// Returns an independent stream of one generator (Bernstein's ChaCha with 8 rounds) per block and purpose.
+    /// Returns a random number generator (Bernstein's ChaCha with 8 rounds). Each block and purpose
+    /// has an independent stream.
     fn generator(&self, purpose: u32) -> ChaCha8Rng {
         let mut generator = ChaCha8Rng::seed_from_u64(self.seed);
         generator.set_stream(u64::from(self.block) << 32 | u64::from(purpose));

@@ -13,7 +13,7 @@ use lab_model::{
     TargetKind, Work, Writes,
 };
 
-/// Quick runs divide the length of a case's long batches by this divisor, so that more batches fit into the
+/// Quick runs divide the length of long batches by this number, so that more batches fit into the
 /// time.
 const QUICK_DIVISOR: u64 = 4;
 
@@ -33,7 +33,7 @@ pub struct Selection {
     pub service_set: Vec<(TargetKind, String, String)>,
     /// Kinds of servers that the user provides.
     pub external: Vec<TargetKind>,
-    /// Values of sweeps and factors by name; the single value `all` selects all values of a factor.
+    /// Values of sweeps and factors by name. The value `all` selects all values.
     pub set: Vec<(String, Vec<String>)>,
     /// Values of factors that this machine does not support, such as `link=cable_netem`.
     pub absent: Vec<(String, String)>,
@@ -58,7 +58,7 @@ pub struct Selection {
 pub struct FolderPlace {
     /// The path of an existing directory.
     pub folder: String,
-    /// True if the directory is in memory, so that it serves as the reference.
+    /// True if the directory is in memory, and serves as the reference.
     pub in_memory: bool,
 }
 
@@ -66,7 +66,7 @@ impl Selection {
     /// Builds the plan.
     ///
     /// # Errors
-    /// Returns an error with the word that matches nothing and the nearest valid word.
+    /// Returns an error if a word matches nothing, with the nearest valid word.
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
         self.check_parameters(experiment)?;
         let cases = self.cases(experiment)?;
@@ -213,7 +213,8 @@ impl Selection {
         }
         if subjects.is_empty() {
             let name = &experiment.name;
-            let message = format!("no subject of `{name}` is selected; name some with --subjects");
+            let message =
+                format!("no subject of `{name}` is selected; select some with --subjects");
             return Err(PlanError::of_request(message));
         }
         let is_requested = |place: TargetId| {
@@ -305,7 +306,7 @@ impl Selection {
         for (i, (key, _)) in self.set.iter().enumerate() {
             if self.set[..i].iter().any(|(earlier, _)| earlier == key) {
                 return Err(PlanError::of_request(format!(
-                    "--set {key}=… is given twice; write all its values into one, separated by commas"
+                    "--set {key}=… is given twice; pass all its values at once, separated by commas"
                 )));
             }
             if !experiment::parameters(experiment).any(|p| p == key) {
@@ -344,8 +345,8 @@ impl Selection {
         Ok(points)
     }
 
-    /// Returns true if factor values are skipped at a sweep value, because one is not the default and was not
-    /// requested.
+    /// Returns true if a combination of factor values is skipped at a sweep value, because it
+    /// contains a non-default value that was not requested.
     ///
     /// If a table of the experiment lists values of the sweep but not of the factor, all values of the factor
     /// are measured.
@@ -494,7 +495,7 @@ impl Selection {
     }
 }
 
-/// Checks that either all cases have a rate or none.
+/// Checks that all cases have a rate, or that no case has one.
 ///
 /// Cases with a rate are compared by latency, the others by time.
 fn with_one_answer(cases: &[&Case]) -> Result<(), PlanError> {
@@ -514,7 +515,7 @@ fn nothing_in_common(experiment: &Experiment) -> String {
     )
 }
 
-/// Parses the values of a sweep; the result is sorted and has no duplicates.
+/// Parses the values of a sweep. The result is sorted and has no duplicates.
 fn requested_numbers(
     name: &str,
     words: &[String],

@@ -15,8 +15,7 @@ use toml::Spanned;
 
 /// The length of a visit, in ns.
 ///
-/// Visits are short, so that servers take turns often and changes of the machine's speed affect all servers
-/// equally.
+/// Visits are short, so that changes of the machine's speed affect all servers equally.
 const VISIT_NS: u64 = 50_000_000;
 
 /// The timeout of a request, in ns.
@@ -34,7 +33,8 @@ type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 /// Validates the settings and requests of servers.
 ///
 /// # Errors
-/// Returns an error if there are keys of servers without `[server]`, or if a key is missing or invalid with it.
+/// Returns an error if the file has keys for servers but no `[server]`, or if a key is missing or
+/// invalid.
 pub fn understand(
     file: &File,
     cases: &[Case],
@@ -86,7 +86,7 @@ pub fn understand(
     }))
 }
 
-/// Returns the servers that are subjects, and the load on them.
+/// Converts the validated settings to the plan's servers and the load on them.
 pub fn servers(serving: Serving) -> Servers {
     Servers {
         load: LoadSpec {
@@ -157,7 +157,7 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
 
 /// Checks the parameters of a case of servers.
 ///
-/// The sweep must be over connections. There are two factors with a fixed meaning; any other factor must be
+/// The sweep must be over connections. Two factors have a fixed meaning. Any other factor must be
 /// used in the path of the first request.
 fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), PlanError> {
     let wrong = |reason: String| Err(at(written.name.span(), reason));
@@ -210,7 +210,7 @@ fn is_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// The server and the functions for parsing requests.
+/// The server's settings and a function that reads files, for parsing requests.
 struct RequestContext<'a> {
     server: &'a file::Server,
     read: Read<'a>,

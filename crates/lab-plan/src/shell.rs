@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses a command line: decides whether it needs a shell, and splits it into words if not.
+//! Parses a command line: decides whether it needs a shell, and if not, splits it into words.
 
-/// Returns the program and arguments that run a line, and true if they start a shell.
+/// Returns the program and the arguments that run a line. The flag is true if the program is a
+/// shell.
 ///
 /// # Errors
 /// Returns an error if a quotation mark is not closed or if there are no words.
@@ -18,9 +19,9 @@ pub fn program(line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), S
 
 /// Returns true if a line contains something that a shell would not take literally.
 ///
-/// This is an operator, an expansion, a pattern, a comment, a reserved word, a builtin or an assignment
-/// (POSIX.1-2017, Shell Command Language, 2.2 and 2.6). Parameter names in braces belong to benchlab and do not
-/// count.
+/// Such parts are operators, expansions, patterns, comments, reserved words, builtins and
+/// assignments (POSIX.1-2017, Shell Command Language, 2.2 and 2.6). Parameter names in braces
+/// belong to benchlab and do not count.
 fn needs_shell(line: &str, parameters: &[&str]) -> bool {
     let line = parameters.iter().fold(line.to_owned(), |line, name| {
         line.replace(&format!("{{{name}}}"), "x")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads `experiments/toolchains.toml`, which defines the toolchains that build subjects.
 //!
-//! For each toolchain it defines how to check whether it is installed and how to install it.
+//! A toolchain has probes that check whether it is installed, and instructions for installing it.
 
 use crate::PlanError;
 use crate::place::Project;
@@ -33,15 +33,15 @@ pub struct Toolchain {
     /// The project's directory; paths in the probes are relative to it.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// Debian packages; empty if Debian has no package that is recent enough.
+    /// Debian packages. Empty if Debian's packages are too old or missing.
     #[serde(default)]
     pub debian: Vec<String>,
-    /// Advice in addition to the packages or instead of them.
+    /// Advice in addition to, or instead of, the packages.
     pub advice: Option<String>,
     /// True if the toolchain is a server whose packages would start a system-wide service.
     #[serde(default)]
     pub service: bool,
-    /// The systemd units that the packages enable; they must stay disabled.
+    /// The systemd units that the packages would enable. benchlab keeps them disabled.
     #[serde(default)]
     pub units: Vec<String>,
 }
@@ -60,7 +60,7 @@ impl Toolchain {
 }
 
 impl Toolchains {
-    /// Reads the project's file, or benchlab's own if the project has none.
+    /// Reads the project's toolchains file, or benchlab's own if the project has none.
     pub fn read(project: &Project) -> Result<Toolchains, PlanError> {
         let path = Path::new("experiments/toolchains.toml");
         let text = match std::fs::read_to_string(project.folder().join(path)) {

@@ -145,7 +145,7 @@ impl GateCondition {
     }
 }
 
-/// Returns the change as a fraction of the earlier value; infinite if something appeared.
+/// Returns the change as a fraction of the earlier value. Infinite if the earlier value is 0.
 pub(crate) fn relative_change(before: u64, after: u64) -> f64 {
     match (before, after) {
         (0, 0) => 0.0,

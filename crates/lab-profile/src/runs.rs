@@ -29,7 +29,7 @@ pub struct RunRecord {
     pub tool: Tool,
     /// The program's name.
     pub name: String,
-    /// How the program exited.
+    /// The exit of the program.
     pub ending: Ending,
     /// The duration of the run.
     pub took: Duration,
@@ -53,7 +53,7 @@ pub enum RunWarning {
         tool: Tool,
         /// The program's name.
         name: String,
-        /// How the program exited.
+        /// The exit of the program.
         ending: Ending,
         /// The reason, as reported by the tool or by the parser of its file.
         reason: String,
@@ -66,14 +66,14 @@ pub enum RunWarning {
     Signal {
         /// The index of the command.
         command: usize,
-        /// How the program exited.
+        /// The exit of the program.
         ending: Ending,
     },
     /// The programs exited differently.
     ExitStatus {
-        /// How the earlier program exited.
+        /// The exit of the earlier program.
         before: Ending,
-        /// How the later program exited.
+        /// The exit of the later program.
         after: Ending,
     },
     /// A large fraction of a program has no symbol.

@@ -122,7 +122,7 @@ pub struct Profiled<'a> {
     pub folder: &'a Path,
 }
 
-/// How a program exited.
+/// The exit of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The program was stopped after this time because it exceeded the time limit.

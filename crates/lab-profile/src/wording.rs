@@ -512,11 +512,11 @@ impl Display for FilesError {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         match self {
             FilesError::None => f.write_str(
-                "nothing to profile: give a command, such as `benchlab profile -- ./prog x`, or files, such as --massif \
-                 massif.out.1",
+                "nothing to profile: specify a command, such as `benchlab profile -- ./prog x`, or files, such as \
+                 --massif massif.out.1",
             ),
             FilesError::Uneven => f.write_str(
-                "one tool has two files and another has one: give two files for each tool",
+                "one tool has two files and another has one: pass two files for each tool",
             ),
             FilesError::Unreadable(path, error) => f.write_str(&unreadable(path, error)),
             FilesError::Parts(error) => error.fmt(f),
@@ -524,10 +524,10 @@ impl Display for FilesError {
     }
 }
 
-pub const COMMANDS_AND_WORDS: &str = "give either one command after --, or commands without --";
+pub const COMMANDS_AND_WORDS: &str = "pass either one command after --, or commands without --";
 pub const TOO_MANY_REVISIONS: &str = "expected one or two revisions: before and after";
-pub const SHELL: &str = "a command contains shell syntax, so Valgrind would profile the shell; give only the program and its \
-     arguments, or put the command into a program";
+pub const SHELL: &str = "a command contains shell syntax, so Valgrind would profile the shell; pass only the \
+     program and its arguments, or put the command into a program";
 pub const NOT_INSTALLED: &str =
     "valgrind is not installed; `benchlab profile --install …` installs it";
 pub const STOPPED: &str = "stopped; no process is left running";

@@ -61,8 +61,9 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
 
 /// Returns the values of the answer of a run in progress, without verdicts.
 ///
-/// Verdicts belong to the planned analyses of a run: an interval that is looked at after every block is not worth its
-/// level. Returns `None` if there are no values yet, and for comparisons of commands, whose estimate fits into a line.
+/// Verdicts belong to the planned analyses of a run: an interval that is inspected after every
+/// block does not have its nominal level. Returns `None` if there are no values yet, and for
+/// comparisons of commands, whose estimate fits into a line.
 pub fn so_far(run: &Run) -> Option<Table> {
     let plan = run.plan()?;
     if kind_of(&plan.work).estimate().is_some() {

@@ -60,7 +60,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
 /// States why nothing can be forecast.
 pub fn refusal(reason: &NoForecast) -> String {
     let why = match reason {
-        NoForecast::Load => "a load has no forecast: its time is what --for says".into(),
+        NoForecast::Load => "a load has no forecast: --for sets its duration".into(),
         NoForecast::TooFewBlocks(blocks) => format!(
             "the pilot has {}, and a forecast needs 2: use --plan=2 or more",
             count(*blocks as usize, "complete block")
@@ -95,7 +95,8 @@ fn looks(plan: &Plan) -> String {
         .max()
         .map_or(String::new(), |last| {
             format!(
-                " Interim analyses count. Beyond {last} blocks or within the margin, use --blocks."
+                " This includes interim analyses. For more than {last} blocks or differences within the margin, use \
+                 --blocks."
             )
         })
 }

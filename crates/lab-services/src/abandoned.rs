@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Removes what private servers leave behind if benchlab or the servers are killed: processes, sockets, shared memory
-//! and data.
+//! Removes the resources that private servers leave behind if benchlab or the servers are killed:
+//! processes, sockets, shared memory and data.
 
 use crate::process::PAUSE;
 use crate::software::Software;
@@ -113,7 +113,7 @@ fn running(software: &Software, folder: &Path) -> Vec<AbandonedProcess> {
 /// Signals the processes in a daemon's directory, and sends SIGKILL to those that do not exit in time.
 pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
     let deadline = Instant::now() + TIMEOUT;
-    let mut signalled = Vec::new();
+    let mut signaled = Vec::new();
     loop {
         let running = running(software, folder);
         if running.is_empty() || Instant::now() > deadline + TIMEOUT {
@@ -121,15 +121,15 @@ pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
         }
         if Instant::now() > deadline && signal != Signal::SIGKILL {
             signal = Signal::SIGKILL;
-            signalled.clear();
+            signaled.clear();
         }
         for process in running
             .iter()
-            .filter(|process| !signalled.contains(&process.pid))
+            .filter(|process| !signaled.contains(&process.pid))
         {
             let _ = process.send(signal);
         }
-        signalled.extend(running.iter().map(|process| process.pid));
+        signaled.extend(running.iter().map(|process| process.pid));
         std::thread::sleep(PAUSE);
     }
 }

@@ -103,7 +103,7 @@ pub trait Database: Daemon {
 }
 
 impl dyn Database + '_ {
-    /// Returns the first column of the first row of a query; empty if it is NULL or missing.
+    /// Returns the first column of the first row of a query. Empty if it is NULL or missing.
     pub fn value(&mut self, query: &str) -> Result<String, ServiceError> {
         Ok(first_value(self.query(query)?))
     }
@@ -122,7 +122,7 @@ impl dyn Database + '_ {
     }
 }
 
-/// Returns the first column of the first row; empty if it is NULL or missing.
+/// Returns the first column of the first row. Empty if it is NULL or missing.
 pub(crate) fn first_value(rows: Rows) -> String {
     let first = rows.into_iter().next();
     first

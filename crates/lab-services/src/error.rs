@@ -107,7 +107,7 @@ pub enum ServiceError {
         user: String,
         /// The server's message.
         message: String,
-        /// Another possible cause of this message; may be empty.
+        /// Another possible cause of this message. May be empty.
         hint: &'static str,
     },
     /// The server requires TLS, which the subjects do not use.

@@ -223,7 +223,7 @@ fn check_traversable(
             software,
             folder: folder.to_path_buf(),
             reason: format!(
-                "it runs as user `{}`, who may not enter {}; choose another directory with `--scratch`",
+                "it runs as user `{}`, which may not enter {}; choose another directory with `--scratch`",
                 account.name,
                 closed.display()
             ),
@@ -239,5 +239,5 @@ fn create(software: &Software, parent: &Path) -> io::Result<PathBuf> {
             created => return created.map(|()| folder),
         }
     }
-    unreachable!("numbers do not end")
+    unreachable!("the range has no end")
 }

@@ -77,7 +77,7 @@ impl Service {
             Some(_) => "on this machine",
             None => "not known to be on this machine",
         };
-        let mut facts = vec![("server".to_owned(), format!("the reader's own, {place}"))];
+        let mut facts = vec![("server".to_owned(), format!("the user's own, {place}"))];
         facts.extend(database.read_back(&[])?);
         Ok(Service {
             database,

@@ -18,7 +18,7 @@ pub struct Software {
     pub packages: &'static [&'static str],
     /// The names of the program, the most common one first.
     pub programs: &'static [&'static str],
-    /// The programs that create the data directory; empty if none is needed.
+    /// The programs that create the data directory. Empty if none is needed.
     pub installers: &'static [&'static str],
     /// True if the installer must be in the same directory as the program, to be of the same version.
     pub own_installer: bool,
@@ -204,7 +204,7 @@ impl fmt::Display for MissingSoftware {
             [] => write!(f, "{software} is not installed")?,
             unusable => write!(
                 f,
-                "{} is required, but found {}",
+                "{} is required, but {} was found",
                 software.needed(),
                 unusable.join(", ")
             )?,
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(software.find_in(&folders).unwrap().version, (16, 1));
         let old = software.find_in(&folders[..1]).unwrap_err().to_string();
         assert!(
-            old.starts_with("PostgreSQL 13 or later is required, but found postgres"),
+            old.starts_with("PostgreSQL 13 or later is required, but postgres"),
             "{old}"
         );
         assert!(
@@ -293,7 +293,7 @@ mod tests {
         assert!(
             missing
                 .to_string()
-                .contains("MariaDB 10.6 or later is required, but found mysqld")
+                .contains("MariaDB 10.6 or later is required, but mysqld")
         );
     }
 }

@@ -144,7 +144,7 @@ mod tests {
             &DaemonOptions::new(scratch.path()),
         ) {
             Err(ServiceError::Missing(missing)) => {
-                println!("left out: {missing}");
+                println!("skipped: {missing}");
                 None
             }
             starting_service => Some((starting_service.unwrap(), scratch)),

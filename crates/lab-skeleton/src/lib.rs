@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Creates experiments and subjects that work at once, from a skeleton for each language.
+//! Creates working experiments and subjects from a skeleton for each language.
 //!
-//! A skeleton is `kits/LANGUAGE/skeleton/`: sources, and `recipe.toml` with the subject's entry in the experiment's
-//! file. `{{subject}}` is the subject's name, `{{folder}}` its directory and `{{out}}` that of its build, both relative
-//! to the project's directory, and `{{root}}` is the way from the subject's directory to the project's. The ending `.in`
-//! of a file's name is removed.
+//! A skeleton is `kits/LANGUAGE/skeleton/`: sources, and `recipe.toml` with the subject's entry in
+//! the experiment's file. `{{subject}}` is the subject's name, `{{folder}}` its directory and
+//! `{{out}}` that of its build, both relative to the project's directory, and `{{root}}` is the
+//! relative path from the subject's directory to the project's. The extension `.in` is removed from
+//! file names.
 
 use lab_plan::{EXPERIMENT_FILE, Experiment, Project};
 use std::collections::BTreeSet;
@@ -35,18 +36,18 @@ pub const CASE: &str = "hash";
 /// The reason why nothing was created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is already something with this name.
+    /// The directory to create already exists.
     #[error("{} already exists; choose another name", .0.display())]
     Exists(PathBuf),
-    /// A name cannot be that of an experiment or a subject.
+    /// A name is invalid for an experiment or a subject.
     #[error(
-        "`{0}` is not a name: use up to 64 lower-case letters, digits, `-` and `_`, with a letter first"
+        "invalid name `{0}`: use up to 64 lowercase letters, digits, `-` and `_`, with a letter first"
     )]
     Name(String),
-    /// There is no skeleton for a language.
+    /// No skeleton exists for a language.
     #[error("there is no skeleton for `{0}`; the languages are {all}", all = languages().join(", "))]
     Language(String),
-    /// The experiment has a subject with this name.
+    /// The experiment already has a subject with this name.
     #[error("{experiment} already has a subject `{subject}`; choose another name")]
     Subject {
         /// The experiment's name.
@@ -54,7 +55,7 @@ pub enum Error {
         /// The subject's name.
         subject: String,
     },
-    /// The experiment's file is wrong.
+    /// The experiment's file is invalid.
     #[error(transparent)]
     Plan(#[from] lab_plan::PlanError),
     /// A file cannot be written.
@@ -78,11 +79,13 @@ pub fn languages() -> Vec<&'static str> {
 
 /// Creates an experiment with a subject per language, each named after its language.
 ///
-/// The directory is in a project's `experiments/`, or a project of its own. The kits that the project lacks are
-/// copied into it. Returns the files that were created, relative to the project's directory, without those of kits.
+/// The directory is in a project's `experiments/`, or is itself a project. Missing kits are copied
+/// into the project. Returns the created files, relative to the project's directory, without the
+/// files of kits.
 ///
 /// # Errors
-/// Returns an error, and creates nothing, if the directory exists or a name or a language is wrong.
+/// Returns an error, and creates nothing, if the directory exists or if a name or a language is
+/// invalid.
 pub fn experiment(folder: &Path, languages: &[String]) -> Result<Vec<PathBuf>, Error> {
     let folder = &std::path::absolute(folder).map_err(write_error(folder))?;
     let name = folder.file_name().and_then(|name| name.to_str());
@@ -123,12 +126,12 @@ pub fn experiment(folder: &Path, languages: &[String]) -> Result<Vec<PathBuf>, E
 
 /// Adds a subject in a language to an experiment.
 ///
-/// Returns the files that were created, relative to the project's directory, without those of kits, and the cases of
-/// the experiment that the skeleton does not implement.
+/// Returns the created files, relative to the project's directory and without the files of kits,
+/// and the experiment's cases that the skeleton does not implement.
 ///
 /// # Errors
-/// Returns an error, and changes nothing, if a name or the language is wrong, or if the subject or its directory
-/// exists.
+/// Returns an error, and changes nothing, if a name or the language is invalid, or if the subject
+/// or its directory exists.
 pub fn subject(
     project: &Project,
     experiment: &Experiment,
@@ -245,7 +248,7 @@ impl Place {
         })
     }
 
-    /// Writes new files, and the kits that the project lacks.
+    /// Writes new files and copies the kits that the project lacks.
     fn write(&self, files: &[(PathBuf, String)], languages: &[String]) -> Result<(), Error> {
         for (path, text) in files {
             create(&self.project.join(path), text.as_bytes())?;
@@ -266,7 +269,7 @@ impl Place {
         Ok(())
     }
 
-    /// Appends an entry to the experiment's file, which is replaced as a whole.
+    /// Appends an entry to the experiment's file. The file is replaced atomically.
     fn append(&self, recipe: &str) -> Result<(), Error> {
         let path = self.project.join(&self.experiment).join(EXPERIMENT_FILE);
         let failed = || write_error(&path);
@@ -287,7 +290,7 @@ impl Place {
     }
 }
 
-/// Creates a file that does not exist, with its directories.
+/// Creates a file, which must not exist, and its directories.
 fn create(path: &Path, content: &[u8]) -> Result<(), Error> {
     let write = || -> io::Result<()> {
         if let Some(folder) = path.parent() {

@@ -14,7 +14,7 @@ SIZES = (1, 16, 5000)
 
 
 def inputs():
-    """Yields the seeded sequence: SplitMix64."""
+    """Yields the seeded sequence of SplitMix64."""
     state = SEED
     while True:
         state = (state + 0x9E3779B97F4A7C15) % 2**64

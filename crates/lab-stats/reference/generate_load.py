@@ -34,9 +34,9 @@ def median_interval(values) -> tuple:
     return numpy.median(values), values[rank - 1], values[n - rank], level
 
 
-def statistic(values, centre: float, signs):
+def statistic(values, center: float, signs):
     """Returns the statistic of Huber's limited scores about the center: Student's t on a normal scale (Wallace)."""
-    away = numpy.asarray(values) - centre
+    away = numpy.asarray(values) - center
     limit = 2.5 * numpy.median(abs(away))
     scores = numpy.clip(away, -limit, limit)
     n = len(scores)
@@ -50,21 +50,21 @@ def together(comparisons, alpha: float) -> list:
     n = len(comparisons[0])
     signs = numpy.array(list(itertools.product([1, -1], repeat=n)))
     walsh = [[(a + b) / 2 for a, b in itertools.combinations_with_replacement(logs, 2)] for logs in comparisons]
-    centres = [numpy.median(averages) for averages in walsh]
+    centers = [numpy.median(averages) for averages in walsh]
     about_zero = numpy.max([statistic(logs, 0.0, signs) for logs in comparisons], axis=0)
-    about_centres = numpy.max([statistic(logs, c, signs) for logs, c in zip(comparisons, centres)], axis=0)
+    about_centers = numpy.max([statistic(logs, c, signs) for logs, c in zip(comparisons, centers)], axis=0)
     identity = abs(signs.sum(axis=1)) == n
-    others = numpy.sort(about_centres[~identity])[::-1]
+    others = numpy.sort(about_centers[~identity])[::-1]
     limit = others[int(alpha * len(signs) / 2) * 2 - 2]
     ones = numpy.ones((1, n))
     found = []
-    for logs, centre in zip(comparisons, centres):
+    for logs, center in zip(comparisons, centers):
         def beyond(value):
             return statistic(logs, value, ones)[0] - limit
-        low = optimize.brentq(beyond, centre - 3, centre, xtol=1e-14)
-        high = optimize.brentq(beyond, centre, centre + 3, xtol=1e-14)
+        low = optimize.brentq(beyond, center - 3, center, xtol=1e-14)
+        high = optimize.brentq(beyond, center, center + 3, xtol=1e-14)
         p = numpy.mean(about_zero >= statistic(logs, 0.0, ones)[0] * (1 - 1e-9))
-        found.append((centre, low, high, p))
+        found.append((center, low, high, p))
     return found
 
 

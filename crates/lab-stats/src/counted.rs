@@ -8,7 +8,7 @@ use lab_model::Interval;
 
 /// A rank-based estimate of the center of some values, or of the shift between two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Centre {
+pub struct Center {
     /// The Hodges-Lehmann estimate with its interval.
     pub interval: Interval,
     /// The two-sided p-value of the hypothesis that the center is 0.
@@ -35,7 +35,7 @@ impl<F: Fn(f64) -> u64> CountedValues<F> {
     ///
     /// Values that are exactly 0 count for both sides, so that 0 lies outside the interval if and
     /// only if p <= alpha.
-    pub fn centre(&self, chance: impl Fn(u64) -> f64, alpha: f64) -> Centre {
+    pub fn center(&self, chance: impl Fn(u64) -> f64, alpha: f64) -> Center {
         let rank = lower_rank(self.total, alpha, &chance);
         let half = self.total / 2;
         let estimate = if self.total % 2 == 1 {
@@ -51,7 +51,7 @@ impl<F: Fn(f64) -> u64> CountedValues<F> {
         };
         let not_above = (self.at_most)(0.0);
         let not_below = self.total - (self.at_most)(0.0_f64.next_down());
-        Centre {
+        Center {
             interval,
             p: (2.0 * chance(not_above.min(not_below))).min(1.0),
         }

@@ -203,7 +203,7 @@ impl GateCondition {
         })
     }
 
-    /// Returns the metric whose change the condition limits; `None` for other conditions.
+    /// Returns the metric whose change the condition limits. `None` for other conditions.
     pub(crate) fn changed_metric(&self) -> Option<&Metric> {
         match (&self.figure, self.bound) {
             (GateFigure::Metric(metric), Bound::Change(_)) => Some(metric),
@@ -466,8 +466,8 @@ fn judge_changes(
     all
 }
 
-/// Returns the decision, or that nothing is decided if there are too few blocks for a verdict: the verdict is then
-/// inconclusive although the interval excludes 1, or lies within the margin.
+/// Returns the decision, or an inconclusive one if there are too few blocks for a verdict. The
+/// verdict is then inconclusive even if the interval excludes 1 or lies within the margin.
 fn supported(decision: Decision, comparison: &Comparison) -> Decision {
     let (ratio, margin) = (&comparison.ratio, comparison.margin);
     let is_inconclusive = matches!(comparison.verdict, Some(Verdict::Inconclusive { .. }));
@@ -531,7 +531,7 @@ fn counted_ratio(
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeCondition {
     text: String,
-    /// The metric; `None` means every metric with a verdict.
+    /// The metric. `None` means every metric with a verdict.
     metric: Option<Metric>,
     relation: Relation,
     change: f64,
@@ -544,7 +544,7 @@ pub struct JudgedChange<'b> {
     pub condition: String,
     /// The decision.
     pub decision: Decision,
-    /// The change; `None` if nothing that the condition names was compared.
+    /// The change, or `None` if nothing that the condition names was compared.
     pub found: Option<(&'b Changed, Interval)>,
     /// The limit of the change as a ratio.
     pub limit: f64,

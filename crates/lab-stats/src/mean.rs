@@ -32,8 +32,8 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     ratio_of_means_seen(above, below, seed, alpha)
 }
 
-/// Like [`ratio_of_means`] for two or more blocks, with an interval that reflects only the pauses
-/// in these blocks.
+/// Returns the same ratio as [`ratio_of_means`] for two or more blocks, with an interval that
+/// reflects only the pauses in these blocks.
 ///
 /// The lower bound is valid if missing pauses would increase the ratio.
 ///

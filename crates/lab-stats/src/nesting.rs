@@ -75,14 +75,14 @@ impl Variances {
         for comparison in comparisons {
             let filled: Vec<&Vec<f64>> = comparison.iter().filter(|set| !set.is_empty()).collect();
             let means: Vec<f64> = filled.iter().map(|set| mean(set)).collect();
-            for (set, centre) in filled.iter().zip(&means) {
-                within += set.iter().map(|x| (x - centre).powi(2)).sum::<f64>();
+            for (set, center) in filled.iter().zip(&means) {
+                within += set.iter().map(|x| (x - center).powi(2)).sum::<f64>();
                 within_freedom += set.len() as f64 - 1.0;
                 blocks += 1.0 / set.len() as f64;
                 sets += 1.0;
             }
-            let centre = mean(&means);
-            between += means.iter().map(|m| (m - centre).powi(2)).sum::<f64>();
+            let center = mean(&means);
+            between += means.iter().map(|m| (m - center).powi(2)).sum::<f64>();
             between_freedom += (means.len() as f64 - 1.0).max(0.0);
         }
         if within_freedom < 1.0 || between_freedom < 1.0 {

@@ -32,7 +32,8 @@ const FREEDOM_SHARE: f64 = 0.6;
 /// The number of equally probable values that approximate the distribution of the spread.
 const SCATTERS: usize = 10;
 
-/// How much wider the intervals of sign flips are than Student's t at the same level.
+/// The excess of the widths of the intervals of sign flips over those of Student's t at the same
+/// level.
 ///
 /// The first value is a constant. The second is divided by the number of flips that may be at least
 /// as extreme. Both were fitted to simulated intervals of 1 to 320 comparisons with an alpha of

@@ -86,9 +86,9 @@ pub struct LevelStep {
     pub lengths: [usize; 2],
 }
 
-/// Returns the changes of the level along the columns of `rows`, of which each is a block.
+/// Returns the changes of the level along the columns of `rows`. Each row is a block.
 ///
-/// Every row has the same length. Returns `None` with fewer than [`MIN_BLOCKS_FOR_STEPS`] rows.
+/// All rows have the same length. Returns `None` with fewer than [`MIN_BLOCKS_FOR_STEPS`] rows.
 pub fn steps(rows: &[Vec<f64>], alpha: f64, seed: u64) -> Option<Vec<LevelStep>> {
     let (blocks, width) = (rows.len(), rows.first()?.len());
     if blocks < MIN_BLOCKS_FOR_STEPS {

@@ -6,7 +6,7 @@
 //! treated as in [`crate::signed_rank`]: the p-value and the closed interval are conservative and
 //! consistent.
 
-use crate::counted::{Centre, CountedValues};
+use crate::counted::{Center, CountedValues};
 use crate::{normal, order};
 
 /// Returns the shift of the values of `second` relative to `first`: estimate, interval and p-value
@@ -20,7 +20,7 @@ use crate::{normal, order};
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 4.1
 /// to 4.3. Without ties, the result equals R's `wilcox.test(second, first, conf.int = TRUE, exact =
 /// TRUE)`.
-pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Centre> {
+pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Center> {
     let (first, second) = (order::sorted(first), order::sorted(second));
     let (least, most) = (first.first()?, first.last()?);
     let span = (second.first()? - most, second.last()? - least);
@@ -30,7 +30,7 @@ pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Centre> {
         span,
         at_most: |limit| differences_at_most(&first, &second, limit),
     };
-    Some(differences.centre(|t| distribution.at_most(t), alpha))
+    Some(differences.center(|t| distribution.at_most(t), alpha))
 }
 
 /// The distribution of the statistic for samples of `m` and `n` values without a shift.

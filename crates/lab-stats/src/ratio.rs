@@ -96,8 +96,8 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
     let needed = family::blocks_needed(level.alpha, level.family).unwrap_or(u32::MAX);
     let (log, p) = match merged.values.as_slice() {
         many if values >= needed => {
-            let centre = signed_rank::centre(many, level.each())?;
-            (centre.interval, centre.p)
+            let center = signed_rank::center(many, level.each())?;
+            (center.interval, center.p)
         }
         [] => return None,
         &[only] => (Interval::alone(only), 1.0),

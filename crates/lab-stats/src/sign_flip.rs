@@ -220,7 +220,7 @@ impl MergedValues {
         let freedom = self.values.len() as f64 - 1.0;
         let t = normal::student_upper_quantile(freedom, 0.025);
         let limit = statistic(t * t / (t * t + freedom), self.values.len());
-        let Some(center) = self.centre() else {
+        let Some(center) = self.center() else {
             return f64::INFINITY;
         };
         let statistic_at = |value: f64| at(&self.values, value);
@@ -228,8 +228,8 @@ impl MergedValues {
         0.5 * (high - low) / t
     }
 
-    fn centre(&self) -> Option<f64> {
-        Some(signed_rank::centre(&self.values, 0.5)?.interval.estimate)
+    fn center(&self) -> Option<f64> {
+        Some(signed_rank::center(&self.values, 0.5)?.interval.estimate)
     }
 }
 
@@ -264,8 +264,8 @@ impl Flips {
     }
 
     /// Returns a comparison's statistic for each flip, computed about a center.
-    pub fn statistics(&self, merged: &MergedValues, centre: f64) -> Vec<f64> {
-        let scores = scores(&merged.values, centre);
+    pub fn statistics(&self, merged: &MergedValues, center: f64) -> Vec<f64> {
+        let scores = scores(&merged.values, center);
         let squares: f64 = scores.iter().map(|s| s * s).sum();
         let mut sums = vec![0.0; self.count];
         if squares == 0.0 {
@@ -285,10 +285,10 @@ impl Flips {
 
     /// Returns, for each flip, the largest statistic of all comparisons, each computed about its
     /// center.
-    pub fn greatest(&self, comparisons: &[&MergedValues], centres: &[f64]) -> Vec<Greatest> {
+    pub fn greatest(&self, comparisons: &[&MergedValues], centers: &[f64]) -> Vec<Greatest> {
         let mut all = vec![Greatest::default(); self.count];
-        for (i, (merged, &centre)) in comparisons.iter().zip(centres).enumerate() {
-            let statistics = self.statistics(merged, centre);
+        for (i, (merged, &center)) in comparisons.iter().zip(centers).enumerate() {
+            let statistics = self.statistics(merged, center);
             let pairs = all.iter_mut().zip(statistics);
             pairs.for_each(|(greatest, statistic)| greatest.add(i, statistic));
         }
@@ -331,7 +331,7 @@ struct FlipLimits {
     /// The largest statistic of each flip, computed about 0, in descending order.
     about_zero: Vec<f64>,
     /// The largest statistic of each flip, computed about the estimates.
-    about_centres: Vec<Greatest>,
+    about_centers: Vec<Greatest>,
     /// A comparison differs significantly from a value if its statistic about the value exceeds
     /// this limit.
     limit: f64,
@@ -345,8 +345,8 @@ impl FlipLimits {
     fn new(flips: Flips, comparisons: &[&MergedValues], alpha: f64) -> Option<FlipLimits> {
         // Rounding must not lose a flip.
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
-        let centres: Option<Vec<f64>> = comparisons.iter().map(|m| m.centre()).collect();
-        let about_centres = flips.greatest(comparisons, &centres?);
+        let centers: Option<Vec<f64>> = comparisons.iter().map(|m| m.center()).collect();
+        let about_centers = flips.greatest(comparisons, &centers?);
         let about_zero = flips.greatest(comparisons, &vec![0.0; comparisons.len()]);
         let descending = |statistics: &[Greatest]| {
             let mut values: Vec<f64> = statistics.iter().map(|s| s.value).collect();
@@ -355,10 +355,10 @@ impl FlipLimits {
         };
         // The observed blocks are one of the flips. Their statistic about the estimates is the
         // smallest.
-        let limit = *descending(about_centres.get(1..)?).get(most.checked_sub(1)?)?;
+        let limit = *descending(about_centers.get(1..)?).get(most.checked_sub(1)?)?;
         Some(FlipLimits {
             about_zero: descending(&about_zero),
-            about_centres,
+            about_centers,
             limit,
             most,
             flips,
@@ -370,8 +370,8 @@ impl FlipLimits {
     ///
     /// The two are consistent.
     fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
-        let estimate = merged.centre()?;
-        let statistic_at = |centre: f64| at(&merged.values, centre);
+        let estimate = merged.center()?;
+        let statistic_at = |center: f64| at(&merged.values, center);
         // Sums of the same numbers in another order differ in the last bits.
         let observed = statistic_at(0.0) * (1.0 - 1e-9);
         let greater = self.about_zero.partition_point(|other| *other >= observed);
@@ -403,10 +403,10 @@ impl FlipLimits {
     /// The bound is found by flips about the bound itself. With few blocks, flips about the
     /// estimate are more conservative.
     fn beyond_zero(&self, index: usize, merged: &MergedValues, estimate: f64) -> f64 {
-        let contradicts = |centre: f64| {
-            let statistics = self.flips.statistics(merged, centre);
+        let contradicts = |center: f64| {
+            let statistics = self.flips.statistics(merged, center);
             let observed = statistics[0] * (1.0 - 1e-9);
-            let others = self.about_centres.iter().map(|g| g.without(index));
+            let others = self.about_centers.iter().map(|g| g.without(index));
             let flips = statistics.iter().zip(others).skip(1);
             flips
                 .filter(|(statistics, other)| statistics.max(*other) >= observed)
@@ -461,8 +461,8 @@ fn edge(
 }
 
 /// Returns the statistic of a comparison about a center, without flips.
-pub(crate) fn at(values: &[f64], centre: f64) -> f64 {
-    let scores = scores(values, centre);
+pub(crate) fn at(values: &[f64], center: f64) -> f64 {
+    let scores = scores(values, center);
     let squares: f64 = scores.iter().map(|s| s * s).sum();
     if squares == 0.0 {
         return 0.0;
@@ -474,13 +474,13 @@ pub(crate) fn at(values: &[f64], centre: f64) -> f64 {
 
 /// Returns the deviations from the center, limited so that one outlying block does not determine
 /// the result.
-fn scores(values: &[f64], centre: f64) -> Vec<f64> {
-    let away: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
+fn scores(values: &[f64], center: f64) -> Vec<f64> {
+    let away: Vec<f64> = values.iter().map(|v| (v - center).abs()).collect();
     let limit = match order::median(&away) {
         Some(median) if median > 0.0 => SCORE_LIMIT * median,
         _ => f64::INFINITY,
     };
-    let deviations = values.iter().map(|v| v - centre);
+    let deviations = values.iter().map(|v| v - center);
     deviations.map(|d| d.clamp(-limit, limit)).collect()
 }
 

@@ -6,7 +6,7 @@
 //! zeros, the p-value and the closed interval are therefore conservative. They are always
 //! consistent: 0 lies outside the interval at level 1 - alpha if and only if p <= alpha.
 
-use crate::counted::{Centre, CountedValues};
+use crate::counted::{Center, CountedValues};
 use crate::{normal, order};
 
 /// Above this number of values, the exact distribution is approximated by the normal distribution.
@@ -19,7 +19,7 @@ const MAX_EXACT: usize = 200;
 ///
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 3.1
 /// to 3.3. Without ties, the result equals R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)`.
-pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
+pub fn center(values: &[f64], alpha: f64) -> Option<Center> {
     let sorted = order::sorted(values);
     let n = sorted.len();
     if n == 0 {
@@ -31,7 +31,7 @@ pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
         span: (sorted[0], sorted[n - 1]),
         at_most: |limit| walsh_at_most(&sorted, limit),
     };
-    Some(averages.centre(|t| distribution.at_most(t), alpha))
+    Some(averages.center(|t| distribution.at_most(t), alpha))
 }
 
 /// Returns the minimum number of values whose widest interval has a level of at least `1 - alpha`.

@@ -93,7 +93,7 @@ struct Distances<'r> {
     pilot: &'r Pilot,
     level: Steady,
     distances: Vec<f64>,
-    /// How much faster each process became during its turns, in logarithms, if known.
+    /// The decrease of each process's time during its turns, in logarithms, if known.
     falls: Vec<Option<f64>>,
     /// The time of an operation in the blocks, in ns.
     turns_ns: f64,
@@ -123,8 +123,8 @@ fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Di
         .filter_map(|(log, fall)| Some((log? - wanted, fall)))
         .unzip();
     let times = table.visits(subject, point).flatten().map(|v| v.wall_ns);
-    let centre = order::median(&distances)?;
-    let deviations: Vec<f64> = distances.iter().map(|d| (d - centre).abs()).collect();
+    let center = order::median(&distances)?;
+    let deviations: Vec<f64> = distances.iter().map(|d| (d - center).abs()).collect();
     Some(Distances {
         pilot,
         level,

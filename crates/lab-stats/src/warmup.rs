@@ -28,11 +28,11 @@ const MIN_NOISE: f64 = 0.001;
 /// spike.
 const SPIKE: f64 = 5.0;
 /// The number of neighbors on each side used to distinguish a spike from a step.
-const NEIGHBOURS: usize = 3;
+const NEIGHBORS: usize = 3;
 
 /// The warm-up class of batch times, and the batch from which they are steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Behaviour {
+pub struct Behavior {
     /// The class.
     pub class: WarmUp,
     /// The index of the first steady batch. `None` means that there is no steady state.
@@ -43,9 +43,9 @@ pub struct Behaviour {
 ///
 /// The times are per operation, in chronological order and in any unit. Single spikes, such as
 /// timer interrupts, are ignored. Fewer than 4 batches count as flat.
-pub fn classify(times: &[f64]) -> Behaviour {
+pub fn classify(times: &[f64]) -> Behavior {
     if times.len() < 4 {
-        return Behaviour {
+        return Behavior {
             class: WarmUp::Flat,
             steady_from: Some(0),
         };
@@ -116,13 +116,13 @@ fn segments(values: &[f64], changes: &[usize]) -> Vec<WarmUpSegment> {
         .collect()
 }
 
-fn class_of(segments: &[WarmUpSegment], batches: usize) -> Behaviour {
+fn class_of(segments: &[WarmUpSegment], batches: usize) -> Behavior {
     let (low, high) = steady_band(segments, batches);
     let steady = |s: &WarmUpSegment| s.mean >= low - SAME_LEVEL && s.mean <= high + SAME_LEVEL;
     let unsteady = segments.iter().rposition(|segment| !steady(segment));
     let from = unsteady.map_or(0, |last| segments[last].end);
     if ((batches - from) as f64) < STEADY_PART * batches as f64 {
-        return Behaviour {
+        return Behavior {
             class: WarmUp::NoSteadyState,
             steady_from: None,
         };
@@ -136,7 +136,7 @@ fn class_of(segments: &[WarmUpSegment], batches: usize) -> Behaviour {
         _ if excess > 0.0 => WarmUp::Warming,
         _ => WarmUp::Slowing,
     };
-    Behaviour {
+    Behavior {
         class,
         steady_from: Some(from),
     }
@@ -173,8 +173,8 @@ fn noise(values: &[f64]) -> f64 {
 /// spike, because it may be the cold one.
 fn without_spikes(values: &[f64], noise: f64) -> Vec<f64> {
     let smoothed = |i: usize| {
-        let before = order::median(&values[i.saturating_sub(NEIGHBOURS)..i])?;
-        let after = &values[i + 1..values.len().min(i + 1 + NEIGHBOURS)];
+        let before = order::median(&values[i.saturating_sub(NEIGHBORS)..i])?;
+        let after = &values[i + 1..values.len().min(i + 1 + NEIGHBORS)];
         let after = order::median(after).unwrap_or(before);
         let is_far_from = |level: f64| (values[i] - level).abs() > (SPIKE * noise).max(SAME_LEVEL);
         let same_side = (values[i] > before) == (values[i] > after);
@@ -202,10 +202,10 @@ struct Sums(Vec<(f64, f64)>);
 impl Sums {
     fn new(values: &[f64]) -> Sums {
         // Values are centered on the median, so that differences of sums do not lose digits.
-        let centre = order::median(values).unwrap_or(0.0);
+        let center = order::median(values).unwrap_or(0.0);
         let mut sums = vec![(0.0, 0.0)];
         let mut sum = (0.0, 0.0);
-        for value in values.iter().map(|value| value - centre) {
+        for value in values.iter().map(|value| value - center) {
             sum = (sum.0 + value, sum.1 + value * value);
             sums.push(sum);
         }

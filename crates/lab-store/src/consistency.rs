@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that the IDs in a loaded run refer to things that exist, so that callers can index with them.
+//! Checks that the IDs in a loaded run refer to existing records, so that callers can index with
+//! them.
 
 use lab_model::{AgentId, Plan, PointId, Run, SubjectId};
 

@@ -14,8 +14,8 @@ pub enum StoreError {
     NotARun(PathBuf, String),
     /// The file has a newer version.
     #[error(
-        "{0} has run file version {1}, and this benchlab reads versions up to {2}: use a newer benchlab. \
-         It was left untouched"
+        "{0} has run file version {1}, but this benchlab reads versions up to {2}: use a newer benchlab. It was \
+         left untouched"
     )]
     Newer(PathBuf, i64, i64),
     /// The file is truncated or damaged.

@@ -88,7 +88,7 @@ fn without_pages(analysis: &LogAnalysis) -> LogAnalysis {
     }
 }
 
-/// Reads the log analysis; `None` if the run did not read logs.
+/// Reads the log analysis, or `None` if the run did not read logs.
 pub fn read(db: &Connection) -> Result<Option<LogAnalysis>> {
     let Some(text) = values::meta::<String>(db, "logs")? else {
         return Ok(None);

@@ -56,11 +56,12 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
 /// The name, title and subjects of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
-    /// The name of the experiment, comparison, audit or import; `None` for imported XML, which has none.
+    /// The name of the experiment, comparison, audit or import. `None` for imported XML, which has
+    /// none.
     pub experiment: Option<String>,
-    /// The display title; empty without a plan.
+    /// The display title. Empty without a plan.
     pub title: String,
-    /// The question that the run answers; may be empty.
+    /// The question that the run answers. May be empty.
     pub question: String,
     /// The names of the subjects.
     pub subjects: Vec<String>,
@@ -156,7 +157,7 @@ impl RunProgress {
 
 /// Returns true if a file starts as every SQLite database does.
 ///
-/// [`load`] says what is wrong with a database that is not a run file.
+/// [`load`] reports the problem with a database that is not a run file.
 pub fn is_run_file(path: &Path) -> bool {
     let mut magic = [0; 16];
     let mut file = match File::open(path) {
@@ -309,7 +310,7 @@ fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<
     wal.push("-wal");
     let in_wal = std::fs::metadata(wal).is_ok_and(|m| m.len() > 0);
     if length < expected && !in_wal {
-        let reason = format!("it has {length} bytes of {expected}");
+        let reason = format!("it has {length} of {expected} bytes");
         return Err(StoreError::Damaged(path.to_path_buf(), reason));
     }
     Ok(())
@@ -396,7 +397,7 @@ fn or_null(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result
     })
 }
 
-/// Reads the agents; empty for files that are older than the table.
+/// Reads the agents. Empty for files that are older than the table.
 fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     if !has_table(db, "agent")? {
         return Ok(Vec::new());
@@ -421,7 +422,7 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// Reads the audit; `None` for files without one, which may be older than its table.
+/// Reads the audit. `None` for files without one, which may be older than its table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {
@@ -698,7 +699,8 @@ fn slices(
     Ok(())
 }
 
-/// Reads the agents' slices with the ID of the slice that they belong to; empty for files older than the table.
+/// Reads the agents' slices with the ID of the slice that they belong to. Empty for files older
+/// than the table.
 fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
@@ -740,7 +742,7 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     })
 }
 
-/// Reads responses by status code; empty for files that are older than the column.
+/// Reads responses by status code. Empty for files that are older than the column.
 fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
     let text: Option<String> = r.get(column)?;
     text.map_or(Ok(Vec::new()), |text| json(&text))

@@ -361,7 +361,7 @@ impl RunWriter {
         outcomes().map_err(|e| self.error(e))
     }
 
-    /// Stores that the run continued after the interim analysis at `blocks` blocks.
+    /// Records that the run continued after the interim analysis at `blocks` blocks.
     pub fn look(&self, blocks: u32) -> Result<()> {
         self.execute("INSERT INTO look VALUES (?)", params![blocks])
     }

@@ -223,7 +223,7 @@ impl<'de> Visitor<'de> for DhatFile {
             |point: &AllocationPoint| point.stack.iter().any(|frame| *frame >= frame_count);
         if dhat.points.iter().any(outside) {
             return Err(A::Error::custom(
-                "a stack names a frame that is not in `ftbl`",
+                "a stack refers to a frame that is not in `ftbl`",
             ));
         }
         Ok((dhat, version, mode))

@@ -20,7 +20,7 @@ pub enum ProfileError {
     Foreign {
         /// The tool whose file was expected.
         tool: &'static str,
-        /// A colon and the name of the tool that wrote the file; empty if unknown.
+        /// A colon and the name of the tool that wrote the file. Empty if unknown.
         hint: String,
     },
     /// The file's version is not supported.

@@ -47,7 +47,7 @@ const ALLOCATORS: [&str; 23] = [
 pub struct Frame {
     /// The function, or `???` if unknown.
     pub function: String,
-    /// The source file, or the object if the source file is unknown; may be empty.
+    /// The source file, or the object if the source file is unknown. May be empty.
     pub file: String,
     /// The line number, starting at 1, or 0 if unknown.
     pub line: u32,

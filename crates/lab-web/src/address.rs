@@ -3,12 +3,12 @@
 
 use std::net::SocketAddr;
 
-/// The address of the pages, and the token that permits a user to delete runs.
+/// The address of the pages, and the token that allows a user to delete runs.
 #[derive(Clone, Debug)]
 pub struct PageAddress {
     /// The address that the server listens on.
     pub socket: SocketAddr,
-    /// The token, which permits its holder to delete runs.
+    /// The token. A client that has it may delete runs.
     pub token: String,
 }
 

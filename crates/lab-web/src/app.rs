@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// The state that all pages share.
+/// The state shared by all pages.
 #[derive(Clone)]
 pub struct App {
     pub library: Arc<RunLibrary>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Protects the pages: no other site can read them or act in the user's name.
+//! Protects the pages: other sites can neither read them nor act on behalf of the user.
 
 use crate::address::PageAddress;
 use crate::problem::Problem;
@@ -17,8 +17,8 @@ pub const TOKEN: &str = "token";
 
 /// Headers of every response.
 ///
-/// Browsers must load nothing from other sites, must not show the pages in a frame, and must not
-/// guess content types.
+/// They prevent browsers from loading anything from other sites, from showing the pages in a frame,
+/// and from guessing content types.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -157,7 +157,7 @@ impl PageGuard {
 /// Returns true if a form was sent by one of these pages, according to `Origin` and
 /// `Sec-Fetch-Site`.
 ///
-/// Clients that are not browsers send neither header, but still need the token.
+/// Clients other than browsers send neither header, but still need the token.
 fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
     let header_value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     let pages_origin = format!("http://{host}");

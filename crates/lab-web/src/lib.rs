@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Serves local web pages for a directory of runs.
 //!
-//! The server renders every page, and pages load nothing from other sites. Pages work without their
-//! script, which only loads some results later and shows live updates of a run.
+//! The server renders every page, and pages load nothing from other sites. The pages also work
+//! without their script, which loads some results later and updates the page of a run in progress.
 
 mod address;
 mod app;
@@ -45,7 +45,10 @@ pub struct Options {
 
 /// Serves the pages until SIGINT or SIGTERM, and passes the address to `on_start`.
 ///
-/// Returns an error if the address cannot be used or if there is no randomness for a token.
+/// # Errors
+///
+/// Returns an error if the address cannot be used, or if the system cannot generate random numbers
+/// for a token.
 pub fn serve(options: Options, on_start: impl FnOnce(&PageAddress)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

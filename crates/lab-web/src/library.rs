@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// The maximum number of cached documents: a report is often exported right after it was read.
+/// The maximum number of cached documents. A report is often exported right after it was shown.
 const DOCUMENTS: usize = 4;
 
 /// The runs in a directory.
 pub struct RunLibrary {
     folder: PathBuf,
-    /// Locked while a file is open.
+    /// Locked while a run file is open.
     ///
     /// SQLite loses its locks on a file if the process closes any other descriptor of the file
     /// (sqlite.org/howtocorrupt.html, 2.2).
@@ -42,7 +42,7 @@ type Stamp = [Option<(u64, SystemTime)>; 2];
 pub struct RunEntry {
     /// The file's name without `.lab`.
     pub name: String,
-    /// The heading, or the reason why it cannot be read.
+    /// The heading, or the reason why the file cannot be read.
     pub heading: Result<Heading, String>,
     /// The state.
     pub state: RunState,
@@ -62,7 +62,7 @@ pub enum RunState {
 /// The result of a run in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLine {
-    /// The first sentence of the answer.
+    /// The first sentence of the result.
     pub answer: String,
     /// The tone of the line.
     pub tone: lab_document::Tone,
@@ -107,7 +107,7 @@ impl RunLibrary {
         entries
     }
 
-    /// Returns a run; returns an error if there is no such run.
+    /// Returns a run, or an error if there is no such run.
     pub fn find(&self, name: &str) -> Result<RunEntry, Problem> {
         self.path(name)?;
         Ok(self.entry(name.to_owned()))
@@ -115,7 +115,7 @@ impl RunLibrary {
 
     /// Returns the file of a run.
     ///
-    /// Only listed runs are accepted, so no name can lead out of the directory.
+    /// Only listed runs are accepted, so that no name leads out of the directory.
     pub fn path(&self, name: &str) -> Result<PathBuf, Problem> {
         let listed = self.names().into_iter().find(|listed| listed == name);
         let listed =
@@ -175,7 +175,7 @@ impl RunLibrary {
         })
     }
 
-    /// Returns the summary of a run for a history; `None` if the run contains imported values.
+    /// Returns the summary of a run for a history, or `None` if the run contains imported values.
     pub fn run_summary(&self, name: &str) -> Result<Option<Arc<RunSummary>>, Problem> {
         let path = self.path(name)?;
         let stamp = stamp(&path);
@@ -213,7 +213,7 @@ impl RunLibrary {
 
     /// Deletes a run: its file, SQLite's files next to it, and its page.
     ///
-    /// Returns an error if the run is being measured or if the system refuses.
+    /// Returns an error if the run is being measured or if a file cannot be deleted.
     pub fn delete(&self, name: &str) -> Result<(), Problem> {
         let path = self.path(name)?;
         if self.is_measured(name)? {
@@ -247,7 +247,7 @@ impl RunLibrary {
         Ok(read()?)
     }
 
-    /// Returns the names of the run files in no particular order.
+    /// Returns the names of the run files, unsorted.
     ///
     /// Names that are not UTF-8 are skipped, because a URL cannot contain them.
     fn names(&self) -> Vec<String> {

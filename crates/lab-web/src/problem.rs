@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Renders errors of requests as pages that say what to do.
+//! Renders errors of requests as pages with advice.
 
 use crate::pages::page;
 use axum::http::StatusCode;
@@ -15,27 +15,27 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// No such page or run exists.
+    /// Creates the problem that a page or run does not exist.
     pub fn missing(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::NOT_FOUND, reason)
     }
 
-    /// The request is malformed.
+    /// Creates the problem that a request is malformed.
     pub fn wrong(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, reason)
     }
 
-    /// The request is not allowed.
+    /// Creates the problem that a request is not allowed.
     pub fn forbidden(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, reason)
     }
 
-    /// The run is being measured or is in use.
+    /// Creates the problem that a run is being measured or is in use.
     pub fn busy(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, reason)
     }
 
-    /// The file or the disk is at fault.
+    /// Creates the problem that a file is damaged or the disk failed.
     pub fn broken(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
     }

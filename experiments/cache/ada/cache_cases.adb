@@ -40,7 +40,7 @@ package body Cache_Cases is
          raise Unsupported_Error with
            "the program's locking policy is not that of " & Arguments.Text ("scheme");
       end if;
-      if Self.Scheme = Unsynchronised and then Writes then
+      if Self.Scheme = Unsynchronized and then Writes then
          raise Unsupported_Error with "the unsynchronized map is read-only";
       end if;
       Self.Owned.Map := New_Map (Self.Scheme, Entries);

@@ -3,7 +3,7 @@
 with Ada.Unchecked_Deallocation;
 with Appserver.Caches.Copy_On_Write;
 with Appserver.Caches.Locked;
-with Appserver.Caches.Unsynchronised;
+with Appserver.Caches.Unsynchronized;
 with Appserver.Caches.Wait_Free;
 with Unsafe_Copied_Maps;
 
@@ -12,7 +12,7 @@ package body Shared_Maps is
    package Locked_Maps is new Maps.Locked;
    package Copied_Maps is new Maps.Copy_On_Write;
    package Wait_Free_Maps is new Maps.Wait_Free;
-   package Unsynchronised_Maps is new Maps.Unsynchronised;
+   package Unsynchronized_Maps is new Maps.Unsynchronized;
 
    procedure Make (Number : Positive; Key : out Unsigned_64; Element : out Unsigned_64) is
    begin
@@ -32,7 +32,7 @@ package body Shared_Maps is
    function New_Map (Kind : Scheme; Entries : Natural) return not null Map_Reference is
       Result : constant not null Map_Reference :=
         (case Kind is
-            when Unsynchronised         => new Unsynchronised_Maps.Cache,
+            when Unsynchronized         => new Unsynchronized_Maps.Cache,
             when Lock | Read_Write_Lock => new Locked_Maps.Cache,
             when Copy_On_Write          => new Copied_Maps.Cache,
             when Unsafe_Copy_On_Write   => new Unsafe_Copied_Maps.Unsafe_Copied_Map,

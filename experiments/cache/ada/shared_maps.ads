@@ -19,7 +19,7 @@ package Shared_Maps is
    package Maps is new Appserver.Caches (Unsigned_64, Unsigned_64, Hash);
 
    type Scheme is
-     (Unsynchronised, Lock, Read_Write_Lock, Copy_On_Write, Unsafe_Copy_On_Write, Concurrent);
+     (Unsynchronized, Lock, Read_Write_Lock, Copy_On_Write, Unsafe_Copy_On_Write, Concurrent);
 
    type Map_Reference is access Maps.Cache'Class;
 

@@ -36,12 +36,12 @@ static void put_with_room(cache *cache, uint64_t key, uint64_t value)
     table_put(cache->table, key, value);
 }
 
-static inline uint64_t unsynchronised_get(cache *cache, uint64_t key)
+static inline uint64_t unsynchronized_get(cache *cache, uint64_t key)
 {
     return table_get(cache->table, key);
 }
 
-static void unsynchronised_put(cache *cache, uint64_t key, uint64_t value)
+static void unsynchronized_put(cache *cache, uint64_t key, uint64_t value)
 {
     put_with_room(cache, key, value);
 }
@@ -198,7 +198,7 @@ static void concurrent_put(cache *cache, uint64_t key, uint64_t value)
         return sum;                                                                               \
     }
 
-REPLAY(unsynchronised)
+REPLAY(unsynchronized)
 REPLAY(lock)
 REPLAY(read_write_lock)
 REPLAY(copy_on_write)
@@ -208,7 +208,7 @@ REPLAY(concurrent)
 #define SCHEME(NAME, IS_SHARED, IS_SAFE) {#NAME, IS_SHARED, IS_SAFE, NAME##_replay, NAME##_get, NAME##_put}
 
 static const cache_scheme schemes[] = {
-    SCHEME(unsynchronised, false, true),
+    SCHEME(unsynchronized, false, true),
     SCHEME(lock, true, true),
     SCHEME(read_write_lock, true, true),
     SCHEME(copy_on_write, true, true),

@@ -19,8 +19,8 @@ typedef struct cache_scheme {
     const char *name;
     bool is_shared; /* supports writes while other threads use the map */
     bool is_safe;   /* never loses an entry */
-    /* Does the share's operations on a trace of LAB_INPUTS accesses, and returns the sum of the values
-     * that were read. Calls lab_lap after each operation if `has_laps`. */
+    /* Does a worker's share of the operations on a trace of LAB_INPUTS accesses. Returns the sum of the
+     * values that were read. Calls lab_lap after each operation if `has_laps`. */
     uint64_t (*replay)(cache *cache, const cache_access *trace, lab_share *share, bool has_laps);
     uint64_t (*get)(cache *cache, uint64_t key); /* 0 if the key is missing */
     void (*put)(cache *cache, uint64_t key, uint64_t value);

@@ -26,7 +26,7 @@ typedef struct subject {
     cache_access trace[LAB_INPUTS];
 } subject;
 
-/* Opens the cache. The unsynchronised map does not support writes. */
+/* Opens the cache. The unsynchronized map does not support writes. */
 static bool open_cache(lab *lab, subject *subject, size_t entries, bool writes)
 {
     const char *name;
@@ -34,9 +34,9 @@ static bool open_cache(lab *lab, subject *subject, size_t entries, bool writes)
         return false;
     subject->scheme = find_cache_scheme(name);
     if (subject->scheme == NULL)
-        return lab_fail(lab, LAB_UNSUPPORTED, "there is no scheme %s", name);
+        return lab_fail(lab, LAB_UNSUPPORTED, "unknown scheme %s", name);
     if (writes && !subject->scheme->is_shared)
-        return lab_fail(lab, LAB_UNSUPPORTED, "the map %s is for reading only", name);
+        return lab_fail(lab, LAB_UNSUPPORTED, "the map %s is read-only", name);
     subject->cache = cache_new(subject->scheme, entries);
     return subject->cache != NULL || lab_fail(lab, LAB_FAILED, "out of memory");
 }
@@ -109,7 +109,7 @@ static bool read_mostly_open(lab *lab, void *data)
     if (!lab_text(lab, "reads", &reads))
         return false;
     if (strcmp(reads, "99") != 0 && strcmp(reads, "90") != 0)
-        return lab_fail(lab, LAB_UNSUPPORTED, "reads are 99 or 90 %%, not %s", reads);
+        return lab_fail(lab, LAB_UNSUPPORTED, "expected 99 or 90 %% reads, got %s", reads);
     make_trace(lab, data, reads[1] == '9' ? 99 : 90);
     return open_cache(lab, data, KEYS, true) && start(lab, data, replay);
 }

@@ -32,18 +32,18 @@ func main() {
 	})
 }
 
-// openMap opens the map of a scheme. The unsynchronised map does not support writes.
+// openMap opens the map of a scheme. The unsynchronized map does not support writes.
 func openMap(opening *lab.Opening, entries uint64, writes bool) (sharedMap, error) {
 	scheme, err := opening.Text("scheme")
 	if err != nil {
 		return nil, err
 	}
-	if writes && scheme == "unsynchronised" {
-		return nil, lab.Unsupported("the map %s is for reading only", scheme)
+	if writes && scheme == "unsynchronized" {
+		return nil, lab.Unsupported("the map %s is read-only", scheme)
 	}
 	m := newMap(scheme, entries)
 	if m == nil {
-		return nil, lab.Unsupported("there is no scheme %s", scheme)
+		return nil, lab.Unsupported("unknown scheme %s", scheme)
 	}
 	return m, nil
 }
@@ -71,7 +71,7 @@ func openReadMostly(opening *lab.Opening) (lab.Case, error) {
 	case "90":
 		return openReplay(opening, 90)
 	}
-	return nil, lab.Unsupported("reads are 99 or 90 %%, not %s", reads)
+	return nil, lab.Unsupported("expected 99 or 90 %% reads, got %s", reads)
 }
 
 func openReplay(opening *lab.Opening, reads uint64) (lab.Case, error) {

@@ -22,8 +22,8 @@ func newMap(scheme string, entries uint64) sharedMap {
 		initial[key] = key + 1
 	}
 	switch scheme {
-	case "unsynchronised":
-		return unsynchronised(initial)
+	case "unsynchronized":
+		return unsynchronized(initial)
 	case "lock":
 		return &locked{entries: initial}
 	case "read_write_lock":
@@ -46,12 +46,12 @@ func newMap(scheme string, entries uint64) sharedMap {
 	return nil
 }
 
-// unsynchronised is safe for one goroutine, or for multiple ones that only read.
-type unsynchronised map[uint64]uint64
+// unsynchronized is safe for one goroutine, or for multiple ones that only read.
+type unsynchronized map[uint64]uint64
 
-func (m unsynchronised) get(key uint64) uint64 { return m[key] }
-func (m unsynchronised) put(key, value uint64) { m[key] = value }
-func (m unsynchronised) size() uint64          { return uint64(len(m)) }
+func (m unsynchronized) get(key uint64) uint64 { return m[key] }
+func (m unsynchronized) put(key, value uint64) { m[key] = value }
+func (m unsynchronized) size() uint64          { return uint64(len(m)) }
 
 type locked struct {
 	mutex   sync.Mutex

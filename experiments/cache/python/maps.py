@@ -104,5 +104,5 @@ SCHEMES: dict[str, Callable[[dict[int, int]], SharedMap]] = {
 def shared_map(scheme: str, entries: int) -> SharedMap:
     """Creates a map with the keys below `entries`."""
     if scheme not in SCHEMES:
-        raise UnsupportedError(f"there is no scheme {scheme}")
+        raise UnsupportedError(f"unknown scheme {scheme}")
     return SCHEMES[scheme]({key: key + 1 for key in range(entries)})

@@ -32,7 +32,7 @@ def read_only(opening: Opening) -> Iterator[Perform]:
 def read_mostly(opening: Opening) -> Iterator[Perform]:
     reads = opening.text("reads")
     if reads not in ("99", "90"):
-        raise UnsupportedError(f"reads are 99 or 90 %, not {reads}")
+        raise UnsupportedError(f"expected 99 or 90 % reads, got {reads}")
     yield from replay(opening, int(reads))
 
 

@@ -24,7 +24,8 @@ package Unsafe_Counters is
 private
 
    Line : constant := 128;
-   --  In bytes. Like the atomic counter, each of these counters has its own cache lines.
+   --  The size of a cache line in bytes. Like the atomic counter, each of these counters has its
+   --  own cache lines.
 
    type Volatile_Counter is limited record
       Total : Unsigned_64 := 0 with Volatile;

@@ -34,7 +34,7 @@ static bool find_scheme(lab *lab, subject *subject)
         if (strcmp(subject->counter->scheme, scheme) == 0)
             return true;
     }
-    return lab_fail(lab, LAB_UNSUPPORTED, "there is no scheme %s", scheme);
+    return lab_fail(lab, LAB_UNSUPPORTED, "unknown scheme %s", scheme);
 }
 
 static void stop(void *data)

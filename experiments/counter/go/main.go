@@ -70,7 +70,7 @@ func openCounting(opening *lab.Opening, work func(c counter, worker, times uint6
 	}
 	counter := newCounter(scheme, n)
 	if counter == nil {
-		return nil, lab.Unsupported("there is no scheme %s", scheme)
+		return nil, lab.Unsupported("unknown scheme %s", scheme)
 	}
 	share := func(worker, operations uint64, _ *lab.Latencies) (lab.Work, error) {
 		return lab.Work{Check: work(counter, worker, shareOf(worker, n, operations))}, nil

@@ -14,7 +14,7 @@ THREADS_MAX = 1024
 def scheme(opening: Opening) -> Counter:
     name = opening.text("scheme")
     if name not in SCHEMES:
-        raise UnsupportedError(f"there is no scheme {name}")
+        raise UnsupportedError(f"unknown scheme {name}")
     return SCHEMES[name]()
 
 

@@ -178,7 +178,7 @@ static bool read_size(lab *lab, const pool_case *self, size_t *size)
     *size = strcmp(word, "equal") == 0 ? self->threads
         : strcmp(word, "half") == 0 ? (self->threads + 1) / 2
         : strcmp(word, "eightfold") == 0 ? 8 * self->threads : 0;
-    return *size > 0 || lab_fail(lab, LAB_UNSUPPORTED, "there is no size %s", word);
+    return *size > 0 || lab_fail(lab, LAB_UNSUPPORTED, "unknown size %s", word);
 }
 
 /* The second thread only sleeps. In a single-threaded process, glibc would lock the mutex without an
@@ -199,7 +199,7 @@ static bool open_lease(lab *lab, void *data)
         return false;
     hold *hold = strcmp(word, "0us") == 0 ? hold_nothing : strcmp(word, "100us") == 0 ? hold_a_while : NULL;
     if (hold == NULL)
-        return lab_fail(lab, LAB_UNSUPPORTED, "there is no hold %s", word);
+        return lab_fail(lab, LAB_UNSUPPORTED, "unknown hold %s", word);
     return make_pool(lab, self, size, true) && start_threads(lab, self, hold);
 }
 
@@ -219,7 +219,7 @@ static bool open_reuse(lab *lab, void *data)
     if (!read_threads(lab, self) || !lab_text(lab, "reuse", &word))
         return false;
     if (strcmp(word, "lifo") != 0 && strcmp(word, "fifo") != 0)
-        return lab_fail(lab, LAB_UNSUPPORTED, "there is no reuse %s", word);
+        return lab_fail(lab, LAB_UNSUPPORTED, "unknown reuse %s", word);
     return make_pool(lab, self, 8 * self->threads, *word == 'l') && start_threads(lab, self, read_all);
 }
 

@@ -62,7 +62,7 @@ func choice[T any](opening *lab.Opening, key string, choices map[string]T) (T, e
 	word, err := opening.Text(key)
 	chosen, ok := choices[word]
 	if err == nil && !ok {
-		err = lab.Unsupported("there is no %s %s", key, word)
+		err = lab.Unsupported("unknown %s %s", key, word)
 	}
 	return chosen, err
 }

@@ -22,7 +22,7 @@ WORDS = 8192
 FORGETFUL_WAIT_S = 2.0
 
 Hold = Callable[["Resource", int], int]
-"""Uses a resource in operation k; returns the value to add to the check."""
+"""Uses a resource in operation k. Returns the value to add to the check."""
 
 
 class Resource:
@@ -128,7 +128,7 @@ def together(opening: Opening, pool: Pool, hold: Hold) -> Iterator[Perform]:
 def choice(opening: Opening, key: str, choices: dict[str, Any]) -> Any:
     word = opening.text(key)
     if word not in choices:
-        raise UnsupportedError(f"there is no {key} {word}")
+        raise UnsupportedError(f"unknown {key} {word}")
     return choices[word]
 
 

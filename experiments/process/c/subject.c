@@ -70,7 +70,7 @@ static bool grow(lab *lab, process_case *self)
     size_t size = strcmp(parent, "10MB") == 0 ? (size_t)10 << 20
         : strcmp(parent, "1GB") == 0 ? (size_t)1 << 30 : 0;
     if (size == 0)
-        return lab_fail(lab, LAB_UNSUPPORTED, "there is no parent %s", parent);
+        return lab_fail(lab, LAB_UNSUPPORTED, "unknown parent %s", parent);
     if (!allocate(lab, &self->parent, size))
         return false;
     memset(self->parent, 1, size);

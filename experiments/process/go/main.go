@@ -39,7 +39,7 @@ func inParent(prepare prepare) lab.Open {
 		}
 		size, ok := parents[parent]
 		if !ok {
-			return nil, lab.Unsupported("there is no parent %s", parent)
+			return nil, lab.Unsupported("unknown parent %s", parent)
 		}
 		do, release, err := prepare(opening)
 		if err != nil {

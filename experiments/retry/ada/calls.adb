@@ -44,7 +44,7 @@ package body Calls is
    begin
       Query.Bind (1, Id);
       if not Query.Step then
-         raise Program_Error with "there is no row" & Id'Image;
+         raise Program_Error with "the query returned no row" & Id'Image;
       end if;
       return Query.As_Integer_64 (1);
    end Version_Of;

@@ -43,7 +43,7 @@ static MYSQL_BIND integer(int32_t *place)
     return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONG, .buffer = place};
 }
 
-/* Prepares a statement and binds its parameters, of which there are at most two. */
+/* Prepares a statement and binds its parameters (at most two). */
 static bool prepare(session *session, const char *text, MYSQL_STMT **statement)
 {
     MYSQL_BIND parameters[] = {integer(&session->numbers[0]), integer(&session->numbers[1])};
@@ -116,8 +116,8 @@ static bool execute(session *session, MYSQL_STMT *statement)
     return mysql_stmt_execute(statement) == 0 || refuse_statement(session, statement);
 }
 
-/* Fetches the next row of the prepared statement into its bound variables. Returns false at the end; then
- * the fetch failed if *complete is false. */
+/* Fetches the next row of the prepared statement into its bound variables. Returns false at the end and after
+ * a failure. *complete is true only at the end. */
 static bool next(session *session, bool *complete)
 {
     int result = mysql_stmt_fetch(session->statement);

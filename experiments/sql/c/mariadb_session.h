@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where to connect; port and socket are 0 and NULL if they are not given. */
+/* The address of a server. port and socket are 0 and NULL if they are missing. */
 typedef struct address {
     char text[1000]; /* the buffer that the other fields point into */
     const char *user;
@@ -127,7 +127,7 @@ static inline void decode(char *text)
     *out = '\0';
 }
 
-/* Ends the text before the first such byte; returns what follows it, or NULL. */
+/* Ends the text before the first such byte. Returns the text after the byte, or NULL if there is none. */
 static inline char *cut(char *text, char at)
 {
     char *found = text != NULL ? strchr(text, at) : NULL;

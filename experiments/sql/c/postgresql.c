@@ -106,7 +106,7 @@ static PGresult *begin_with(PGconn *db, const char *name, int count, const char 
     return result;
 }
 
-/* Executes a prepared statement, preceded by BEGIN if it is still to be sent. */
+/* Executes a prepared statement, preceded by BEGIN if it has not been sent yet. */
 static PGresult *execute_prepared(session *session, const char *name, int count,
                                   const char *const *values, const int *lengths, const int *binary)
 {
@@ -203,9 +203,8 @@ static int64_t int8(const PGresult *result, int row, int column)
     return (int64_t)be64toh(value);
 }
 
-/* Decodes a numeric of at most four decimals, in units of 0.0001. Its binary form: the number of digits,
- * all in base 10,000; the power of this base of the first digit; the sign; the number of decimals shown;
- * the digits. */
+/* Decodes a numeric of at most four decimals, in units of 0.0001. Its binary form: the number of digits, all
+ * in base 10,000; the exponent of the first digit; the sign; the number of decimals shown; the digits. */
 static int64_t numeric4(const PGresult *result, int row, int column)
 {
     const char *bytes = PQgetvalue(result, row, column);

@@ -12,13 +12,13 @@ from lab_kit import Case, Latencies, Opening, Perform, Share, UnsupportedError, 
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
-"""Takes a target, and whether statements are prepared; returns a function that connects."""
+"""Takes a target, and whether statements are prepared. Returns a function that connects."""
 
 Transaction = Callable[[Any], AbstractContextManager[Any]]
 """Takes a connection; begins a transaction, and commits it or, after an error, rolls it back."""
 
 StatementCache = Callable[[Any], int]
-"""Takes a connection; returns the number of statements that the driver caches."""
+"""Takes a connection. Returns the number of statements that the driver caches."""
 
 POINT = "SELECT value FROM test_simple WHERE id = %s"
 MIXED = "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = %s"

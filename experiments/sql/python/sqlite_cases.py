@@ -13,11 +13,10 @@ from lab_kit import (Case, Latencies, Opening, Perform, Share, UnsupportedError,
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
-"""Takes the path of an existing file, and whether the driver's statement cache is on; returns a function that
-connects."""
+"""Takes the path of an existing file, and whether the driver's statement cache is on. Returns a function that connects."""
 
 DriverSettings = Callable[[Any, bool], dict[str, object]]
-"""Takes a connection, and whether its statement cache is on; returns the settings that only the driver knows."""
+"""Takes a connection, and whether its statement cache is on. Returns the settings that only the driver knows."""
 
 POINT = "SELECT value FROM test_simple WHERE id = ?"
 # NOTHING is a keyword of SQLite.

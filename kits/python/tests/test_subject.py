@@ -116,7 +116,7 @@ def test_operations_that_failed_are_told_in_ascending_ranges(
 def test_a_reply_that_no_line_holds_is_an_error() -> None:
     assert talk("open case=fallible seed=7 digits=13579 threads=1", "verify operations=100000",
                 "verify operations=4")[0][1:] == [
-        error("failed", "the reply would be longer than 65536 bytes; do fewer operations").replace(";", "%3B"),
+        error("failed", "the reply would be longer than 65536 bytes; perform fewer operations").replace(";", "%3B"),
         "@lab verified check=4 operations=4 units=4 failed=1,3"]
 
 

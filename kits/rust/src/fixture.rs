@@ -19,7 +19,8 @@ const ADDED: [&str; 4] = ["state", "folder", "disk", "visit"];
 
 /// A helper program of an experiment.
 ///
-/// [`Fixture::set`] may change what outlives the process only if [`Fixture::check`] returned how to undo it.
+/// [`Fixture::set`] may make changes that outlive the process only if [`Fixture::check`] returned
+/// how to undo them.
 pub trait Fixture {
     /// Prepares the fixture. Returns values for subjects, such as the address of a proxy.
     ///
@@ -54,7 +55,8 @@ pub trait Fixture {
         Err(Failure::unsupported("the fixture takes no part in visits"))
     }
 
-    /// Undoes what an earlier process changed, from a text in [`Checked::undo`]. Returns what was still changed.
+    /// Undoes what an earlier process changed, from a text in [`Checked::undo`]. Returns a
+    /// description of the changes that it undid.
     ///
     /// # Errors
     /// Returns a failure if a change cannot be undone.
@@ -103,11 +105,11 @@ pub struct State {
 pub struct Checked {
     /// True if the machine is already in this state.
     pub is_current: bool,
-    /// How a user makes the state permanent.
+    /// Instructions for making the state permanent.
     pub permanent: Option<String>,
     /// The text from which a later process undoes the state.
     pub undo: Option<String>,
-    /// Names of what only one run may change at a time, without commas.
+    /// The names, without commas, of the resources that only one run may change at a time.
     pub claims: Vec<String>,
 }
 
@@ -138,7 +140,8 @@ impl State {
         self.arguments.integer(key, range)
     }
 
-    /// Returns the name of the whole disk below the subject's directory, if it is on a disk.
+    /// Returns the name of the whole disk that contains the subject's directory, if it is on a
+    /// disk.
     pub fn disk(&self) -> Option<&str> {
         self.find("disk")
     }

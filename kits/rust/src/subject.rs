@@ -178,7 +178,7 @@ impl Opening<'_> {
     /// This is for a server, which does its work in separate threads or tasks and does no operations.
     pub fn wait(self) -> Closed {
         self.serve(|_| {
-            let message = "this case serves, it does no operations";
+            let message = "this case serves: it has no operations";
             Err(Failure::unsupported(message))
         })
     }

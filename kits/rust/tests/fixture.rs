@@ -89,7 +89,7 @@ impl Drop for Guest {
     }
 }
 
-/// Collects what is written, until the reader is gone.
+/// Collects the written bytes, until the reader is gone.
 #[derive(Clone, Default)]
 struct Replies(Rc<RefCell<Vec<u8>>>, bool);
 
@@ -106,7 +106,7 @@ impl Write for Replies {
     }
 }
 
-/// Returns the replies after hello and the final value of the cell, which begins as `usual`.
+/// Returns the replies after hello and the final value of the cell, which is initially `usual`.
 fn talk(commands: &'static str) -> (Vec<String>, String) {
     let host = Host::new("usual".to_owned().into());
     let replies = Replies::default();

@@ -13,11 +13,11 @@ package body Appserver.HTTP.Parsing is
    --  The maximum number of bytes of all extensions, and of the trailer. RFC 9112, 7.1.1 requires
    --  such limits.
 
-   subtype Judgement is Natural range 0 .. Natural (Status_Code'Last);
+   subtype Judgment is Natural range 0 .. Natural (Status_Code'Last);
    --  The result for the bytes so far: Fine, or the status with which they are rejected
 
-   Fine : constant Judgement := 0;
-   Bad  : constant Judgement := Judgement (Bad_Request);
+   Fine : constant Judgment := 0;
+   Bad  : constant Judgment := Judgment (Bad_Request);
 
    -----------
    -- Bytes --
@@ -180,7 +180,7 @@ package body Appserver.HTTP.Parsing is
    -- The request line --
    ----------------------
 
-   procedure Take_Method (Self : in out Request; Word : String; Result : out Judgement) is
+   procedure Take_Method (Self : in out Request; Word : String; Result : out Judgment) is
       Found : Boolean := True;
    begin
       if Word = "GET" then
@@ -200,13 +200,13 @@ package body Appserver.HTTP.Parsing is
       else
          Found := False;
       end if;
-      Result := (if Found then Fine else Judgement (Not_Implemented));
+      Result := (if Found then Fine else Judgment (Not_Implemented));
    end Take_Method;
 
    --  Parses "/path?query", or nothing. Only the percent-encoding of the path must be well-formed:
    --  a query may contain any "%".
 
-   procedure Take_Path (Self : in out Request; Target : Span; Result : out Judgement) is
+   procedure Take_Path (Self : in out Request; Target : Span; Result : out Judgment) is
       Mark : Positive := Target.First;
    begin
       while Mark <= Target.Last and then Self.Bytes (Mark) /= '?' loop
@@ -223,7 +223,7 @@ package body Appserver.HTTP.Parsing is
 
    --  Parses "http://host:port/path?query" (RFC 9112, 3.2.2)
 
-   procedure Take_Absolute (Self : in out Request; Target : Span; Result : out Judgement) is
+   procedure Take_Absolute (Self : in out Request; Target : Span; Result : out Judgment) is
       Colon : Positive := Target.First;
       Host  : Span;
    begin
@@ -253,7 +253,7 @@ package body Appserver.HTTP.Parsing is
       end if;
    end Take_Absolute;
 
-   procedure Take_Target (Self : in out Request; Target : Span; Result : out Judgement) is
+   procedure Take_Target (Self : in out Request; Target : Span; Result : out Judgment) is
       Text : String renames Self.Bytes (Target.First .. Target.Last);
    begin
       Self.Host_Part := (1, 0);
@@ -269,7 +269,7 @@ package body Appserver.HTTP.Parsing is
 
    --  Parses "method target HTTP/1.1", separated by single spaces (RFC 9112, 3)
 
-   procedure Take_Request_Line (Self : in out Request; Line : Span; Result : out Judgement) is
+   procedure Take_Request_Line (Self : in out Request; Line : Span; Result : out Judgment) is
       Method : Span := (Line.First, Line.First - 1);
       Target : Span;
    begin
@@ -293,7 +293,7 @@ package body Appserver.HTTP.Parsing is
       then
          return;
       elsif Self.Bytes (Line.Last - 2) /= '1' then
-         Result := Judgement (Version_Not_Supported);
+         Result := Judgment (Version_Not_Supported);
          return;
       end if;
       Self.Minor_Version := Character'Pos (Self.Bytes (Line.Last)) - Character'Pos ('0');
@@ -324,7 +324,7 @@ package body Appserver.HTTP.Parsing is
       --  The header has an unknown expectation
    end record;
 
-   procedure Take_Length (Found : in out Findings; Value : String; Result : out Judgement) is
+   procedure Take_Length (Found : in out Findings; Value : String; Result : out Judgment) is
    begin
       Result := Bad;
       --  A second Content-Length is rejected even if the value is the same
@@ -347,7 +347,7 @@ package body Appserver.HTTP.Parsing is
 
    Chunked : constant String := "chunked";
 
-   procedure Take_Transfer (Found : in out Findings; Value : String; Result : out Judgement) is
+   procedure Take_Transfer (Found : in out Findings; Value : String; Result : out Judgment) is
    begin
       --  A second Transfer-Encoding would mean multiple codings
       Result := (if Found.Is_Transferred then Bad else Fine);
@@ -385,7 +385,7 @@ package body Appserver.HTTP.Parsing is
      (Self        : in out Request;
       Found       : in out Findings;
       Name, Value : Span;
-      Result      : out Judgement)
+      Result      : out Judgment)
    is
       Name_Text  : String renames Self.Bytes (Name.First .. Name.Last);
       Value_Text : String renames Self.Bytes (Value.First .. Value.Last);
@@ -431,7 +431,7 @@ package body Appserver.HTTP.Parsing is
    --  since such a name is not a token.
 
    procedure Find_Field
-     (Self : Request; Line : Span; Name, Value : out Span; Result : out Judgement) is
+     (Self : Request; Line : Span; Name, Value : out Span; Result : out Judgment) is
    begin
       Name  := (Line.First, Line.First - 1);
       Value := (1, 0);
@@ -452,7 +452,7 @@ package body Appserver.HTTP.Parsing is
    end Find_Field;
 
    procedure Take_Field
-     (Self : in out Request; Found : in out Findings; Line : Span; Result : out Judgement)
+     (Self : in out Request; Found : in out Findings; Line : Span; Result : out Judgment)
    is
       Field : Field_Line;
    begin
@@ -460,7 +460,7 @@ package body Appserver.HTTP.Parsing is
       if Result /= Fine then
          return;
       elsif Self.Line_Count = Max_Fields then
-         Result := Judgement (Fields_Too_Large);
+         Result := Judgment (Fields_Too_Large);
          return;
       end if;
       Self.Line_Count := Self.Line_Count + 1;
@@ -474,15 +474,15 @@ package body Appserver.HTTP.Parsing is
 
    --  Checks that need the complete header (RFC 9112, 3.2 and 6.3)
 
-   function Judged (Self : Request; Found : Findings) return Judgement is
+   function Judged (Self : Request; Found : Findings) return Judgment is
      (if (Self.Minor_Version > 0 and then not Found.Has_Host)
         or else (Found.Is_Transferred
                  and then (Found.Has_Length or else Self.Minor_Version = 0))
       then Bad
       elsif Found.Is_Transferred and then not Found.Is_Chunked
-      then (if Found.Ends_Chunked then Judgement (Not_Implemented) else Bad)
+      then (if Found.Ends_Chunked then Judgment (Not_Implemented) else Bad)
       elsif Found.Is_Strange
-      then Judgement (Expectation_Failed)
+      then Judgment (Expectation_Failed)
       else Fine);
 
    procedure End_Header
@@ -490,7 +490,7 @@ package body Appserver.HTTP.Parsing is
       Found  : Findings;
       Limits : Parsing.Limits;
       Last   : Positive;
-      Result : out Judgement) is
+      Result : out Judgment) is
    begin
       Result := Judged (Self, Found);
       Self.Is_Last := Found.Closes or else (Self.Minor_Version = 0 and then not Found.Keeps);
@@ -507,7 +507,7 @@ package body Appserver.HTTP.Parsing is
    --  Parses all complete lines of the header
 
    procedure Take_Header
-     (Self : in out Request; Limits : Parsing.Limits; Result : out Judgement)
+     (Self : in out Request; Limits : Parsing.Limits; Result : out Judgment)
    is
       Found : Findings;
       First : Positive := Self.First;
@@ -521,9 +521,9 @@ package body Appserver.HTTP.Parsing is
          if (if Last > 0 then Last else Self.Last + 1) - Self.First >= Limits.Request_Line
            and then First = Self.First
          then
-            Result := Judgement (URI_Too_Long);
+            Result := Judgment (URI_Too_Long);
          elsif (if Last > 0 then Last else Self.Last + 1) - Self.First >= Limits.Header then
-            Result := Judgement (Fields_Too_Large);
+            Result := Judgment (Fields_Too_Large);
          elsif Last = 0 then
             Self.State.Searched_To := Self.Last;
             Self.State.Has_Line    := First > Self.First;
@@ -547,7 +547,7 @@ package body Appserver.HTTP.Parsing is
    --  another line is complete, all lines are parsed again from the first, but not before.
 
    procedure Go_On_With_Header
-     (Self : in out Request; Limits : Parsing.Limits; Result : out Judgement)
+     (Self : in out Request; Limits : Parsing.Limits; Result : out Judgment)
    is
       function Size return Natural is (Self.Last - Self.First + 1);
    begin
@@ -590,7 +590,7 @@ package body Appserver.HTTP.Parsing is
       Free   : Natural;
       Line   : out Span;
       Ended  : out Boolean;
-      Result : out Judgement)
+      Result : out Judgment)
    is
       Last  : constant Natural := Line_Feed (Self, Next);
       Size  : constant Natural := (if Last > 0 then Last else Self.Last + 1) - Next + 1;
@@ -689,7 +689,7 @@ package body Appserver.HTTP.Parsing is
    --  Parses "size" or "size;extension", and ignores the extension (RFC 9112, 7.1). Spaces are
    --  allowed only before a semicolon.
 
-   procedure Take_Size (Self : in out Request; Line : Span; Result : out Judgement) is
+   procedure Take_Size (Self : in out Request; Line : Span; Result : out Judgment) is
       Before : constant Byte_Count :=
         Self.State.Delivered + Byte_Count (Self.State.Content_Last - Self.State.Header_Last);
       Size   : Byte_Count := 0;
@@ -710,7 +710,7 @@ package body Appserver.HTTP.Parsing is
       then
          Result := Bad;
       elsif Size > Self.State.Max_Content - Before then
-         Result := Judgement (Content_Too_Large);
+         Result := Judgment (Content_Too_Large);
       else
          Self.State.Remaining := Size;
          Self.State.Step      := (if Size = 0 then In_Trailer else In_Chunk);
@@ -738,7 +738,7 @@ package body Appserver.HTTP.Parsing is
      (Self   : in out Request;
       Next   : in out Positive;
       Moved  : out Boolean;
-      Result : out Judgement)
+      Result : out Judgment)
    is
       Line, Name, Value : Span;
    begin
@@ -771,7 +771,7 @@ package body Appserver.HTTP.Parsing is
       end case;
    end Take_Step;
 
-   procedure Go_On_With_Chunks (Self : in out Request; Result : out Judgement) is
+   procedure Go_On_With_Chunks (Self : in out Request; Result : out Judgment) is
       Next  : Positive := Self.State.Content_Last + 1;
       Moved : Boolean;
    begin
@@ -849,11 +849,11 @@ package body Appserver.HTTP.Parsing is
    -- Parse --
    -----------
 
-   procedure Go_On_With_Content (Self : in out Request; Result : out Judgement) is
+   procedure Go_On_With_Content (Self : in out Request; Result : out Judgment) is
    begin
       Result := Fine;
       if Self.State.Remaining > Self.State.Max_Content then
-         Result := Judgement (Content_Too_Large);
+         Result := Judgment (Content_Too_Large);
       elsif Byte_Count (Self.Last - Self.State.Header_Last) >= Self.State.Remaining then
          Self.State.Content_Last := Self.State.Header_Last + Natural (Self.State.Remaining);
          Self.State.Step := Complete;
@@ -884,8 +884,8 @@ package body Appserver.HTTP.Parsing is
       Asks   : Boolean := False)
    is
       Waits : constant Boolean := not Self.Is_Read and then Can_Wait (Self, Asks);
-      Found : Judgement := Fine;
-      Again : Judgement;
+      Found : Judgment := Fine;
+      Again : Judgment;
    begin
       if Self.State.Step = In_Header then
          Go_On_With_Header (Self, Limits, Found);
@@ -936,7 +936,7 @@ package body Appserver.HTTP.Parsing is
 
    procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code)
    is
-      Found : Judgement := Fine;
+      Found : Judgment := Fine;
       Count : Natural;
    begin
       if Self.State.Step = In_Content then

@@ -139,7 +139,7 @@ package Appserver.Documents is
    procedure Write_Entity (Self : in out Writer; Name : String; Value : Boolean)
      with Pre => (Self.Is_In_Entity and then Is_Name (Name))
                  or else raise Misuse_Error with "not in an entity, or the name is invalid";
-   --  Write an entity with a value.
+   --  Writes an entity with a value.
    --  @param Self the writer
    --  @param Name the name of the entity
    --  @param Value the value
@@ -182,7 +182,7 @@ package Appserver.Documents is
                  or else raise Misuse_Error with "not in a list, or the value is invalid";
    procedure Write_Item (Self : in out Writer; Value : Boolean)
      with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
-   --  Write an item with a value.
+   --  Writes an item with a value.
    --  @param Self the writer
    --  @param Value the value
 

@@ -23,7 +23,8 @@ package Appserver.SQL.SQLite is
    type Statement is new SQL.Statement with private;
 
    type Threading_Mode is (Single_Thread, Multi_Thread, Serialized);
-   --  How threads may use the library and a connection: https://www.sqlite.org/threadsafe.html
+   --  The ways in which threads may use the library and a connection:
+   --  https://www.sqlite.org/threadsafe.html
 
    function Threading (Self : Connection) return Threading_Mode
      with Pre => Self.Is_Open or else raise Misuse_Error with "the connection is closed";

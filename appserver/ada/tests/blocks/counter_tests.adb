@@ -93,14 +93,14 @@ package body Counter_Tests is
       Count_Three (S);
    end Any_Counter;
 
-   procedure Neighbours (T : in out Fixture) is
+   procedure Neighbors (T : in out Fixture) is
       pragma Unreferenced (T);
       use System.Storage_Elements;
       Pair : array (1 .. 2) of aliased Atomic.Counter;
    begin
       Assert (Pair (2)'Address - Pair (1)'Address >= 128, "no two in one pair of cache lines");
       Assert (To_Integer (Pair (1)'Address) mod 128 = 0, "aligned to cache lines");
-   end Neighbours;
+   end Neighbors;
 
    package Caller is new AUnit.Test_Caller (Fixture);
 
@@ -117,7 +117,7 @@ package body Counter_Tests is
       Add ("striped counter: one task", Striped_Alone'Access);
       Add ("striped counter: many tasks lose no updates", Striped_Loses_Nothing'Access);
       Add ("counters: class-wide code", Any_Counter'Access);
-      Add ("counters: padded", Neighbours'Access);
+      Add ("counters: padded", Neighbors'Access);
       return Result;
    end Suite;
 

@@ -71,7 +71,7 @@ package body REST_Tests is
       pragma Unreferenced (T);
    begin
       Gives ("/a/x/b/y", "{""path"":""/a/x/b/y""}");
-      Gives ("/a/x/b/7/c/red", "{""name"":""x"",""amount"":7,""colour"":""RED""}");
+      Gives ("/a/x/b/7/c/red", "{""name"":""x"",""amount"":7,""color"":""RED""}");
       Is_Refused ("/a/x/b/y/c/red", "400");
       Is_Refused ("/a/x/b/y/c", "404");
       Gives ("/rest/Ada", "{""name"":""Ada""}");
@@ -108,16 +108,16 @@ package body REST_Tests is
       Is_Refused ("/amounts/%201", "400");
       Is_Refused ("/amounts/-", "400");
       Is_Refused ("/amounts/99999999999999999999999999", "400");
-      Gives ("/ask?amount=5&colour=dark_blue", "{""amount"":5,""colour"":""DARK_BLUE""}");
-      Gives ("/ask?x&&amount=5", "{""amount"":5,""colour"":""GREEN""}");
-      Gives ("/ask?%61mount=%35&amount=6", "{""amount"":5,""colour"":""GREEN""}");
+      Gives ("/ask?amount=5&color=dark_blue", "{""amount"":5,""color"":""DARK_BLUE""}");
+      Gives ("/ask?x&&amount=5", "{""amount"":5,""color"":""GREEN""}");
+      Gives ("/ask?%61mount=%35&amount=6", "{""amount"":5,""color"":""GREEN""}");
       Is_Refused ("/ask", "400");
       Is_Refused ("/ask?", "400");
       Is_Refused ("/ask?amount", "400");
       Is_Refused ("/ask?amount=", "400");
-      Is_Refused ("/ask?amount=5&colour=", "400");
-      Is_Refused ("/ask?amount=5&colour=RED", "400");
-      Is_Refused ("/ask?amount=5&colour=blue", "400");
+      Is_Refused ("/ask?amount=5&color=", "400");
+      Is_Refused ("/ask?amount=5&color=RED", "400");
+      Is_Refused ("/ask?amount=5&color=blue", "400");
    end Converts_Parameters;
 
    procedure Knows_Methods (T : in out Fixture) is
@@ -203,7 +203,7 @@ package body REST_Tests is
 
       Pieces : constant Piece_List :=
         [+"/", +"a", +"x", +"b", +"7", +"c", +"red", +"hello", +"nobody", +"ask", +"?", +"&", +"=",
-         +"amount", +"colour", +"%20", +"%2f", +"%00", +"%ff", +"%", +"+", +"rest", +"of", +"it",
+         +"amount", +"color", +"%20", +"%2f", +"%00", +"%ff", +"%", +"+", +"rest", +"of", +"it",
          +"amounts", +"slash", +"-", +"999999", +"//", +"/a/x/b/", +"/hello/", +"/ask?amount=",
          +"/turn/"];
    begin

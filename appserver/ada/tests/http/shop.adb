@@ -25,21 +25,21 @@ package body Shop is
    end Show_Amount;
 
    procedure Show_Two
-     (Value : Amount; Paint : Colour; Response : in out REST.Document_Response) is
+     (Value : Amount; Paint : Color; Response : in out REST.Document_Response) is
    begin
       Response.Start_Document;
       Response.Write_Entity ("amount", Documents.Integer_64 (Value));
-      Response.Write_Entity ("colour", Paint'Image);
+      Response.Write_Entity ("color", Paint'Image);
       Response.End_Document;
    end Show_Two;
 
    procedure Show_Three
-     (Name : String; Value : Amount; Paint : Colour; Response : in out REST.Document_Response) is
+     (Name : String; Value : Amount; Paint : Color; Response : in out REST.Document_Response) is
    begin
       Response.Start_Document;
       Response.Write_Entity ("name", Name);
       Response.Write_Entity ("amount", Documents.Integer_64 (Value));
-      Response.Write_Entity ("colour", Paint'Image);
+      Response.Write_Entity ("color", Paint'Image);
       Response.End_Document;
    end Show_Three;
 

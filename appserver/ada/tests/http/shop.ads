@@ -24,14 +24,14 @@ private
    end Named;
 
    type Amount is range -10 .. 999_999;
-   type Colour is (Red, Green, Dark_Blue);
+   type Color is (Red, Green, Dark_Blue);
 
    package Names is new REST.Text_Parameters ("name", Is_Valid => Named.Is_Valid);
    package Amounts is new REST.Integer_Parameters (Amount, "amount");
-   package Colours is new REST.Choice_Parameters (Colour, "colour");
+   package Colors is new REST.Choice_Parameters (Color, "color");
    package Query_Amounts is new REST.Integer_Parameters (Amount, "amount", REST.In_Query);
-   package Query_Colours is new REST.Choice_Parameters
-     (Colour, "colour", REST.In_Query, Default => "green");
+   package Query_Colors is new REST.Choice_Parameters
+     (Color, "color", REST.In_Query, Default => "green");
 
    function Is_Not_Empty (Text : String) return Boolean is (Text /= "");
 
@@ -42,9 +42,9 @@ private
    procedure Show_Name (Name : String; Response : in out REST.Document_Response);
    procedure Show_Amount (Value : Amount; Response : in out REST.Document_Response);
    procedure Show_Two
-     (Value : Amount; Paint : Colour; Response : in out REST.Document_Response);
+     (Value : Amount; Paint : Color; Response : in out REST.Document_Response);
    procedure Show_Three
-     (Name : String; Value : Amount; Paint : Colour; Response : in out REST.Document_Response);
+     (Name : String; Value : Amount; Paint : Color; Response : in out REST.Document_Response);
    procedure Show_First (First : String; Response : in out REST.Document_Response);
    procedure Show_Rest (Value : String; Response : in out REST.Document_Response);
    procedure Show_First_And_Rest (First, Last : String; Response : in out REST.Document_Response);
@@ -58,9 +58,9 @@ private
    procedure Name_Route is new REST.With_Parameter (Names.Parameter, Show_Name);
    procedure Amount_Route is new REST.With_Parameter (Amounts.Parameter, Show_Amount);
    procedure Two_Route is new REST.With_Two_Parameters
-     (Query_Amounts.Parameter, Query_Colours.Parameter, Show_Two);
+     (Query_Amounts.Parameter, Query_Colors.Parameter, Show_Two);
    procedure Three_Route is new REST.With_Three_Parameters
-     (Names.Parameter, Amounts.Parameter, Colours.Parameter, Show_Three);
+     (Names.Parameter, Amounts.Parameter, Colors.Parameter, Show_Three);
 
    procedure First_Route is new REST.With_Parameter (Firsts.Parameter, Show_First);
    procedure Rest_Route is new REST.With_Parameter (Rests.Parameter, Show_Rest);
@@ -83,7 +83,7 @@ private
       Route (Delete, "/hello/nobody", Show_Nothing'Access),
       Route (Get, "/amounts/{amount}", Amount_Route'Access),
       Route (Get, "/ask", Two_Route'Access),
-      Route (Get, "/a/{name}/b/{amount}/c/{colour}", Three_Route'Access),
+      Route (Get, "/a/{name}/b/{amount}/c/{color}", Three_Route'Access),
       Route (Get, "/a/x/b/y", Show_Root'Access),
       Route (Get, "/slash/", Show_Root'Access),
       Route (Get, "/it's", Show_Root'Access),

@@ -8,19 +8,19 @@ package body MariaDB_Client_Calls is
    use System;
 
    Fails             : Boolean := False;
-   Initialised_Count : Natural := 0;
+   Initialized_Count : Natural := 0;
    Closed_Count      : Natural := 0;
    Null_Count        : Natural := 0;
 
    procedure Start (Fail_Init : Boolean) is
    begin
       Fails             := Fail_Init;
-      Initialised_Count := 0;
+      Initialized_Count := 0;
       Closed_Count      := 0;
       Null_Count        := 0;
    end Start;
 
-   function Initialised return Natural is (Initialised_Count);
+   function Initialized return Natural is (Initialized_Count);
    function Closed return Natural is (Closed_Count);
    function Null_Closed return Natural is (Null_Count);
 
@@ -39,7 +39,7 @@ package body MariaDB_Client_Calls is
       if Fails then
          return Null_Address;
       end if;
-      Initialised_Count := Initialised_Count + 1;
+      Initialized_Count := Initialized_Count + 1;
       return Real_Init (Handle);
    end Init;
 

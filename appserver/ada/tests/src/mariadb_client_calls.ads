@@ -11,7 +11,7 @@ package MariaDB_Client_Calls is
    procedure Start (Fail_Init : Boolean);
    --  Starts counting. If Fail_Init is True, there is no memory for connections.
 
-   function Initialised return Natural;
+   function Initialized return Natural;
    function Closed return Natural;
    --  Returns the number of closed handles that were not null
 

@@ -56,7 +56,7 @@ package body MariaDB_Client_Tests is
          Checks.Is_Refused (Open'Access, "08001");
          Assert (not DB.Is_Open, "it is open");
          DB.Close;
-         Assert (MariaDB_Client_Calls.Initialised = Time, "initialised once each");
+         Assert (MariaDB_Client_Calls.Initialized = Time, "initialized once each");
          Assert (MariaDB_Client_Calls.Closed = Time, "closed once each");
       end loop;
       Assert (MariaDB_Client_Calls.Null_Closed = 0, "closed a handle that never was");

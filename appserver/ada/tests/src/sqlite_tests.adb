@@ -318,7 +318,7 @@ package body SQLite_Tests is
       Query.Prepare (T.DB, "SELECT * FROM account");
       Assert (Query.Step and then Query.Column_Count = 4, "four columns");
       Query.Reset;
-      T.DB.Execute ("ALTER TABLE account ADD COLUMN colour DEFAULT 'red'");
+      T.DB.Execute ("ALTER TABLE account ADD COLUMN color DEFAULT 'red'");
       Assert (Query.Step and then Query.Column_Count = 5, "five columns");
       Assert (Query.As_Text (5), "red", "the new one");
    end New_Columns;

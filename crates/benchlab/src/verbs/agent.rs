@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab agent`: started by `--on`; not meant to be run by users.
+//! `benchlab agent`: started by `--on`; users do not run it.
 
 use crate::cli::{AgentArgs, Cli};
 use crate::exit::Exit;

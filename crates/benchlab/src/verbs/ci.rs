@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab ci`: measures the entries of benchlab.toml that are marked for CI, a change against its base, and judges
-//! their gates.
+//! `benchlab ci`: measures the entries of benchlab.toml that are marked for CI, compares a change
+//! with its base, and judges the gates.
 
 use crate::cli::{CiArgs, Cli, Verb};
 use crate::exit::{self, Exit};
@@ -101,7 +101,7 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
 /// Returns the names of the entries to measure.
 ///
 /// # Errors
-/// Returns an error if a name is unknown, or if nothing is marked for CI.
+/// Returns an error if a name is unknown, or if no entry is marked for CI.
 fn chosen(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
     let config = &file.config;
     let all: Vec<(&String, bool)> = (config.compare.iter().map(|(n, e)| (n, e.ci)))
@@ -115,7 +115,7 @@ fn chosen(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
             let hint = lab_plan::nearest(name, known());
             let hint = hint.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
             return Err(Exit::wrong(format!(
-                "{} has no entry `{}`: it has {}{hint}",
+                "{} has no entry `{}`: its entries are {}{hint}",
                 file.path.display(),
                 clean(name),
                 known().collect::<Vec<_>>().join(", ")
@@ -129,7 +129,8 @@ fn chosen(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
     let marked: Vec<String> = marked.map(|(name, _)| (*name).clone()).collect();
     if marked.is_empty() {
         return Err(Exit::wrong(format!(
-            "nothing in {} is marked for CI: add `ci = true` to an entry, or name one",
+            "no entry in {} is marked for CI: add `ci = true` to one, or name one on the command \
+            line",
             file.path.display()
         )));
     }
@@ -181,7 +182,8 @@ fn base(args: &CiArgs, config: &Config) -> Result<Commit, Exit> {
         .or_else(|| Some(named(&config.ci.base.as_ref()?.0, BaseSource::File)));
     let base = found.ok_or_else(|| {
         Exit::wrong(format!(
-            "the base of the change is unknown, because the CI service names none: name it with --base, or with `base` in [ci] of {FILE}"
+            "the base of the change is unknown, because the CI service does not name a branch: \
+            specify one with --base, or with `base` in [ci] of {FILE}"
         ))
     })?;
     let folder = std::env::current_dir().map_err(Exit::wrong)?;

@@ -44,7 +44,8 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the installed toolchains, how to get each missing one, and a single command for all packages.
+/// Lists the installed toolchains, the commands that install missing ones, and a single command for
+/// all packages.
 fn toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     let all = toolchains.names().filter_map(|name| toolchains.get(name));
     let (installed, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));

@@ -110,7 +110,7 @@ fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
 
 /// Counts the operations of each subject with `is_counted` at all points and builds a document.
 ///
-/// `failed` contains the other subjects.
+/// `failed` contains the failures of the other subjects.
 ///
 /// # Errors
 /// Returns an error if nothing could be counted.
@@ -198,7 +198,7 @@ fn plan(cli: &Cli, args: &ExplainArgs) -> Result<(Project, Experiment, Plan), Ex
     Ok((project, experiment, plan))
 }
 
-/// Returns the default selection, which is that of a quick run: the first and last value of each sweep.
+/// Returns the default selection, as for a quick run: the first and last value of each sweep.
 fn default_selection(seed: u64) -> Selection {
     Selection {
         absent: Vec::new(),

@@ -45,7 +45,8 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
             let are_audits = runs.iter().any(|run| matches!(run, RunSummary::Audit(_)));
             if are_audits && !args.fail_if.is_empty() {
                 return Err(Exit::wrong(
-                    "--fail-if is for the history of measured runs: `benchlab diff --gate` compares two audits",
+                    "--fail-if works only with the history of measured runs: `benchlab diff \
+                    --gate` compares two audits",
                 ));
             }
             lab_kinds::history(name, &runs, &args.subjects, &args.fail_if)
@@ -75,7 +76,8 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     Ok(gate::exit_code(&document))
 }
 
-/// Prints the names; without `full`, only as many as fit on a screen, those with the latest runs.
+/// Prints the names. Unless `full` is set, prints only the names with the latest runs, as many as
+/// fit on a screen.
 fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode, Exit> {
     let listed = if full { names.len() } else { LISTED };
     let more = names.len().saturating_sub(listed);
@@ -86,7 +88,7 @@ fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode,
     let document = history::names(folder, &names);
     document.sections.iter().try_for_each(table)?;
     if more > 0 {
-        say!("{more} more with older runs: use --full");
+        say!("not listed: {more} with older runs; use --full");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -135,7 +137,7 @@ fn summary(path: &Path) -> Result<Option<RunSummary>, StoreError> {
 }
 
 fn report_left_out(e: &StoreError) {
-    eprintln!("benchlab: left out: {}", clean(&e.to_string()));
+    eprintln!("benchlab: skipped: {}", clean(&e.to_string()));
 }
 
 fn named_runs((name, files): (&String, &Vec<File>)) -> NamedRuns {

@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The version that imported runs are recorded with.
+/// The version of benchlab that is recorded in imported runs.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Imports files, and shows what they contain; for two files, the changes from the first to the second.
@@ -66,7 +66,7 @@ pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
             .map(|i| i.series.len() + i.times.len())
             .sum();
         eprintln!(
-            "benchlab: {} has {values} series of {subjects} subjects",
+            "benchlab: imported {values} series of {subjects} subjects into {}",
             path.display()
         );
     }

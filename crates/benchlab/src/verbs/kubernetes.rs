@@ -14,7 +14,7 @@ pub fn manifest() -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs as the client that is attached to a Job's container, or deletes the Job.
+/// Attaches to a Job's container, or deletes the Job.
 pub fn job(args: &KubernetesJobArgs) -> Result<ExitCode, Exit> {
     let manifest = args.manifest.as_deref();
     let reason = match (args.delete, args.bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab list`: lists experiments, subjects and runs, and what is missing for them.
+//! `benchlab list`: lists experiments, subjects and runs, and their missing requirements.
 
 mod brief;
 
@@ -97,8 +97,8 @@ fn show_fixtures(experiment: &Experiment, toolchains: &Toolchains) -> Result<(),
     let width = widest(fixtures.clone().map(|fixture| &*fixture.model.name));
     for fixture in fixtures {
         let text = match &fixture.model.selector {
-            Some(Selector::Subject) => "a state for the turns of each subject".to_owned(),
-            Some(Selector::Factor(name)) => format!("a state for each value of {name}"),
+            Some(Selector::Subject) => "one state for each subject's turns".to_owned(),
+            Some(Selector::Factor(name)) => format!("one state for each value of {name}"),
             None => "one state".to_owned(),
         };
         let lead = format!("  {:<width$}  ", fixture.model.name);

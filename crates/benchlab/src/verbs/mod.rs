@@ -32,7 +32,8 @@ use crate::exit::Exit;
 use lab_plan::{Experiment, Project};
 use std::path::{Path, PathBuf};
 
-/// Returns the project of `--project`, or else the nearest one upwards from the current directory.
+/// Returns the project of `--project`, or else the nearest one in the current directory or its
+/// parents.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
     let current = std::env::current_dir().map_err(Exit::wrong)?;
     let project = Project::find(cli.project.as_deref().unwrap_or(&current)).map_err(Exit::from);
@@ -97,7 +98,8 @@ pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
     }
 }
 
-/// Returns the run files in a directory, sorted by name; empty if the directory does not exist.
+/// Returns the run files in a directory, sorted by name, or an empty list if the directory does not
+/// exist.
 pub fn run_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries

@@ -86,7 +86,7 @@ fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<
     }
 }
 
-/// Writes a document according to the options; a file always gets the full document.
+/// Writes a document according to the options; a file always contains the full document.
 pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<(), Exit> {
     let (format, output) = (display.format, display.output.as_deref());
     let terminal = Terminal {
@@ -142,7 +142,7 @@ pub fn show_unless(document: &Document, path: &Path, is_quiet: bool) -> Result<(
 pub fn print_answer(document: &Document) -> Result<(), Exit> {
     match render(document, format::terminal::FORMAT, terminal(Color::Auto))? {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
-        _ => unreachable!("the terminal's form is one text"),
+        _ => unreachable!("the terminal format is a single text"),
     }
 }
 
@@ -199,7 +199,7 @@ pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Ex
 /// Returns a terminal of 80 columns with colors according to `--color`.
 pub fn terminal(color: Color) -> Terminal {
     Terminal {
-        colour: has_colours(color),
+        color: has_colors(color),
         ..Terminal::default()
     }
 }
@@ -236,8 +236,8 @@ pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
     }
 }
 
-/// Returns true if standard output gets colors.
-fn has_colours(color: Color) -> bool {
+/// Returns true if standard output may contain colors.
+fn has_colors(color: Color) -> bool {
     match color {
         Color::Always => true,
         Color::Never => false,

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The time limit of `--budget none` for a measurement of a bisection.
+/// The time limit of a bisection's measurements with `--budget none`.
 const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// Continues a run.
@@ -62,7 +62,8 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     only_for_loads(&args.load)?;
     if plan.serving().is_some() && earlier.pilots.iter().any(|pilot| pilot.ages.is_empty()) {
         return Err(Exit::wrong(format!(
-            "{file} was started by a version that did not warm servers up to their steady level: start a new run"
+            "{file} was started by an earlier version, which did not warm servers up to their \
+            steady level: start a new run"
         )));
     }
     set_budget(&mut plan, args, earlier.ending)?;
@@ -115,7 +116,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
 /// Sets the time limit of `--budget`.
 ///
 /// # Errors
-/// Returns an error if the run has reached its time limit and gets no more time.
+/// Returns an error if the run has reached its time limit and the options do not increase it.
 fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Result<(), Exit> {
     match (args.budget, ending) {
         (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
@@ -134,7 +135,7 @@ fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Res
 fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if args.budget.is_some() {
         return Err(Exit::wrong(
-            "--budget is not for a load, whose length is in its plan: leave it out",
+            "--budget does not apply to a load, whose duration is fixed in its plan: leave it out",
         ));
     }
     load::resume_load(&args.file, plan, agents, &args.load)
@@ -191,7 +192,7 @@ fn original_command(file: &Path) -> Result<Cli, Exit> {
 /// Prepares the subjects.
 ///
 /// # Errors
-/// Returns an error if a program has changed, because the samples would then come from two programs.
+/// Returns an error if a program has changed, because samples of two programs cannot be combined.
 fn same_subjects(
     project: &lab_plan::Project,
     experiment: &Experiment,

@@ -28,11 +28,11 @@ use std::time::Duration;
 
 /// The number of blocks of a quick run.
 ///
-/// This many short blocks are needed for intervals that do not assume a normal distribution and hold for all
-/// comparisons simultaneously.
+/// Fewer blocks give no simultaneous intervals for all comparisons without assuming a normal
+/// distribution.
 const QUICK_BLOCKS: u32 = 12;
 
-/// The number of blocks of a run whose default time is too short for all blocks.
+/// The number of blocks of a run whose default time is too short for more blocks.
 ///
 /// Intervals of up to five blocks assume a normal distribution, and are narrower than those of six to ten blocks.
 const FEW_BLOCKS: u32 = 5;
@@ -45,19 +45,19 @@ const MARGIN: f64 = 0.02;
 /// The maximum warm-up of a block for one subject and point, in ns.
 const MAX_WARM_UP_NS: u64 = 500_000_000;
 
-/// The maximum time of a run if no option specifies the time.
+/// The maximum duration of a run if no option specifies the duration.
 const MAX_USUAL: Duration = Duration::from_secs(600);
 
 /// The time of a quick run, including about ten seconds for the pilot.
 ///
-/// If not all blocks fit into this time, the run has fewer.
+/// If fewer blocks fit into this time, the run has fewer.
 const QUICK_BUDGET: Duration = Duration::from_secs(70);
 
 /// The time of a quick run of servers.
 const QUICK_SERVERS_BUDGET: Duration = Duration::from_secs(60);
 
-/// The number of process sets in a run of servers: as many as required for intervals without assuming a normal
-/// distribution.
+/// The number of process sets in a run of servers: the minimum for intervals that do not assume a
+/// normal distribution.
 const PROCESS_SETS: u32 = 12;
 
 /// The maximum number of blocks that a process set serves.
@@ -164,7 +164,7 @@ fn fail_if(args: &RunArgs, plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// Sets the duration and the number of measurements of a plan's points, which depend on its targets and
+/// Sets the duration of a plan and the number of measurements, which depend on its targets and
 /// servers.
 fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
     match plan.load_mut() {
@@ -328,9 +328,9 @@ fn selection(args: &RunArgs, places: &[Place]) -> Result<Selection, Exit> {
     })
 }
 
-/// Returns the time budget of the run in ns; `None` means that the run takes as long as its blocks.
+/// Returns the time budget of the run in ns, or `None` if the run takes as long as its blocks.
 ///
-/// The budget comes from `--budget`, or else is the default for this number of targets.
+/// The budget is that of `--budget`, or else the default for this number of targets.
 fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {
@@ -348,7 +348,7 @@ fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64
     budget.map(|b| b.as_nanos() as u64)
 }
 
-/// Returns the maximum time in ns for the turns of a block; `None` with `--pairs`.
+/// Returns the maximum time in ns for the turns of a block, or `None` with `--pairs`.
 ///
 /// The executor shortens blocks if startup and verification take so long that too few blocks would fit into the
 /// time of the run.
@@ -367,9 +367,9 @@ fn block_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64>
 
 /// Returns the settings for measuring servers: one visit per turn and one mirrored pair of passes per block.
 ///
-/// With a budget, processes that need a long warm-up serve multiple blocks. Without a budget, each block has
-/// its own processes, and there are as many blocks as required for intervals that hold for all servers
-/// simultaneously.
+/// With a budget, processes that need a long warm-up serve multiple blocks. Without a budget, each
+/// block has its own processes, and the number of blocks is the minimum for simultaneous intervals
+/// of all servers.
 fn measure_servers(
     args: &RunArgs,
     turn_ns: u64,

@@ -25,7 +25,7 @@ fn stdout(output: &Output) -> String {
     text(&output.stdout)
 }
 
-/// Writes a copy of a machine's files, with this length of the connection queue.
+/// Writes a copy of a machine's files, with `somaxconn` as the length of the connection queue.
 fn machine(folder: &Path, somaxconn: u32) {
     let files = [
         ("proc/sys/kernel/hostname", "web1\n".to_owned()),
@@ -123,7 +123,8 @@ fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
     assert_eq!(refused.status.code(), Some(2));
 }
 
-/// A report on two audits has the same formats as any report, and one directory of rules works for all audits.
+/// A report on two audits supports the same formats as other reports. All audits accept the same
+/// rules directory.
 #[test]
 fn two_audits_are_shown_in_full_and_in_every_form() {
     let temporary = TempDir::new().expect("a folder");
@@ -219,7 +220,7 @@ fn a_gate_ends_with_3_and_names_what_failed() {
     assert!(text(&output.stderr).contains("the directory has no proc/"));
 }
 
-/// The doctor reports the findings of the rules that concern measuring, and no others.
+/// `benchlab doctor` reports only findings of rules about measuring.
 #[test]
 fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     let folder = TempDir::new().expect("a folder");
@@ -306,7 +307,7 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
     }
 }
 
-/// A malicious server and file: no format prints their control characters, and none hangs.
+/// A malicious server and file: no format prints their control characters, and none of them hangs.
 #[test]
 fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
     let folder = TempDir::new().expect("a folder");
@@ -348,9 +349,10 @@ fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
     }
 }
 
-/// The shell checks the script, which first shows what it would do and then moves a directory.
+/// Checks the script's syntax with the shell, runs it to show what it would do, and then runs it to
+/// move a directory.
 ///
-/// It does this on the test's own filesystem, in a mount namespace that ends with the test.
+/// The directory is on a separate filesystem, in a mount namespace that ends with the test.
 #[test]
 fn the_plan_s_script_moves_a_folder_only_when_told_to() {
     const TRY: &str = r#"
@@ -421,7 +423,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
     let there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     let root = Command::new("unshare").args(["-m", "true"]).output();
     if !root.is_ok_and(|o| o.status.success()) || !there("rsync") {
-        return println!("left out: it takes root and rsync");
+        return println!("skipped: it requires root and rsync");
     }
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let mut command = Command::new("unshare");
@@ -468,7 +470,7 @@ fn what_cannot_be_measured_or_watched_is_refused() {
     }
 }
 
-/// Lists the values available to authors of rules.
+/// Lists the values available to authors of rules, with their meaning.
 #[test]
 fn what_rules_can_look_at_is_told() {
     let folder = TempDir::new().expect("a folder");
@@ -531,8 +533,8 @@ fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     (port, requests)
 }
 
-/// Paths that only the audit of a site requests are not requested here; the user's token is not stored
-/// anywhere.
+/// `audit cookies` does not request paths that only `audit site` requests, and does not store the
+/// user's token.
 #[test]
 fn a_page_s_cookies_take_its_files_alone_and_no_query_is_kept() {
     let folder = TempDir::new().expect("a folder");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab audit net` in a private network.
 //!
-//! The names have addresses of one family, both or none; there are addresses without names, and resolvers of
-//! one family.
+//! Names have addresses of one family, of both, or none. Some addresses have no name, and some
+//! resolvers support only one family.
 
 use lab_host::namespace::{NamespacePair, ip};
 use serde_json::Value;
@@ -19,7 +19,7 @@ type Record = (String, u16, Vec<u8>);
 
 const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
-/// Returns an address with this last group.
+/// Returns an address whose last group is `end`.
 fn v6(end: u16) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end)
 }
@@ -109,7 +109,7 @@ fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
     Some(reply)
 }
 
-/// Answers queries at an address in the thread's namespace until the process exits.
+/// Answers queries at an address in the thread's network namespace until the process exits.
 fn resolve(at: &str) {
     let socket = UdpSocket::bind((at, 53)).expect("a port");
     thread::spawn(move || {
@@ -192,7 +192,7 @@ fn names_addresses_and_resolvers_are_good_or_not() {
         Err(why) => {
             let lacking = why.contains("requires root") || why.contains("is not installed");
             assert!(lacking, "{why}");
-            return println!("left out: {why}");
+            return println!("skipped: {why}");
         }
     };
     let folder = TempDir::new().expect("a folder");

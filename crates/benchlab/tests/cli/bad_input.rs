@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An invalid experiment file or command leads to exit code 2, measures nothing, and prints a helpful message.
 //!
-//! The message contains the position of the mistake and the probably intended word.
+//! The message contains the position of the mistake and the nearest valid word.
 
 use crate::project::{BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, subject};
 use std::process::Command;
 
-/// A valid file; each test breaks one thing in it.
+/// Returns a valid file, in which each test changes one thing.
 fn valid_experiment() -> String {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntargets = [\"sqlite\"]\n\n\
                 [target.sqlite]\nrows = 10\n\
@@ -135,7 +135,7 @@ fn types_that_are_wrong() {
 
 #[test]
 fn sweeps_and_factors_that_cannot_be() {
-    let numbers = "`limit` needs whole numbers from 0, each larger than the one before it";
+    let numbers = "`limit` needs whole numbers of 0 or more, each larger than the one before it";
     for bad in ["[]", "[-1]", "[10, 1]", "[1, 1]"] {
         assert_error_at(
             "limit = [20]",
@@ -394,7 +394,7 @@ fn words_of_the_command_line_that_match_nothing() {
         ),
         (
             &["--set", "limit=1", "--set", "limit=2"],
-            "--set limit=… is given twice; write all its values into one, separated by commas",
+            "--set limit=… is given twice; pass all its values at once, separated by commas",
         ),
     ] {
         let outcome = project.run(args);
@@ -456,7 +456,7 @@ fn nobody_to_measure() {
         .replace("driver", "default = false\ndriver")
         .replace("pair =", "nobody = []\npair =");
     let project = Project::with_text(&text);
-    let message = "no subject of `t` is selected; name some with --subjects";
+    let message = "no subject of `t` is selected; select some with --subjects";
     project.run(&[]).expect(2).says(&[message]);
     project
         .run(&["--subjects", "nobody"])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab bisect`, and `compare --rev A..B`: small repositories whose commits sleep for times that differ by three
-//! times, so that no decision depends on a quiet machine.
+//! `benchlab bisect`, and `compare --rev A..B`: small repositories whose commits sleep for
+//! different times. The times differ by a factor of three, so that no decision depends on a quiet
+//! machine.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, send_signal, wait_until};
 use nix::sys::signal::Signal;
@@ -10,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The seconds that a commit's program sleeps, or a commit that does not build.
+/// The seconds that a commit's program sleeps, or the mark of a commit that does not build.
 #[derive(Clone, Copy)]
 enum Content {
     Sleeps(&'static str),
@@ -103,7 +104,7 @@ impl Repository {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Asserts that no worktree is left, neither on disk nor in git.
+    /// Asserts that no worktree remains, neither on disk nor in git.
     fn assert_clean(&self) {
         assert_eq!(
             fs::read_dir(self.project.join("temporary"))

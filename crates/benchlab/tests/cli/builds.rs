@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--builds`: multiple builds of each revision, which take turns in blocks.
+//! `--builds`: multiple builds of each revision, used in turn by the blocks.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls that may fail.
 //!
-//! benchlab injects the faults and reads from the database which calls took effect once, never or twice, no
-//! matter what their clients report.
+//! benchlab injects the faults. It reads from the database which calls took effect once, never or
+//! twice, regardless of what clients report.
 
 use crate::project::{
     Project, assert_failures, server_program, servers_head, subject, without_servers,
@@ -23,7 +23,7 @@ refused = { statements = [
     "CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW EXECUTE FUNCTION fail()",
 ] }
 cut = { cuts_per_s = 100 }
-answer_lost = { lost_answers = 0.2 }
+answer_lost = { lost_responses = 0.2 }
 killed = { outage_s = 0.3 }
 "#;
 const MARIADB: &str = r#"
@@ -33,7 +33,7 @@ refused = { statements = [
     IF rand() < 0.25 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF""",
 ] }
 cut = { cuts_per_s = 100 }
-answer_lost = { lost_answers = 0.2 }
+answer_lost = { lost_responses = 0.2 }
 killed = { outage_s = 0.3 }
 "#;
 const CALL: &str = r#"
@@ -65,8 +65,8 @@ fn project(clients: &[&str], case: &str) -> Project {
 
 /// A case whose server is killed during its calls.
 ///
-/// So many calls are due per second that a batch is not over before its outage, no matter how fast the machine
-/// is. The turns of a quick run take a quarter of `turn_ms`.
+/// The rate of calls is high enough that a batch lasts until its outage, even on a fast machine.
+/// The turns of a quick run take a quarter of `turn_ms`.
 fn killed_while_due(turn_ms: u32, rate: u32) -> String {
     let turn = format!("turn_ms = {turn_ms}\nrate = {rate}\nlatencies = true");
     let faults = r#"["none", "refused", "cut", "answer_lost"]"#;
@@ -74,12 +74,12 @@ fn killed_while_due(turn_ms: u32, rate: u32) -> String {
         .replace(faults, r#"["none", "killed"]"#)
 }
 
-/// Returns a text without its line breaks.
+/// Replaces the line breaks of a text with spaces.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the maximum that a batch counted for a subject on a target with a fault.
+/// Returns the highest count of any batch, for a subject on a target with a fault.
 fn greatest(run: &Run, subject: &str, target: TargetId, fault: &str, metric: &Metric) -> f64 {
     let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
@@ -147,7 +147,7 @@ fn what_became_of_calls_is_read_in_the_database() {
         assert!(words.contains(text), "{words}");
     }
     // The fastest client may be undetermined.
-    let fastest = words.split_once("that give up no call:");
+    let fastest = words.split_once("that have no wrong calls and give up no call:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
         let of_lost = clauses.find(|clause| clause.contains("answer_lost"));
@@ -185,7 +185,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     }
 }
 
-/// A client that does not retry still makes the calls that are due after the server is back.
+/// A client that does not retry still makes the calls that are due after the server has restarted.
 #[test]
 fn calls_that_are_due_go_on_after_an_outage() {
     if without_servers() {
@@ -207,8 +207,8 @@ fn calls_that_are_due_go_on_after_an_outage() {
     assert!(of(failed) > 0.0);
 }
 
-/// The subject that started first kills the server in a block: the other one still has its schema when the
-/// block is redone.
+/// The subject that starts first kills the server in a block. The other subject still has its
+/// schema when the block is repeated.
 #[test]
 fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
     if without_servers() {
@@ -324,7 +324,7 @@ fn of_one_subject_alone_nobody_is_fastest() {
     assert!(!outcome.stdout.contains("Fastest"), "{}", outcome.stdout);
 }
 
-/// Returns the maximum that a subject's batches counted at the points with a fault.
+/// Returns the highest count of any batch of a subject, at the points with a fault.
 fn most(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
     greatest(run, subject, TargetId(0), fault, metric)
 }
@@ -390,8 +390,8 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
             "`cuts_per_s` is above 0",
         ),
         (
-            format!("{head}{effects}{injection}gone = {{ lost_answers = 1.5 }}\n{case}"),
-            "`lost_answers` is a fraction",
+            format!("{head}{effects}{injection}gone = {{ lost_responses = 1.5 }}\n{case}"),
+            "`lost_responses` is a fraction",
         ),
         (
             format!("{head}{effects}{injection}gone = {{ outage_s = 600 }}\n{case}"),
@@ -399,7 +399,7 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
         ),
         (
             format!("{head}{effects}{injection}gone = {{ answers = 1 }}\n{case}"),
-            "lost_answers",
+            "lost_responses",
         ),
         (on_a_file, "for a file, use `busy` or `outage_s`"),
         (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats and templates for CI services: the steps of `action.yml` and `ci/gitlab.yml` run as a runner runs them.
+//! Formats and templates for CI services. The tests run the steps of `action.yml` and
+//! `ci/gitlab.yml` as a CI runner does.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use serde_json::Value;
@@ -22,7 +23,7 @@ fn file(name: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// A directory with what a runner provides.
+/// A directory with the files that a CI runner provides.
 struct Runner(TempDir);
 
 impl Runner {
@@ -42,7 +43,8 @@ impl Runner {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// Returns a command with the variables of GitHub's runner, and the directories that earlier steps added to PATH.
+    /// Returns a command with the environment variables of GitHub's runner, and with the
+    /// directories that earlier steps added to PATH.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let added = self
@@ -80,7 +82,7 @@ impl Runner {
         outcome(command.envs(variables.iter().copied()).output().unwrap())
     }
 
-    /// Creates a `cargo` that installs the tested benchlab, and notes its arguments.
+    /// Creates a `cargo` that installs the tested benchlab and records its arguments.
     fn provide_cargo(&self) {
         let script = format!(
             "#!/bin/sh\necho \"$@\" >> '{}'\nmkdir -p \"$4/bin\"\nln -s '{BENCHLAB}' \"$4/bin/benchlab\"\n",
@@ -114,7 +116,7 @@ fn scripts() -> Vec<(String, String)> {
     steps
 }
 
-/// Returns the value of a step's output, which may have several lines.
+/// Returns the value of a step's output, which may have multiple lines.
 fn output(text: &str, name: &str) -> Option<String> {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Two blocks of two pairs: too short for a measurement, but with all of its steps. Nothing is redone on a busy
-/// machine.
+/// Two blocks of two pairs: too short for a measurement, but with all of its steps. Disturbed
+/// blocks are not repeated.
 const SHORT: [&str; 8] = [
     "--blocks", "2", "--pairs", "2", "--redo", "0", "--seed", "7",
 ];
@@ -294,7 +294,7 @@ fn outputs_are_compared_byte_by_byte() {
     place
         .short(&[&unsteady, "true", "--same-output"])
         .expect(1)
-        .says(&["nothing was left to compare"]);
+        .says(&["nothing is left to compare"]);
     let failures = place.0.load().failures;
     assert!(
         failures[0]
@@ -304,7 +304,7 @@ fn outputs_are_compared_byte_by_byte() {
     );
 }
 
-/// A command that fails did different work, no matter how fast it was.
+/// A command that fails has done different work, so its speed does not count.
 #[test]
 fn commands_that_end_with_different_statuses_are_not_compared() {
     let one_line = |outcome: &Outcome| {
@@ -608,7 +608,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         (&["true", " "], "invalid command ` `: it contains no words"),
         (
             &["true", "false", "-n", "x", "-n", "x"],
-            "two commands are named `x`; give others with --name",
+            "two commands are named `x`; specify other names with --name",
         ),
         (
             &["true", "-n", "x", "-n", "y"],
@@ -745,7 +745,7 @@ fn commands_that_changed_are_not_gone_on_with() {
         .says(&["the program or a file of `A` changed since the run started: start a new run"]);
 }
 
-/// Creates a repository with two commits in the directory; the second commit's `prog` takes longer.
+/// Creates a repository with two commits in the directory. The second commit's `prog` takes longer.
 fn repository() -> Place {
     let place = Place::new();
     let git = |args: &[&str]| {
@@ -879,7 +879,7 @@ fn resume(place: &Place) -> Outcome {
     )
 }
 
-/// Returns a number of seconds that no other test sleeps.
+/// Returns a number of seconds for which no other test sleeps.
 fn marker() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -88,7 +88,7 @@ blocks = 6
 pairs = 1
 "#;
 
-/// `WAITS` without the key that the file does not have.
+/// Returns `WAITS` with a valid key in place of the unknown key `pairs`.
 fn waits() -> String {
     WAITS.replace("pairs = 1\n", "margin = \"5%\"\n")
 }
@@ -225,7 +225,7 @@ fn a_file_is_proposed_once_and_is_valid() {
     dry.expect(0).shows(&["--fail-if=time>+3%"]);
 }
 
-/// A copy of another machine's files with a problem.
+/// Writes a copy of another machine's files, in which an audit finds a problem.
 fn machine(folder: &Path) {
     let file = folder.join("proc/sys/net/core/somaxconn");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -292,5 +292,5 @@ fn waivers_accept_findings_until_their_date() {
     place
         .call(&["audit", "hots"])
         .expect(2)
-        .says(&["there is no audit `hots`", "did you mean `host`?"]);
+        .says(&["unknown audit `hots`", "did you mean `host`?"]);
 }

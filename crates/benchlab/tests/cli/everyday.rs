@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Everyday use of the command line: options of other tools, failing commands, names in the history, CI's clones.
+//! Everyday use of the command line: options of other tools, failing commands, names in the
+//! history, shallow clones in CI.
 
 use crate::project::{BENCHLAB, NOOP, Outcome, Project, outcome, rows, subject};
 use std::fs;

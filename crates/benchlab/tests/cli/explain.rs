@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab explain`: counts known system calls, shows their differences, and leaves nothing behind.
+//! `benchlab explain`: counts known system calls, shows the differences, and leaves no processes or
+//! files behind.
 
 use crate::project::{Project, send_signal, subject};
 use nix::sys::signal::Signal;
@@ -137,7 +138,7 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
         std::thread::sleep(Duration::from_millis(20));
     }
     send_signal(lab.id() as i32, Signal::SIGINT);
-    assert_eq!(lab.wait().expect("the lab ends").code(), Some(130));
+    assert_eq!(lab.wait().expect("benchlab ends").code(), Some(130));
     let pids = std::fs::read_to_string(note).expect("a note");
     for pid in pids.split(' ') {
         let is_gone = || !Path::new("/proc").join(pid).join("exe").exists();

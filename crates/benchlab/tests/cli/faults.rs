@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject that fails in any way is recorded as failed, with its last log lines, and the other subjects
+//! Subjects that fail. Each failure is recorded, with its last log lines, and the other subjects
 //! continue to the end.
 
 use crate::project::{NOOP, Project, assert_failures, python, subject, subjects_folder};
@@ -147,7 +147,7 @@ fn replies_that_are_none() {
         (
             "wrong-operations",
             "nonsense",
-            "asked for 1 operations, it did 2",
+            "it performed 2 instead of 1 operations",
         ),
         ("long-line", "nonsense", "a line of more than 65536 bytes"),
         (
@@ -330,8 +330,9 @@ driver"#;
 
 /// Builds of different languages run concurrently; builds with shared files run in sequence.
 ///
-/// Each of the first two builds finishes only after the other one has started. The others have the same
-/// language or the same command: if they ran concurrently, they would see each other's directory.
+/// Each of the first two builds finishes only after the other one has started. The others have the
+/// same language or the same command: if they ran concurrently, they would find each other's
+/// directory.
 #[test]
 fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in_turn() {
     let subject_with_build = |name: &str, language: &str, script: &str| {

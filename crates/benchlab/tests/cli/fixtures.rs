@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fixtures: their states, the values that they give to subjects, their failures, and what becomes of their changes
-//! however benchlab ends.
+//! Fixtures: their states, the values that they pass to subjects, and their failures. Their changes
+//! are undone no matter how benchlab ends.
 //!
-//! The fixture is that of a user, in Python; what it changes is a file, which stands for a setting of the host.
+//! The fixture is a Python program that changes a file, which represents a setting of the host.
 
 use crate::project::{
     Outcome, Project, assert_failures, python, subject, subjects_folder, wait_until,
@@ -44,7 +44,7 @@ unit = "operation"
 factor.color = ["plain", "red", "green"]
 "#;
 
-/// A project with a file of the host, and the notes of its subjects and of its fixture.
+/// A project with a file of the host, and the logs of its subjects and its fixture.
 struct Fixtures {
     project: Project,
     host: PathBuf,
@@ -66,8 +66,8 @@ impl Fixtures {
         }
     }
 
-    /// Creates subjects that select states: `other` a changed one, `one` the current one, and `plain` none. The
-    /// latencies of `plain` are the shortest.
+    /// Creates three subjects: `other` selects a changed state, `one` the current state, and
+    /// `plain` none. `plain` has the shortest latencies.
     fn by_subject(faults: &[&str]) -> Fixtures {
         let fixtures = Fixtures::new();
         let subjects = [("other", "9"), ("one", "5"), ("plain", "3")].map(|(name, latency)| {
@@ -82,7 +82,8 @@ impl Fixtures {
         fixtures
     }
 
-    /// Creates a subject that notes what a fixture of colors provides. `more` are keys of the fixture.
+    /// Creates a subject that logs the value that the fixture `colors` provides. `more` are keys of
+    /// the fixture.
     fn by_color(faults: &[&str], more: &str) -> Fixtures {
         let fixtures = Fixtures::new();
         let [notes, host] = [&fixtures.notes, &fixtures.host].map(|p| p.to_str().unwrap());
@@ -121,7 +122,7 @@ impl Fixtures {
         fs::read_to_string(&self.host).unwrap()
     }
 
-    /// Returns the rest of each line of notes that begins with `label`.
+    /// Returns the rest of each log line that begins with `label`.
     fn noted(&self, notes: &Path, label: &str) -> Vec<String> {
         let text = fs::read_to_string(notes).unwrap_or_default();
         let lines = text.lines().filter_map(|line| line.strip_prefix(label));
@@ -254,11 +255,11 @@ fn an_experiment_lists_its_fixtures() {
     for (fixtures, text) in [
         (
             Fixtures::by_subject(&[]),
-            "a state for the turns of each subject",
+            "one state for each subject's turns",
         ),
         (
             Fixtures::by_color(&[], "needs = [\"rare\"]\n"),
-            "a state for each value of color\n        missing: Rare compiler",
+            "one state for each value of color\n        missing: Rare compiler",
         ),
     ] {
         let list = fixtures.project.call(&["list", "t", "--full"]);
@@ -455,7 +456,7 @@ fn wrong_keys_of_a_fixture() {
             "`state` and `[fixture.states]` belong together",
         ),
         (
-            "state = \"colour\"\n[fixture.states]\nred = {}\n",
+            "state = \"color\"\n[fixture.states]\nred = {}\n",
             "did you mean `color`?",
         ),
         (
@@ -534,8 +535,8 @@ fn changes_that_cannot_be_undone_are_reported_until_they_are() {
     fs::write(record, text.replace("host_file.py", "gone.py")).unwrap();
     for _ in 0..2 {
         fixtures.project.call(&["list"]).expect(0).says(&[
-            "cannot undo what a killed run changed: fixture `host`: it ended with",
-            &format!("undo it as {} says", record.display()),
+            "cannot undo the changes of a killed run: fixture `host`: it ended with",
+            &format!("undo them as {} describes", record.display()),
         ]);
     }
     assert_eq!(fixtures.value(), "changed");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that need a working directory: the directories and leftover files.
+//! Subjects that need a working directory: which directories they get, and the files that remain.
 
 use crate::project::{Outcome, Project, assert_failures, subject};
 use lab_model::Metric;
@@ -30,7 +30,7 @@ fn head(each: bool) -> String {
     HEAD.replace("EACH", &each.to_string())
 }
 
-/// A subject that records what it observes in addition to the project's directories.
+/// A subject that logs the files that it finds in a watched directory.
 fn folder_subject(name: &str, notes: &Path, watched: &Path, latency_ms: &str) -> String {
     let [notes, watched] = [notes, watched].map(|path| path.to_str().unwrap());
     subject(name, &["folder.py", notes, watched, latency_ms])
@@ -42,7 +42,8 @@ fn lines(notes: &Path, label: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// Creates a project whose subject is measured in two directories; also returns the directories and its notes.
+/// Creates a project whose subject is measured in two directories. Also returns the directories and
+/// the subject's log.
 fn two_places() -> (Project, [PathBuf; 2], PathBuf) {
     let project = Project::with_text("");
     let places = ["first place", "second"].map(|name| project.join(name));

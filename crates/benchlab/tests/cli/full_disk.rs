@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A full disk stops a run with its samples intact; a full disk of the subjects' databases fails the subject
-//! that filled it.
+//! If the disk of the run file is full, the run stops with its samples intact. If the disk of the
+//! databases is full, the subject that filled it fails.
 //!
 //! The small disks are mounted in a separate mount namespace, which requires root or user namespaces. Where
 //! neither is permitted, BENCHLAB_NO_UNSHARE=1 skips these tests.

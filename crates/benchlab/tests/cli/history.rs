@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A run that a test writes to a file: by default `sort`, A against B, with twelve blocks at one point.
+/// A run that a test writes to a file: by default the comparison `sort` of A and B, with twelve
+/// blocks at one point.
 struct TestRun {
     name: &'static str,
     day: u32,
@@ -119,7 +120,8 @@ impl TestRun {
         path
     }
 
-    /// A takes 10 ms, B takes that times the ratio, with small differences between blocks.
+    /// Returns the samples of a block. A takes 10 ms, and B takes `ratio` times as long, with small
+    /// differences between blocks.
     fn samples(&self, block: u32) -> Vec<Sample> {
         let mut samples = Vec::new();
         for point in (0..self.points).map(PointId::from_index) {
@@ -266,7 +268,7 @@ fn its_first_screen_is_the_answer() {
     let names = screen(&[]);
     assert!(names.lines().count() <= 40, "{names}");
     assert!(
-        names.contains("\n16 more with older runs: use --full\n"),
+        names.contains("\nnot listed: 16 with older runs; use --full\n"),
         "{names}"
     );
     assert!(
@@ -508,7 +510,7 @@ fn files_that_are_no_runs_are_left_out() {
     drop(db);
     let outcome = history(folder.path(), &["sort", "--last", "3", "--format", "csv"]);
     outcome.expect(0).says(&[
-        "benchlab: left out: ",
+        "benchlab: skipped: ",
         "text.lab is not a run file: it is not an SQLite database",
         "cut.lab is damaged or cut off",
         "folder.lab is not a run file: it is a directory or a device",
@@ -523,7 +525,7 @@ fn files_that_are_no_runs_are_left_out() {
     );
 }
 
-/// Names come from other people's files.
+/// Names of runs may come from other people's files, so control characters are escaped.
 #[test]
 fn names_from_a_file_do_not_reach_the_terminal_as_they_are() {
     let folder = tempfile::tempdir().unwrap();

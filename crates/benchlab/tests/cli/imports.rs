@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of other tools: imported, compared, and listed in histories as own runs are.
+//! Results of other tools: they are imported, compared, and listed in histories like benchlab's own
+//! runs.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use std::fs;
@@ -174,5 +175,5 @@ fn imported_values_are_shown_next_to_measured_ones() {
         .shows(&["Imported from jmh.lab", "b.Sums.loop size=10"]);
     home.call(&["diff", own, "jmh.lab"])
         .expect(2)
-        .says(&["imported from another tool's file, the other was measured by benchlab"]);
+        .says(&["cannot compare imported results with a run that benchlab measured"]);
 }

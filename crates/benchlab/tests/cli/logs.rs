@@ -188,7 +188,7 @@ fn gates_end_with_their_exit_codes() {
         .shows(&["LOGS UNKNOWN"]);
 }
 
-/// The unread lines of a log could fail any gate.
+/// The unread lines of a log could violate a gate, so the gate is inconclusive.
 #[test]
 fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     let place = Place::new();
@@ -247,7 +247,7 @@ fn a_check_that_cannot_be_made_is_unknown() {
     place.read(&["/nowhere/a.log"]).expect(2);
 }
 
-/// This holds no matter how the file's name is written.
+/// A file that is specified twice counts once, even if its name is written in two ways.
 #[test]
 fn a_file_that_is_named_twice_is_counted_once() {
     let place = Place::new();
@@ -391,8 +391,8 @@ fn two_months_are_compared() {
         .shows(&["14400 requests read from logs"]);
 }
 
-/// The first screen of a comparison shows its assumptions, and the gate does not rely on guessed units or
-/// zones.
+/// The first screen of a comparison shows its assumptions, and gates do not rely on guessed units
+/// or zones.
 #[test]
 fn a_comparison_says_what_is_assumed_of_each_log() {
     let lines = |month: u32, ms: u32, zone: &str, unit: &str| {
@@ -442,7 +442,7 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
     judged.expect(4).says(&["--duration-unit"]);
 }
 
-/// Two logs or machines with the same advice: the counts are added.
+/// If two logs or machines have the same advice, it is shown once with the sum of the counts.
 #[test]
 fn counts_of_several_logs_are_one_sentence() {
     const REQUEST: &str = "method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26\n";
@@ -554,7 +554,8 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
     assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
 }
 
-/// A server may continue to write to the old file for a while, and Ctrl-C must not lose lines of either file.
+/// After a rotation, a server may still write to the old file. Ctrl-C must not lose lines of either
+/// file.
 #[test]
 fn nothing_is_lost_between_a_file_and_its_successor() {
     let place = Place::new();
@@ -579,7 +580,7 @@ fn nothing_is_lost_between_a_file_and_its_successor() {
     );
 }
 
-/// A server with statements that took time, and the URL with which `logs` reads them.
+/// A server that has executed slow statements, and its URL for `benchlab logs`.
 struct Counting {
     service: Service,
     url: String,
@@ -626,7 +627,7 @@ fn statements_that_a_server_counted_are_read() {
     let sleep = ["SELECT pg_sleep(0.05)", "SELECT SLEEP(0.05)"];
     for (i, kind) in DATABASES.into_iter().enumerate() {
         if let Some(missing) = kind.missing() {
-            eprintln!("left out: {missing}");
+            eprintln!("skipped: {missing}");
             continue;
         }
         let mut server = Counting::new(kind, settings[i]);
@@ -663,7 +664,7 @@ fn a_server_that_counts_no_statements_says_how_it_would() {
         return;
     };
     if let Some(missing) = kind.missing() {
-        eprintln!("left out: {missing}");
+        eprintln!("skipped: {missing}");
         return;
     }
     let server = Counting::new(kind, &[]);

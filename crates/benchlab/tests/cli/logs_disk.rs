@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Disks that fill up during `benchlab logs`: it reports what could not be written and loses nothing else.
+//! Disks that fill up during `benchlab logs`: it reports the files that could not be written, and
+//! the others are complete.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::Project;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 const LINES: u32 = 3000;
 
-/// Generates this many lines of a combined log, with `/slow` and pages that take little time.
+/// Generates this many lines of a combined log, with `/slow` and fast pages.
 fn log(lines: u32) -> String {
     let mut text = String::new();
     for i in 0..lines {
@@ -47,7 +48,7 @@ fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// No matter how much space there is, the result is shown, and each remaining file is complete.
+/// However little space there is, the result is shown, and each remaining file is complete.
 #[test]
 fn a_run_file_that_finds_no_room_leaves_the_answer() {
     if cannot_mount() {
@@ -129,7 +130,7 @@ fn records_that_find_no_room_leave_the_report_and_the_run() {
     assert!(read("err_of_file").contains("requests/report.html: No space left on device"));
 }
 
-/// The disk of the log was full: its last line is truncated.
+/// The disk of the log was full, so its last line is truncated.
 #[test]
 fn a_log_whose_disk_filled_is_read_to_its_last_whole_line() {
     if cannot_mount() {

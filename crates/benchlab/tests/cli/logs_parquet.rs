@@ -53,10 +53,10 @@ fn duckdb(folder: &Path, sql: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Generates a log with routes with variables, missing pages, bots, health checks, and requests without a
-/// duration.
+/// Generates a log that contains routes with variables, missing pages, bots, health checks, and
+/// requests without a duration.
 ///
-/// Only the whole log reveals the variables.
+/// The variables can only be recognized in the whole log.
 fn log(from: u64, to: u64) -> String {
     let mut text = String::new();
     for i in from..to {
@@ -133,7 +133,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     let analysis = project.load().logs().expect("what was read").clone();
     read(&["--parquet", &folder])
         .expect(2)
-        .says(&["name another directory"]);
+        .says(&["specify another directory"]);
     if !has_duckdb() {
         return;
     }

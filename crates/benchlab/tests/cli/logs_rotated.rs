@@ -194,8 +194,8 @@ fn days_go_on_only_in_the_next_file_of_a_log() {
     }
 }
 
-/// An option of HAProxy writes lines before responses are complete, with a `+` before values that are not
-/// final.
+/// With an option, HAProxy writes lines before responses are complete, with a `+` before values
+/// that are not final.
 #[test]
 fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
     let place = Place::new();

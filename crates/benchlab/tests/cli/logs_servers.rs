@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs that nginx, Apache and Tomcat write under `benchlab load`.
+//! Logs that nginx, Apache and Tomcat write during `benchlab load`.
 //!
 //! The counts and bytes of `logs` equal those of the load generator, and the durations equal those in the log.
 
@@ -26,7 +26,7 @@ struct Server {
     child: Child,
     folder: tempfile::TempDir,
     port: u16,
-    /// The signal that makes it exit after writing its log.
+    /// The signal that makes the server write its log and exit.
     ending: Signal,
 }
 
@@ -97,7 +97,7 @@ fn free_port() -> u16 {
 fn first_existing(name: &str, paths: &[&'static str]) -> Option<&'static str> {
     let found = paths.iter().copied().find(|path| Path::new(path).exists());
     if found.is_none() {
-        eprintln!("left out: {name} is not installed");
+        eprintln!("skipped: {name} is not installed");
     }
     found
 }
@@ -163,7 +163,7 @@ CustomLog {at}/access.log timed
     Some(Server::start(&mut command, folder, port, Signal::SIGWINCH))
 }
 
-/// Starts Tomcat 10.1, whose `%D` is in µs; the slow page is a CGI script.
+/// Starts Tomcat 10.1, whose `%D` is in µs. The slow page is a CGI script.
 fn tomcat() -> Option<Server> {
     const HOME: &str = "/usr/share/tomcat10";
     first_existing("Tomcat", &["/usr/share/tomcat10/bin/bootstrap.jar"])?;
@@ -232,7 +232,7 @@ const TOMCAT_WEB: &str = r#"<web-app xmlns="https://jakarta.ee/xml/ns/jakartaee"
 </web-app>
 "#;
 
-/// The generator's counts of a load.
+/// The counts of the load generator.
 struct Load {
     served: u64,
     received_bytes: u64,
@@ -272,7 +272,8 @@ fn page<'w>(analysis: &'w LogAnalysis, name: &str) -> &'w LogPage {
         .unwrap_or_else(|| panic!("no {name}: {:?}", names()))
 }
 
-/// Returns the durations of a page in a log, ascending, in ns; each is the last word of its line.
+/// Returns the durations of a page in a log, ascending, in ns. Each duration is the last word of
+/// its line.
 fn durations(log: &Path, page: &str, ns: fn(&str) -> u64) -> Vec<u64> {
     let text = fs::read_to_string(log).unwrap();
     let request = format!("\"GET {page} HTTP/1.1\"");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! End-to-end tests of the built program: commands in; exit codes, messages and run files out.
+//! End-to-end tests of the built program: commands, and the resulting exit codes, messages and run
+//! files.
 
 mod audit;
 mod audit_names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `list` and `doctor`: columns that fit on a screen, no matter how long the names are, and advice that is
-//! never empty.
+//! `list` and `doctor`: columns that fit on a screen even with long names, and advice that is never
+//! empty.
 
 use crate::project::{Project, outcome, subject};
 use std::fs;
@@ -39,7 +39,8 @@ fn long_names_break_no_column() {
     }
 }
 
-/// The built-in experiments: names, values and missing requirements on one screen, drivers with `--full`.
+/// Shows the built-in experiments on one screen: names, values and missing requirements. `--full`
+/// adds drivers.
 #[test]
 fn each_experiment_is_one_screen() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -77,7 +78,8 @@ fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
     ]);
 }
 
-/// Paths in probes are relative to the project, wherever benchlab is run; an empty variable counts as unset.
+/// Paths in probes are relative to the project, regardless of the current directory. An empty
+/// variable counts as unset.
 #[test]
 fn what_is_installed_does_not_depend_on_the_current_folder() {
     let project = Project::noop(&[]);
@@ -115,7 +117,8 @@ fn what_is_installed_does_not_depend_on_the_current_folder() {
     listed.expect(0);
 }
 
-/// For a single subject with a sweep, the result is where it is fastest. Without a sweep nothing is compared.
+/// For a single subject with a sweep, the result is the value at which it is fastest. Without a
+/// sweep, nothing is compared.
 #[test]
 fn a_sweep_answers_of_one_subject_alone() {
     let project = Project::noop(&[]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Metrics that an experiment defines in addition to the built-in ones: requested, stored, shown, and rejected
-//! if invalid.
+//! Metrics that an experiment defines in addition to the built-in ones: they are requested, stored
+//! and shown, and invalid ones are rejected.
 
 use crate::project::{Project, assert_failures, subject};
 use lab_model::PointId;
@@ -155,7 +155,7 @@ fn names_that_cannot_be() {
         .says(&["there is no [[metric]] `lots`", "did you mean `lost`?"]);
 }
 
-/// Two threads on one core would run one after the other; a single thread is not bound to a core.
+/// A subject with two threads is not bound to one core, where they would run one after the other.
 #[test]
 fn threads_that_work_at_once_have_a_core_each() {
     let head = HEAD

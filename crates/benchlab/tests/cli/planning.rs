@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--plan`: a pilot, the cost of a run on one screen, and no saved file.
+//! `--plan`: measures a pilot, shows the cost of a run on one screen, and saves no file.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::process::{Command, Stdio};

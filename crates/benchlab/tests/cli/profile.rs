@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Writes Cachegrind files of a program before and after its misses were halved.
+/// Writes Cachegrind files of a program before and after a change that halved its misses.
 fn files(folder: &Path) -> [String; 2] {
     let file = |name: &str, misses: u64| {
         let total = 1000 + misses;
@@ -153,7 +153,8 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
     );
 }
 
-/// Creates a repository with a program that allocates 64 KiB at a time, and then 1 KiB.
+/// Creates a repository with a program that first allocates 64 KiB at a time, and in the second
+/// commit 1 KiB.
 fn repository(folder: &Path) {
     program(folder);
     fs::write(folder.join(".gitignore"), "prog\n").expect("a file");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress on a terminal is a line, with the answer so far above it, redrawn and cleared at the end.
+//! Progress. On a terminal, it is a line with the result so far above it, which are redrawn and
+//! cleared at the end.
 //!
-//! Otherwise there are notes, a line per block, and a line every ten seconds within a block.
+//! Otherwise benchlab prints notes, a line per block, and a line every ten seconds within a block.
 
 use crate::project::{BENCHLAB, Project, SHORT_RUN, outcome};
 use std::process::{ChildStdin, Command, Stdio};
@@ -17,7 +18,7 @@ fn without_a_terminal_there_are_whole_lines() {
         assert!(line.starts_with("benchlab: "), "{line:?}");
         assert!(!line.contains(['\r', '\u{1b}']), "{line:?}");
     }
-    assert!(!outcome.stdout.contains('\u{1b}'), "colours in a file");
+    assert!(!outcome.stdout.contains('\u{1b}'), "colors in a file");
 }
 
 #[test]
@@ -82,7 +83,7 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     assert!(leftover(&screen).is_empty(), "{screen:#?}");
 }
 
-/// Returns the lines on a terminal that belong to no note of benchlab.
+/// Returns the lines on a terminal that are not benchlab's notes.
 pub fn leftover(screen: &[String]) -> Vec<&str> {
     let is_note = |(i, line): &(usize, &str)| {
         // A long note continues on the next line. A space at its end is not seen.
@@ -95,12 +96,13 @@ pub fn leftover(screen: &[String]) -> Vec<&str> {
     others.map(|(_, line)| line).collect()
 }
 
-/// Returns the text that a call writes to a terminal on standard error, and its exit code.
+/// Runs a command with a terminal as standard error. Returns the text that it writes, and its exit
+/// code.
 pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Option<i32>) {
     at_terminal(command, variables, |_| ())
 }
 
-/// Does the same with typed keys.
+/// Like [`on_terminal`], but also types keys.
 pub fn at_terminal(
     command: &Command,
     variables: &[(&str, &str)],
@@ -128,7 +130,7 @@ pub fn at_terminal(
     (written, output.status.code())
 }
 
-/// The width of a terminal without a size, in columns.
+/// The width, in columns, of a terminal that reports no size.
 const WIDTH: usize = 80;
 
 /// Returns the lines on a terminal after this output.

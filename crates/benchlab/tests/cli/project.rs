@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// The program under test.
 pub const BENCHLAB: &str = env!("CARGO_BIN_EXE_benchlab");
 
-/// A case that every kit implements; it needs no target.
+/// A case that every kit implements and that needs no target.
 pub const NOOP: &str = r#"
 [[case]]
 name = "noop"
@@ -321,7 +321,7 @@ pub fn blocks_of<'a>(blocks: &'a str, pairs: &'a str) -> [&'a str; 12] {
     words
 }
 
-/// Two short blocks with a fixed seed; nothing is redone on a busy machine.
+/// Two short blocks with a fixed seed; disturbed blocks are not repeated.
 pub const SHORT_RUN: [&str; 12] = [
     "run",
     "t",
@@ -400,7 +400,7 @@ pub fn without_servers() -> bool {
     lacking.is_some()
 }
 
-/// Returns the path of Python: `python3` in PATH may be a wrapper that takes longer than a whole run.
+/// Returns the path of Python. Does not use `python3` in PATH, which may be a slow wrapper.
 pub fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {

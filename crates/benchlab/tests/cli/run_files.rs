@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files that are not valid runs: the message says what each file is, and the file is not modified.
+//! Files that are not valid runs. The message describes the problem, and the file is not modified.
 
 use crate::project::{BENCHLAB, Project, outcome};
 use rusqlite::Connection;
@@ -79,7 +79,7 @@ fn what_is_no_run_file() {
         ),
         (
             "newer.lab",
-            "newer.lab has run file version 99, and this benchlab reads versions up to 1: use a newer benchlab",
+            "newer.lab has run file version 99, but this benchlab reads versions up to 1: use a newer benchlab",
         ),
         (
             "folder.lab",
@@ -110,7 +110,7 @@ fn what_is_no_run_file() {
     }
 }
 
-/// A file with random bytes changed leads to a report or an error; benchlab does not crash.
+/// A run file with random changes leads to a report or an error, but not to a crash.
 #[test]
 fn damage_in_the_midst() {
     let (project, valid_bytes) = project_with_run();
@@ -132,7 +132,7 @@ fn damage_in_the_midst() {
     }
 }
 
-/// Rows that a person or a script may have changed: their values are invalid, or they refer to a missing row.
+/// Rows that a person or a script changed: they have invalid values or refer to missing rows.
 #[test]
 fn rows_that_make_no_sense() {
     let (project, valid_bytes) = project_with_run();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject that does different work than it should is caught, and the honest subjects continue to the end.
+//! Subjects that do different work than the others. They are caught, and the honest subjects
+//! continue to the end.
 
 use crate::project::{CONNECT, DROP_CREATE, INSERT, Project, SELECT, assert_failures};
 use lab_model::{Run, SubjectId};

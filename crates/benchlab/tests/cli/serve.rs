@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab serve`: its pages show the same as the other commands, and other sites cannot read or use them.
+//! `benchlab serve`: its pages show the same values as the other commands, and other sites cannot
+//! read or use them.
 
 use crate::project::Project;
 use rusqlite::Connection;
@@ -9,7 +10,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A running `benchlab serve`, which exits when this is dropped.
+/// A running `benchlab serve`. It exits when this is dropped.
 struct Served {
     process: Child,
     /// The address as `127.0.0.1:PORT`.

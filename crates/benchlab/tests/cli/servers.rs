@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The same work, checked on both database servers.
+//! Checks of the subjects' work on both database servers.
 //!
-//! A subject that does different work is caught by the server's counters or by the settings that it reports,
-//! and the honest subjects continue.
+//! The server's counters or the reported settings reveal a subject that does different work. The
+//! honest subjects continue.
 
 use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
 use lab_model::{Cores, Run, Setting, TargetId, TargetKind, parts};
@@ -77,7 +77,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
         (
             "tableless",
             "statements",
-            " rows of tables; the server looked at 0 blocks",
+            " rows of tables; the server accessed 0 blocks",
         ),
         ("pings", "statements", "× SELECT; the server counted "),
         ("by-name", "statements", "; the server counted "),
@@ -93,7 +93,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
             "statements",
             "must execute 0 × ADMIN; the server counted ",
         ),
-        ("by-name", "statements", " that were prepared"),
+        ("by-name", "statements", " prepared statements"),
     ];
     assert_caught(
         POINT,
@@ -246,7 +246,7 @@ fn refusals(run: &Run) -> Vec<String> {
 
 /// Measures a case with cheating subjects on both databases.
 ///
-/// Each of them must be caught; the honest subjects run to the end.
+/// Asserts that each of them is caught, and that the honest subjects run to the end.
 #[track_caller]
 fn assert_caught(
     case: &str,
@@ -480,7 +480,7 @@ fn only_what_is_asked_for_is_started() {
     assert_eq!(started(&["--cases", "insert"]), [false, true]);
 }
 
-/// Measures one block: each subject's pilot, judge and one turn.
+/// Measures one block with one turn, after each subject's pilot and verification.
 fn measure(project: &Project, more: &[&str]) -> Run {
     measure_pairs(project, "1", more)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Private servers leave nothing behind, the user's servers stay unchanged, and losing a server costs a block
-//! rather than the run.
+//! Failures of servers: private servers leave nothing behind, the user's servers stay unchanged,
+//! and the loss of a server costs a block rather than the run.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::{
@@ -74,7 +74,7 @@ fn processes(project: &Project) -> Vec<String> {
 #[track_caller]
 fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
     wait_until("subjects", || {
-        assert!(lab.try_wait().unwrap().is_none(), "the lab ended");
+        assert!(lab.try_wait().unwrap().is_none(), "benchlab ended");
         processes(project).len() >= number
     });
 }
@@ -163,7 +163,7 @@ fn interrupted_on_private_servers() {
     assert_nothing_left(&project);
 }
 
-/// The server is killed too, so it cannot clean up.
+/// Kills the server as well, so that it cannot clean up.
 #[test]
 fn killed_with_its_servers() {
     if without_servers() {
@@ -400,7 +400,7 @@ fn a_server_of_another_version() {
     in_a_namespace(&project, script);
     let read = |name: &str| fs::read_to_string(project.join(name)).unwrap_or_default();
     assert_ne!(read("code").trim(), "0", "{}", read("err"));
-    let says = "MariaDB 10.6 or later is required, but found mariadbd  Ver 10.3.39-MariaDB for Linux on x86_64";
+    let says = "MariaDB 10.6 or later is required, but mariadbd  Ver 10.3.39-MariaDB for Linux on x86_64 was found";
     assert!(read("err").contains(says), "{}", read("err"));
     assert!(
         read("err").contains("apt-get install mariadb-server-core"),

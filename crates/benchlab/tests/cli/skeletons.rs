@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab new`: what it creates is built, tested and measured at once, anywhere.
+//! `benchlab new`: the created files can be built, tested and measured without changes, in any
+//! directory.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use lab_model::{Content, Run};
@@ -112,7 +113,7 @@ fn a_subject_is_added_where_the_experiment_is() {
         ),
         (
             ["new", "subject", "Snake!", "-l", "python"],
-            "`Snake!` is not a name",
+            "invalid name `Snake!`",
         ),
         (
             ["new", "subject", "kits", "-l", "c"],

@@ -65,7 +65,7 @@ impl Diary {
             .start(&["resume", self.0.file().to_str().expect("UTF-8")])
     }
 
-    /// Waits for `more` additional steps of a kind; returns `false` if benchlab exited before that.
+    /// Waits for `more` additional steps of a kind. Returns `false` if benchlab exits before then.
     fn wait_for(&self, lab: &mut Child, kind: &str, more: usize) -> bool {
         let target_count = self.count(kind) + more;
         let mut has_ended = false;
@@ -101,7 +101,7 @@ impl Diary {
                 .is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
     }
 
-    /// Returns the samples on disk, read from a copy so that the file stays as the killed benchlab left it.
+    /// Returns the samples on disk, read from a copy so that the original file does not change.
     fn samples(&self) -> Vec<String> {
         let copy = self.0.join("copy.lab");
         for end in ["", "-wal"] {
@@ -114,7 +114,8 @@ impl Diary {
         rows(&copy, SAMPLES)
     }
 
-    /// Asserts that the run is finished, still has its earlier samples, and has each block once.
+    /// Asserts that the run is finished, still has its earlier samples, and contains each block
+    /// once.
     #[track_caller]
     fn assert_complete(&self, before: &[String]) {
         let file = self.0.file();
@@ -164,7 +165,7 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
-/// Kills benchlab with SIGKILL, checks what remains, and returns the samples.
+/// Kills benchlab with SIGKILL, checks the remaining processes and files, and returns the samples.
 #[track_caller]
 fn kill_lab(diary: &Diary, mut lab: Child) -> Vec<String> {
     send_signal(lab.id() as i32, Signal::SIGKILL);
@@ -217,7 +218,7 @@ fn killed_between_blocks() {
     diary.assert_complete(&before);
 }
 
-/// One run that is killed ten times, each time after a different number of batches.
+/// Kills a run ten times, each time after a different number of batches.
 #[test]
 fn killed_again_and_again() {
     let diary = Diary::new(&[]);
@@ -276,7 +277,7 @@ fn interrupted_while_a_subject_hangs() {
     assert_stopped(&diary, lab);
 }
 
-/// Like Ctrl-C on a terminal, with subjects that started processes of their own.
+/// Simulates Ctrl-C on a terminal, with subjects that have started other processes.
 #[test]
 fn the_whole_foreground_process_group_is_interrupted() {
     let diary = Diary::new(&["grandchild"]);
@@ -325,7 +326,7 @@ fn a_terminal_s_ctrl_c() {
     diary.assert_none_running();
 }
 
-/// `timeout` signals its command and then its own process group, which contains the command.
+/// `timeout` signals its command and then the process group, which contains the command.
 #[test]
 fn a_signal_that_comes_twice_at_once_is_one() {
     let diary = Diary::new(&[]);
@@ -445,8 +446,8 @@ fn figures_of_others_cannot_be_resumed() {
         .says(&["imported.lab contains no plan: there is nothing to continue"]);
 }
 
-/// Asserts that benchlab exited as interrupted, printed how to resume, and left no process; returns the
-/// samples.
+/// Asserts that benchlab exited as interrupted, printed how to resume, and left no process. Returns
+/// the samples.
 #[track_caller]
 fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
     let outcome = outcome(lab.wait_with_output().unwrap());

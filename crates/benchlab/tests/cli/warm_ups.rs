@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pilots: subjects without enough time for a warm-up, and processes that are reused from one point to the
-//! next.
+//! Pilots: subjects without enough time for a warm-up, and processes that are reused for multiple
+//! points.
 
 use crate::project::{Project, SELECT, send_signal, subject, wait_until};
 use lab_model::{Pilot, Run, SubjectId, WarmUp};
@@ -29,8 +29,8 @@ fn pilot_of(run: &Run, subject: SubjectId) -> Pilot {
     pilot
 }
 
-/// Asserts that a subject is excluded because it had no time, and returns the budget that the report advises. On a busy
-/// machine there may be other exclusions, and other subjects that had no time.
+/// Asserts that a subject is excluded because it had too little time. Returns the budget that the
+/// report recommends. On a busy machine there may be other exclusions, also for lack of time.
 fn assert_has_no_time(run: &Run, subject: SubjectId) -> String {
     let refusals = results(run).refusals.into_iter();
     let refusals = refusals.filter(|r| r.subject == subject);
@@ -145,7 +145,7 @@ fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
     assert!(slow.own_batches().len() >= 10, "{slow:?}");
 }
 
-/// 120 batches of its operations, of 50 ms each, are ten times as long as a pilot is otherwise.
+/// A warm-up of 120 batches of 50 ms takes ten times as long as the time of a pilot.
 #[test]
 fn a_subject_that_compiles_is_not_classed_by_few_batches() {
     let subjects = ["honest", "slowly_compiling"];
@@ -159,7 +159,7 @@ fn a_subject_that_compiles_is_not_classed_by_few_batches() {
     assert!(batches >= 60, "{batches}");
 }
 
-/// Its other thread is at work as a compiler's is, but its language has none.
+/// A helper thread works like a compiler, but the subject's language has no compiler thread.
 #[test]
 fn a_program_with_worker_threads_is_not_taken_for_one_that_compiles() {
     let subjects = ["honest", "compiling"].map(|name| subject(name, &["compiling.py", name]));

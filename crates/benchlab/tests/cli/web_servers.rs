@@ -78,7 +78,8 @@ request = "GET /files/some.bin"
 file = "some.bin"
 "#;
 
-/// One host finds the peak throughput of the servers; then all hosts offer the same fractions of it.
+/// One host finds the peak throughput of the servers. Then all hosts offer the same fractions of
+/// that peak.
 #[test]
 fn hosts_share_the_blocks_of_servers() {
     let project = project(&["honest"]);
@@ -305,7 +306,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
     assert!(proven.iter().all(|&n| n > 2 * 16), "{proven:?}");
 }
 
-/// Asserts that at half of the peak, half as many requests were due as were served at most in the first block.
+/// Asserts that the rate at half of the peak is half of the highest rate in the first block.
 #[track_caller]
 fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     let plan = run.plan().unwrap();
@@ -343,7 +344,8 @@ fn assert_no_failures(run: &Run) {
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
 }
 
-/// The first two of six blocks find the peak, and fractions of it are offered from the second block on.
+/// The first two of six blocks determine the peak. Fractions of the peak are offered from the
+/// second block on.
 #[test]
 fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
     let project = project(&["honest"]);
@@ -596,8 +598,8 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     assert_no_failures(&run);
 }
 
-/// Three blocks find the peaks. A run that is stopped after the first block and resumed uses the peaks of all
-/// three.
+/// Three blocks determine the peaks. A run that is stopped after the first block and resumed uses
+/// the peaks of all three.
 #[test]
 fn peaks_are_found_across_an_interruption() {
     let project = project(&["honest"]);
@@ -623,7 +625,7 @@ fn peaks_are_found_across_an_interruption() {
     assert!(offered_at_half_peak(&run, plan, 2) > 0);
 }
 
-/// Asserts that half of the first server's peak was offered in all blocks from this number on.
+/// Asserts that half of the first server's peak was offered in all blocks from number `from` on.
 ///
 /// Returns the number of requests.
 fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {

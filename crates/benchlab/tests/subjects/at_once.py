@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that hash in parallel, which Python permits, and report their cores: `own_cores` is 1 if each has a core of
-its own.
+"""Threads that hash in parallel, and report their cores. `own_cores` is 1 if each thread has its own core.
 """
 
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An honest subject whose check value is what a file has, the one that its argument names."""
+"""An honest subject whose check value is the content of a file. The argument is the file."""
 
 import sys
 from collections.abc import Iterator

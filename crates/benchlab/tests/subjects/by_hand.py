@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol spoken by hand: for subjects that say what a kit refuses, or make no call but their own."""
+"""An implementation of the protocol without a kit, for subjects that send invalid replies or make no other system calls."""
 
 import sys
 import threading
@@ -12,7 +12,7 @@ def say(line: str) -> None:
 
 
 def commands(subject: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Commands of benchlab until `quit`: verb, arguments, and the work of a reply. The subject itself replies to `run`."""
+    """Yields benchlab's commands until `quit`: the verb and the arguments. The subject itself replies to `run`."""
     say(f"@lab hello protocol=1 subject={subject} thread={threading.get_native_id()} runtime=none library=none")
     for line in sys.stdin:
         verb, *words = line.split()

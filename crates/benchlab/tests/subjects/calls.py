@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls on PostgreSQL and MariaDB that may fail, by clients that treat a failure in different ways: the first
-argument names one."""
+"""Calls on PostgreSQL and MariaDB that may fail. The first argument selects a client, which reacts to failures in its
+own way."""
 
 import os
 import signal
@@ -21,14 +21,14 @@ Errors = psycopg.Error, pymysql.Error
 
 
 class Client:
-    """Calls over a connection that is replaced when a call has failed."""
+    """A client's connection, which is replaced after a failed call."""
 
     def __init__(self, target: str) -> None:
         self._target = target
         self._session: Session | None = None
 
     def attempt(self, batch: int, call: int, once: bool = False) -> None:
-        """Makes a call; `once`: unless it is there already."""
+        """Makes a call. With `once`, does nothing if the call has already taken effect."""
         session = self._session = self._session or connect(self._target)
         name = "`call`" if self._target.startswith("mariadb") else "call"
         session.run("BEGIN")
@@ -38,7 +38,7 @@ class Client:
         session.run("COMMIT")
 
     def kill_server(self) -> None:
-        """Kills MariaDB, once, if another client is connected that came later."""
+        """Kills MariaDB, once, if another client has connected later."""
         struck = Path("struck")  # in the project's folder
         session = self._session
         if session is None or struck.exists():
@@ -56,11 +56,11 @@ class Client:
 
 
 Call = Callable[[Client, int, int], bool]
-"""Makes a call of a batch: whether it reports success."""
+"""Makes a call of a batch. Returns true to report success."""
 
 
 def hopeless(client: Client, batch: int, call: int) -> bool:
-    """One attempt."""
+    """Makes one attempt."""
     try:
         client.attempt(batch, call)
         return True
@@ -70,14 +70,14 @@ def hopeless(client: Client, batch: int, call: int) -> bool:
 
 
 def blind(client: Client, batch: int, call: int) -> bool:
-    """Again and again, whatever happened."""
+    """Retries until an attempt succeeds, even if an earlier one took effect."""
     while not hopeless(client, batch, call):
         pass
     return True
 
 
 def keyed(client: Client, batch: int, call: int) -> bool:
-    """Again, unless it is there."""
+    """Retries, unless the call has taken effect."""
     once = False
     while True:
         try:
@@ -89,13 +89,13 @@ def keyed(client: Client, batch: int, call: int) -> bool:
 
 
 def liar(client: Client, batch: int, call: int) -> bool:
-    """One attempt, and no word of its failure."""
+    """Makes one attempt, and always reports success."""
     hopeless(client, batch, call)
     return True
 
 
 def stray(client: Client, batch: int, call: int) -> bool:
-    """A call that nobody asked for."""
+    """Makes a call that was not requested."""
     return hopeless(client, batch, call + 1_000_000)
 
 
@@ -104,7 +104,7 @@ def secretive(client: Client, batch: int, call: int) -> bool:
 
 
 def deadly(client: Client, batch: int, call: int) -> bool:
-    """One attempt, after the server was killed if that is due."""
+    """Makes one attempt, and first kills the server if that is due."""
     with suppress(*Errors):
         client.kill_server()
     return hopeless(client, batch, call)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls in an SQLite file whose effects are wrong in a known way: the first argument names it."""
+"""Calls in an SQLite file with known wrong effects. The first argument selects the kind."""
 
 import sqlite3
 import sys
@@ -15,28 +15,28 @@ from lab_kit import Opening, Perform, Work, serve  # noqa: E402
 
 Rows = list[tuple[object, int]]
 Batch = Callable[[int, int], tuple[Rows, list[int]]]
-"""From a batch's number and its number of calls: the rows that it leaves, and the calls that it reports as failed."""
+"""Takes a batch's number and its number of calls. Returns the rows to insert and the calls to report as failed."""
 
 
 def careless(batch: int, calls: int) -> tuple[Rows, list[int]]:
-    """Even calls are lost, odd ones doubled."""
+    """Loses even calls, and doubles odd ones."""
     return [(batch, call) for call in range(1, calls, 2)] * 2, []
 
 
 def hesitant(batch: int, calls: int) -> tuple[Rows, list[int]]:
-    """As a careless one. Its pilot runs out of time at the end of 16 batches, whose calls were checked just then."""
+    """Like `careless`, but its pilot runs out of time after 16 batches, whose calls have just been checked."""
     if batch == 16:
         time.sleep(0.5)
     return careless(batch, calls)
 
 
 def timid(batch: int, calls: int) -> tuple[Rows, list[int]]:
-    """All failed, it says; even ones did not."""
+    """Reports all calls as failed, although even ones succeeded."""
     return [(batch, call) for call in range(0, calls, 2)], list(range(calls))
 
 
 def stray(_: int, calls: int) -> tuple[Rows, list[int]]:
-    """Rows of no batch."""
+    """Inserts rows that belong to no batch."""
     return [("none", call) for call in range(calls)], []
 
 

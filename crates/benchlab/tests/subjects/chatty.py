@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subject whose system calls are known: an operation exchanges a given number of messages over a socket
-pair, both ends of which it holds, and calls getppid(2) three times. With a third word `hang` it hangs once it is traced,
-and notes its own and its tracer's ids; with `allocate` an operation allocates 100,000 bytes more. It speaks the protocol
-without the kit, so that nothing else is called.
+"""A subject with known system calls. An operation exchanges a given number of messages over a socket pair within the
+process, and calls getppid(2) three times. With the third argument `hang`, the subject hangs when it is traced, and
+records its own and its tracer's process IDs. With `allocate`, an operation also allocates 100,000 bytes. The subject
+does not use the kit, so that it makes no other system calls.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Computes. With the argument `compiling` a helper thread is at work meanwhile, as one is that compiles.
-With `slow` each operation takes 50 ms. With `slowly_compiling` it takes as long, and a helper thread is at work until the
-process has done 60 operations."""
+"""A subject that computes. With the argument `compiling`, a helper thread works at the same time, like a JIT compiler.
+With `slow`, each operation takes 50 ms. With `slowly_compiling`, each operation takes 50 ms, and a helper thread
+works until the process has performed 60 operations."""
 
 import hashlib
 import sys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An honest subject on SQLite that keeps a diary in the folder where it is started: which process
-it is, and every step that it takes. So a test knows when to strike and whom to look for.
+"""An honest subject on SQLite that logs its process ID and every step in a file of the current directory. Tests use the
+log to decide when to interrupt a run and which processes to look for.
 
-An argument `grandchild` has it start a process that never ends; `hang` has it hang in its 20th step.
+With the argument `grandchild`, it starts a process that never exits; with `hang`, it hangs in its 20th step.
 """
 
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The case noop, spoken by hand, with the one fault that the first argument names.
+"""An implementation of the case noop without a kit, with one fault that the first argument selects.
 
-Its processes count themselves in a file of the project's folder, which is where a subject is
-started: the first is the pilot's, the second that of a whole block, the third of a block again.
+Its processes are numbered with a file in the project's directory: the first process is for the pilot, the second for
+a whole block, the third for a repeated block.
 """
 
 import os

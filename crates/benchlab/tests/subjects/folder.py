@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Works in a private folder, and notes there and next to it what it saw: the folder, and the state of a file of the host
-during each batch. For operations at a fixed rate it reports latencies of as many ms as its last argument says.
+"""Works in its own directory. It records there, and in a file next to the directory, the directory and the state of a
+host's file during each batch. For operations at a fixed rate, it reports latencies of as many ms as its last
+argument.
 """
 
 import sys
@@ -18,7 +19,7 @@ def note(line: str) -> None:
 
 
 def index(ns: int) -> int:
-    """The bucket of a latency (docs/protocol.md)."""
+    """Returns the bucket of a latency (docs/protocol.md)."""
     exponent = max(0, ns.bit_length() - 6)
     return exponent * 32 + (ns >> exponent)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixture whose states are values of a file, which stands for a setting of the host. It notes its commands.
+"""A fixture whose states are values of a file, which represents a setting of the host. It logs its commands.
 
-Its arguments are the file, the notes, and the values that it cannot set, each as FAULT=VALUE: `unsupported` says so
-when it is asked, `refused` when it is set, and `crash` ends the process while the file has the value.
+Its arguments are the file, the log, and values that it cannot set, each as FAULT=VALUE. `unsupported` reports this
+when the state is checked, `refused` when it is set, and `crash` exits while the file has the value.
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client and a server at the two ends of a link: an operation sends the bytes of the sweep, and gets two back. Its
-first argument is the number of extra bytes, its second a file in which it notes the arguments of `open`."""
+"""A client and a server at the two ends of a link. An operation sends the number of bytes in the sweep, and receives two
+bytes. The first argument is the number of additional bytes, the second a log file for the arguments of `open`."""
 
 import socket
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A counter that loses a part of what it counts, and says of each batch how much, in words of its first
-argument. Spoken by hand, so that it may say what a kit refuses.
+"""A counter that loses increments, and reports how many of each batch, under the names in its first argument. It does
+not use a kit, so that it can send replies that a kit would reject.
 """
 
 import sys

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQL on PostgreSQL and MariaDB, whichever `target` names: honest, or with one deliberate cheat or one
-setting changed, named by the first argument. What a cheat claims (check and units) is what an honest
-subject would say, unless the claim itself is the cheat."""
+"""SQL on the PostgreSQL or MariaDB server in `target`. The first argument selects an honest variant, a cheat, or a
+changed setting. A cheat reports the check and units of an honest subject, unless the report itself is the cheat."""
 
 import os
 import sys
@@ -22,7 +21,7 @@ from server_drivers import Session, connect, unix  # noqa: E402
 POINT = "SELECT value FROM test_simple WHERE id = {}"
 INSERT = "INSERT INTO test_simple (value) VALUES ({})"
 ROWS = 4096
-"""Values of the seeded sequence."""
+"""The number of values of the seeded sequence."""
 
 
 class Variant(NamedTuple):
@@ -30,11 +29,11 @@ class Variant(NamedTuple):
 
     cases: dict[str, Callable[[Session, Opening], Perform]] = {}
     settings: dict[str, list[str]] = {}
-    """Statements with which every connection begins, for each kind of server."""
+    """Statements that every connection executes first, for each kind of server."""
     target: Callable[[str], str] = str
-    """Maps a URL to the one that it really connects to."""
+    """Maps a target's URL to the URL that the variant connects to."""
     options: dict[str, dict[str, object]] = {}
-    """Options that it passes to the driver."""
+    """Options for the driver."""
 
 
 # Honest work
@@ -77,7 +76,7 @@ def connect_(session: Session, opening: Opening) -> Perform:
 
 
 def inserting(opening: Opening, write: Callable[[list[int]], object], rows: int = 1) -> Perform:
-    """Writes a batch of values, `rows` in each operation."""
+    """Writes the values of a batch, with `rows` values per operation."""
     values = [value >> 33 for value in opening.inputs]
 
     def perform(operations: int) -> Work:
@@ -109,13 +108,13 @@ def _prepared(opening: Opening) -> bool:
 
 
 def cached(session: Session, opening: Opening) -> Perform:
-    """Reads the table once, while nobody measures."""
+    """Reads the table once, while nothing is measured."""
     table = dict(session.run("SELECT id, value FROM test_simple"))
     return partial(_sum_of, lambda row_id: [(table[row_id],)], _ids(opening))
 
 
 def half_cached(session: Session, opening: Opening) -> Perform:
-    """Asks the server for every row that it does not know yet: for each, if it can help it, once."""
+    """Queries the server only for rows that it does not know yet."""
     honest = session.statement(POINT, _prepared(opening))
     rows: dict[int, list[tuple[int]]] = {}
 
@@ -128,7 +127,7 @@ def half_cached(session: Session, opening: Opening) -> Perform:
 
 
 def knowing(query: str) -> Callable[[Session, Opening], Perform]:
-    """Reads the table once, while nobody measures, and asks something cheaper from then on."""
+    """Reads the table once, while nothing is measured, and then sends a cheaper query."""
 
     def case(session: Session, opening: Opening) -> Perform:
         table = dict(session.run("SELECT id, value FROM test_simple"))
@@ -144,7 +143,7 @@ def knowing(query: str) -> Callable[[Session, Opening], Perform]:
 
 
 def with_each(more: Callable[[Session], object]) -> Callable[[Session, Opening], Perform]:
-    """Does something else with every operation."""
+    """Performs additional work with every operation."""
 
     def case(session: Session, opening: Opening) -> Perform:
         honest = session.statement(POINT, _prepared(opening))
@@ -159,13 +158,13 @@ def with_each(more: Callable[[Session], object]) -> Callable[[Session, Opening],
 
 
 def other_way(session: Session, opening: Opening) -> Perform:
-    """Prepares what must be sent as text, and the other way round."""
+    """Prepares statements that must be sent as text, and sends as text those that must be prepared."""
     execute = session.statement(POINT, not _prepared(opening))
     return partial(_sum_of, execute, _ids(opening))
 
 
 def by_name(session: Session, opening: Opening) -> Perform:
-    """Prepares by a statement of SQL, whose execution is one too."""
+    """Prepares with an SQL statement, whose execution is an SQL statement, too."""
     session.run(session.prepare_by_name)
     return partial(_sum_of, lambda row_id: session.run(session.execute_by_name.format(row_id)),
                    _ids(opening))
@@ -182,7 +181,7 @@ def wrong_check(session: Session, opening: Opening) -> Perform:
 
 
 def transaction_around(session: Session, opening: Opening) -> Perform:
-    """As a driver does that is not in autocommit mode."""
+    """Begins and ends transactions like a driver without autocommit."""
     execute = session.statement(POINT, _prepared(opening))
 
     def perform(operations: int) -> Work:
@@ -198,7 +197,7 @@ def transaction_around(session: Session, opening: Opening) -> Perform:
 
 
 def written(write: Callable[[Session, Callable[[int], object], list[int]], object]) -> Variant:
-    """The case insert, where a batch of values is written in a cheat's own way."""
+    """The case insert, with a cheat's own way to write the values of a batch."""
 
     def case(session: Session, opening: Opening) -> Perform:
         execute = session.statement(INSERT, _prepared(opening))
@@ -227,7 +226,7 @@ def in_transaction(end: str) -> Callable[..., None]:
 
 
 def no_rows(session: Session, _: object, values: list[int]) -> None:
-    """As many INSERTs, of a row that is there since the first one."""
+    """Executes the right number of INSERTs, all for a row that has existed since the first one."""
     for value in values:
         session.run(session.insert_once.format(value))
 
@@ -237,13 +236,13 @@ def wrong_values(session: Session, execute: Callable[[int], object], values: lis
 
 
 def shadow(session: Session, opening: Opening) -> Perform:
-    """Writes to a table of its own that has the same name, and hides the other one."""
+    """Writes to its own table, which has the same name and hides the other one."""
     session.run(session.shadow)
     return insert(session, opening)
 
 
 def one_commit(session: Session, opening: Opening) -> Perform:
-    """A transaction a batch, in place of one an operation."""
+    """Commits one transaction per batch instead of one per operation."""
     execute = session.statement(INSERT, True)
     write = partial(in_transaction("COMMIT"), session, execute)
     return inserting(opening, write, opening.integer("rows_tx", 1, ROWS))
@@ -278,7 +277,7 @@ def connects_twice(session: Session, opening: Opening) -> Perform:
 
 
 def noted(query: Callable[[Session], str]) -> Callable[[Session, Opening], Perform]:
-    """Runs a query of a known cost and writes down what it costs: operations and CPU time."""
+    """Runs a query of a known cost, and records its operations and CPU time."""
 
     def case(session: Session, opening: Opening) -> Perform:
         execute = session.statement(query(session), False)
@@ -299,7 +298,7 @@ def noted(query: Callable[[Session], str]) -> Callable[[Session, Opening], Perfo
 
 
 def connect_noted(session: Session, opening: Opening) -> Perform:
-    """Connections that live until their backend's clock was read."""
+    """Opens connections that stay open until their backend's clock has been read."""
     diary = Path(f"cost-connect-{type(session).__name__}".lower())
 
     def perform(operations: int) -> Work:
@@ -319,7 +318,7 @@ def connect_noted(session: Session, opening: Opening) -> Perform:
 
 
 def latencies(latencies_of: Callable[[int], str]) -> Callable[[Session, Opening], Perform]:
-    """Points, with latencies that were made up."""
+    """Reads points, and reports invented latencies."""
 
     def case(session: Session, opening: Opening) -> Perform:
         honest = _sum_of
@@ -336,11 +335,11 @@ def latencies(latencies_of: Callable[[int], str]) -> Callable[[Session, Opening]
 
 
 latencies_text = ""
-"""`latencies=` of the next reply."""
+"""The argument `latencies=` of the next reply."""
 
 
 def tell_latencies() -> None:
-    """Adds `latencies_text` to every reply of `ran`; the kit's own recorder cannot be wrong."""
+    """Adds `latencies_text` to every reply `ran`, because the kit's own recorder is always correct."""
     run = lab_kit.subject._Session.run
 
     def telling(self: object, arguments: dict[str, str]) -> bytes:

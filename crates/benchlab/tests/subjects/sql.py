@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQL on SQLite: honest, or with one deliberate cheat or one setting changed, named by the first
-argument. What a cheat claims (check and units) is what an honest subject would say, unless the
-claim itself is the cheat."""
+"""SQL on SQLite. The first argument selects an honest variant, a cheat, or a changed setting. A cheat reports the check
+and units of an honest subject, unless the report itself is the cheat."""
 
 import os
 import sqlite3
@@ -25,7 +24,7 @@ measured = False  # whether the batch comes from `run`: a cheat that is honest i
 
 
 def insert(write: Callable[[sqlite3.Connection, list[int]], None]) -> dict[str, Case]:
-    """The case insert, where a batch of values is written in a cheat's own way."""
+    """The case insert, with a cheat's own way to write the values of a batch."""
 
     @contextmanager
     def case(opening: Opening) -> Iterator[Perform]:
@@ -43,7 +42,7 @@ def insert(write: Callable[[sqlite3.Connection, list[int]], None]) -> dict[str, 
 
 
 def drop_create(replace: Callable[[sqlite3.Connection], None]) -> dict[str, Case]:
-    """The case drop_create, where the table is replaced in a cheat's own way."""
+    """The case drop_create, with a cheat's own way to replace the table."""
 
     @contextmanager
     def case(opening: Opening) -> Iterator[Perform]:
@@ -60,7 +59,7 @@ def drop_create(replace: Callable[[sqlite3.Connection], None]) -> dict[str, Case
 
 
 def around(name: str, cheat: Callable[[Perform, str, int], Work]) -> dict[str, Case]:
-    """A case whose honest work is done by a cheat: `cheat(honest, path, operations)`."""
+    """A case whose operations a cheat performs: `cheat(honest, path, operations)`."""
 
     @contextmanager
     def case(opening: Opening) -> Iterator[Perform]:
@@ -81,7 +80,7 @@ def connected(opening: Opening) -> Iterator[sqlite3.Connection]:
 
 
 class Statement(Opening):
-    """An opening of select_1 with the settings of another one."""
+    """The arguments of select_1 with different settings."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__({**opening._arguments, "statement": "text"})
@@ -94,7 +93,7 @@ def each(connection: sqlite3.Connection, values: list[int]) -> None:
 
 
 def commit_something(connection: sqlite3.Connection) -> None:
-    """A transaction that leaves table and rows alone."""
+    """Commits a transaction that changes neither the table nor its rows."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version + 1}")
 
@@ -185,7 +184,7 @@ def _honest(honest: Perform, path: str, operations: int) -> Work:
 
 @contextmanager
 def prepared_answers(opening: Opening) -> Iterator[Perform]:
-    """Keeps a sorted copy of the table, made while nobody measures."""
+    """Keeps a sorted copy of the table, created while nothing is measured."""
     path = opening.text("target").removeprefix("sqlite:")
     with closing(connector(path, True)()) as connection:
         connection.execute("CREATE TABLE copy AS SELECT * FROM test_simple ORDER BY id")
@@ -217,7 +216,7 @@ def cached_handle(only_in_run: bool) -> dict[str, Case]:
 
 
 def pragma(name: str, value: object) -> dict[str, Case]:
-    """Every case under a pragma of the subject's own choice."""
+    """Returns every case with a pragma that the subject sets."""
     cases = sqlite_cases(lambda path, cached: lambda: with_pragma(path, cached, name, value), driver_settings)
     return dict(cases)
 
@@ -232,7 +231,7 @@ def with_pragma(path: str, cached: bool, name: str, value: object) -> sqlite3.Co
 
 
 def says(name: str, value: object) -> dict[str, Case]:
-    """A setting of the file, which a connection cannot change: the subject says another value."""
+    """Returns every case, with a false report of a setting that a connection cannot change."""
 
     def wrapped(honest: Case) -> Case:
         @contextmanager
@@ -248,7 +247,7 @@ def says(name: str, value: object) -> dict[str, Case]:
 
 @contextmanager
 def hog(opening: Opening) -> Iterator[Perform]:
-    """Fills the file system of its database, so that its own inserts find no room."""
+    """Fills the filesystem of its database, so that its own inserts fail."""
     path = opening.text("target").removeprefix("sqlite:")
     junk = os.open(f"{path}-junk", os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     os.unlink(f"{path}-junk")
@@ -295,7 +294,7 @@ VARIANTS: dict[str, dict[str, Case]] = {
 
 
 def watch_run() -> None:
-    """Has `measured` say whether a batch comes from `run`."""
+    """Makes `measured` true while a batch comes from `run`."""
     session = lab_kit.subject._Session
     run = session.run
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subject that notes the arguments with which it is opened, and the state of a file of the host at that time."""
+"""A subject that logs the arguments of `open`, and the state of a host's file at that time."""
 
 import sys
 import time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls in an SQLite file that wait 20 ms for its lock: the first argument says whether one that is refused is made
-again until it is done."""
+"""Calls in an SQLite file that wait up to 20 ms for its lock. The first argument selects whether a call that fails is
+retried until it succeeds."""
 
 import sqlite3
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of a small REST experiment, honest or not: `web.py VARIANT`. It speaks the protocol by hand."""
+"""A server of a small REST experiment: `web.py VARIANT`. Some variants are wrong on purpose. It does not use a kit."""
 
 import email.utils
 import json
@@ -78,7 +78,7 @@ class Connection:
 
 
 def route(method, path, body, files):
-    """Status, body, type and further header lines."""
+    """Returns a status, a body, a content type and further header lines."""
     json_type, none = "application/json", ("text/plain", [])
     place, _, query = path.partition("?")
     allowed = {"/api": "GET", "/api/built": "GET", "/api/echo": "POST", "/files/some.bin": "GET"}.get(place)
@@ -108,7 +108,7 @@ def route(method, path, body, files):
 
 
 def compile_later(marker):
-    """All processes but the first compute for a while, which nobody asked them to."""
+    """Makes all processes except the first one compute for a while, without any request."""
     if not os.path.exists(marker):
         open(marker, "w").close()
         return
@@ -124,7 +124,7 @@ def compute(done):
 
 
 def compute_after_answers():
-    """For a while after each answer, as collectors do."""
+    """Computes for a while after each response, like a garbage collector."""
     while True:
         if time.monotonic() - last_answer > 0.3:
             time.sleep(0.0005)

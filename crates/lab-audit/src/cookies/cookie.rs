@@ -12,7 +12,7 @@ use std::io::Read;
 pub struct Cookie {
     /// The name.
     pub name: String,
-    /// The host or domain that the cookie is sent to, without a leading dot; empty if unknown.
+    /// The host or domain that the cookie is sent to, without a leading dot. Empty if unknown.
     pub domain: String,
     /// The path prefix of the requests that carry the cookie.
     pub path: String,
@@ -20,7 +20,7 @@ pub struct Cookie {
     pub value_bytes: usize,
     /// A hash of the value, which does not reveal it. Within one audit, equal values have equal hashes.
     pub hash: String,
-    /// The attributes; `None` if the response that set the cookie was not observed.
+    /// The attributes, or `None` if the response that set the cookie was not observed.
     pub attributes: Option<Attributes>,
     /// True if the server deleted the cookie later.
     pub is_deleted: bool,
@@ -35,9 +35,9 @@ pub struct Attributes {
     pub secure: bool,
     /// True if scripts cannot read the cookie.
     pub http_only: bool,
-    /// `Strict`, `Lax` or `None`; empty if not set.
+    /// `Strict`, `Lax` or `None`. Empty if not set.
     pub same_site: String,
-    /// The lifetime in seconds; `None` means until the end of the browser session.
+    /// The lifetime in seconds. `None` means until the end of the browser session.
     pub lifetime_s: Option<f64>,
 }
 
@@ -52,7 +52,7 @@ pub struct CookieRequest {
     pub kind: RequestKind,
     /// The cookies, in the order in which they were sent.
     pub cookies: Vec<SentCookie>,
-    /// The size of the request head in bytes; `None` if unknown.
+    /// The size of the request head in bytes, or `None` if unknown.
     pub head_bytes: Option<usize>,
     /// The size of the cookies in HTTP/2, in bytes: in the first request of a connection, and in later requests on it.
     pub hpack: [usize; 2],

@@ -41,7 +41,7 @@ pub const COOKIE: Class = Class {
         ("wide", "whether the cookie is sent to subdomains, too"),
         ("secure", "whether the cookie is sent over TLS only"),
         ("http_only", "whether the cookie is hidden from scripts"),
-        ("same_site", "Strict, Lax, None, or not said"),
+        ("same_site", "Strict, Lax, None, or not specified"),
         ("lifetime", "the cookie's lifetime"),
         ("login", "whether the name indicates a session or a token"),
         (
@@ -64,7 +64,7 @@ pub const COOKIE: Class = Class {
         ("requests", "requests that carried the cookie"),
         (
             "folder",
-            "the path below which all pages and API calls with the cookie are",
+            "the path that contains all pages and API calls with the cookie",
         ),
         (
             "outside",
@@ -342,7 +342,7 @@ fn set_attributes(cookie: &Cookie, thing: &mut Thing) {
         "strict" => "Strict",
         "lax" => "Lax",
         "none" => "None",
-        _ => "not said",
+        _ => "not specified",
     };
     thing.set("same_site", Value::word(same_site));
     thing.set_some(
@@ -728,9 +728,9 @@ fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
     EvidenceTable {
         title: "Requests that carry cookies".into(),
         caption: format!(
-            "Bytes are means of a request. HTTP/2: as the first request of its connection, and \
-             the same again on it. A day has {rate} requests per \
-             second of this kind, in HTTP/1.1."
+            "Bytes are means per request. HTTP/2: the first request of a connection, and the same \
+            request repeated on that connection. Bytes per day assume {rate} requests of this \
+            kind per second, in HTTP/1.1."
         ),
         columns: [
             "request",
@@ -788,7 +788,7 @@ fn page_cost(observation: &CookieObservation, rate: f64) -> String {
     let bytes = |n: f64| Value::bytes(n as u64).text();
     let day = bytes(page * rate * 86_400.0);
     format!(
-        "{} in HTTP/1.1; at {rate} such pages/s {day} a day",
+        "{} in HTTP/1.1; {day} a day at {rate} such pages/s",
         bytes(page)
     )
 }

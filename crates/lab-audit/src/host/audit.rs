@@ -69,7 +69,7 @@ const HOST: Class = Class {
         ("clock_sources", "available clock sources"),
         ("clock_read", "time of one reading of the clock"),
         ("reading", "clock_read in words"),
-        ("synchronised", "whether the clock is synchronised"),
+        ("synchronized", "whether the clock is synchronized"),
         (
             "time_error",
             "maximum error of the clock according to the kernel",
@@ -168,7 +168,7 @@ const HOST: Class = Class {
             "whether the kernel is 5.18 or later, in which random numbers wait only once after boot",
         ),
         ("trim_timer", "whether a timer runs fstrim"),
-        ("randomised", "address randomization: 0, 1 or 2"),
+        ("randomized", "address randomization: 0, 1 or 2"),
         ("preloaded", "libraries in LD_PRELOAD or /etc/ld.so.preload"),
     ],
 };

@@ -29,12 +29,12 @@ impl Probe for Cpu {
         );
         let reading = match watched.clock_read_ns {
             Some(ns) => format!("one reading takes {}", Value::ns(ns).text()),
-            None => "the time of one reading is not in a copy of files".into(),
+            None => "a copy of files does not show how long one reading takes".into(),
         };
         host.set("reading", Value::Word(reading));
         host.set(
-            "synchronised",
-            machine.live_value(watched.synchronised.map(Value::Flag)),
+            "synchronized",
+            machine.live_value(watched.synchronized.map(Value::Flag)),
         );
         host.set_some("time_error", watched.time_error_ns.map(Value::ns));
         host.set_some("governor", governor(root));

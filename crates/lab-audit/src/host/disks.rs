@@ -95,7 +95,7 @@ fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
     let mut disk = Thing::new("disk", name);
     disk.set(
         "model",
-        Value::Word(text("device/model").unwrap_or_else(|| "not told".into())),
+        Value::Word(text("device/model").unwrap_or_else(|| "not reported".into())),
     );
     let rotational = number("queue/rotational").map(|n| n != 0);
     disk.set_some("rotational", rotational.map(Value::Flag));
@@ -181,7 +181,7 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
     let sectors = sectors.map(|n| Value::count(n, "sectors"));
     disk.set("bad_sectors", or_unknown(sectors));
     let written = smart.written.map(|n| Value::bytes(n as u64));
-    disk.set("written", written.unwrap_or(Value::word("not told")));
+    disk.set("written", written.unwrap_or(Value::word("not reported")));
 }
 
 /// Sets the remaining endurance of a flash disk of `size` bytes.

@@ -28,7 +28,7 @@ pub const FILESYSTEM: Class = Class {
         ("trim_timer", "whether a timer runs fstrim"),
         (
             "barriers",
-            "whether writes are kept in order through the disk's cache",
+            "whether the filesystem keeps writes in order in the disk's cache",
         ),
         ("synchronous", "whether each write waits for the disk"),
         ("size", "size of the filesystem"),

@@ -41,13 +41,13 @@ fn findings(machine: &AuditedMachine) -> Vec<(String, HostFinding)> {
         rules.iter().find(has_id).map(|rule| rule.measuring) == Some(Measuring::Unfit)
     };
     objections
-        .map(|judgement| {
+        .map(|judgment| {
             let finding = HostFinding {
-                unfit: unfit(&judgement.rule),
-                what: clause(&judgement.seen),
-                advice: advice(&judgement.fixes),
+                unfit: unfit(&judgment.rule),
+                what: clause(&judgment.seen),
+                advice: advice(&judgment.fixes),
             };
-            (judgement.rule, finding)
+            (judgment.rule, finding)
         })
         .collect()
 }

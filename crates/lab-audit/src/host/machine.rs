@@ -38,7 +38,7 @@ pub struct HostActivity {
     /// The duration of one reading of CLOCK_MONOTONIC, in ns.
     pub clock_read_ns: Option<f64>,
     /// True if the kernel considers its clock synchronized (adjtimex(2), STA_UNSYNC).
-    pub synchronised: Option<bool>,
+    pub synchronized: Option<bool>,
     /// The maximum error of the clock according to the kernel, in ns.
     pub time_error_ns: Option<f64>,
     /// The rate at which the last `benchlab load` on this machine opened connections, per second.
@@ -91,10 +91,10 @@ impl AuditedMachine {
 
 /// Observes the machine with system calls. They take about a millisecond in total.
 fn called() -> HostActivity {
-    let (synchronised, time_error_ns) = kernel_clock();
+    let (synchronized, time_error_ns) = kernel_clock();
     HostActivity {
         clock_read_ns: Some(clock_read_ns()),
-        synchronised,
+        synchronized,
         time_error_ns,
         ..HostActivity::default()
     }
@@ -122,8 +122,8 @@ fn kernel_clock() -> (Option<bool>, Option<f64>) {
     match state {
         -1 => (None, None),
         _ => {
-            let synchronised = clock.status & libc::STA_UNSYNC == 0;
-            (Some(synchronised), Some(clock.maxerror as f64 * 1000.0))
+            let synchronized = clock.status & libc::STA_UNSYNC == 0;
+            (Some(synchronized), Some(clock.maxerror as f64 * 1000.0))
         }
     }
 }

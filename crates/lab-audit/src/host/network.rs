@@ -170,7 +170,7 @@ fn retransmitted(root: &Root) -> Result<f64, String> {
         .map_err(|reason| format!("{reason}."))?;
     let counts = counter(&text, "Tcp:", "OutSegs").zip(counter(&text, "Tcp:", "RetransSegs"));
     match counts {
-        None => Err("/proc/net/snmp does not contain it.".into()),
+        None => Err("/proc/net/snmp does not contain the counts of segments.".into()),
         Some((all, _)) if all < ENOUGH => Err(format!(
             "Only {all} segments were sent since boot; at least {ENOUGH} are needed."
         )),

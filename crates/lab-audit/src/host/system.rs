@@ -25,8 +25,8 @@ impl Probe for System {
         host.set_result("kernel_5_18", is_5_18, Value::Flag);
         host.set_some("kernel", kernel.ok().map(Value::Word));
         host.set_result("trim_timer", trim_timer(root), Value::Flag);
-        let randomised = root.required_number("proc/sys/kernel/randomize_va_space");
-        host.set_result("randomised", randomised, |n| Value::count(n, ""));
+        let randomized = root.required_number("proc/sys/kernel/randomize_va_space");
+        host.set_result("randomized", randomized, |n| Value::count(n, ""));
         host.set_result("preloaded", preloaded(root), Value::Word);
         vec![host]
     }
@@ -51,7 +51,7 @@ fn open_files(root: &Root) -> (Value, Value) {
             Value::Unknown("/proc/self/limits has an unexpected format.".into()),
             |n| Value::count(n, "files"),
         ),
-        None => Value::Unknown("/proc/self/limits does not contain the limit.".into()),
+        None => Value::Unknown("/proc/self/limits does not contain `Max open files`.".into()),
     };
     (limit(), limit())
 }

@@ -82,7 +82,7 @@ pub struct FolderActivity {
     scope: WatchedFolders,
     seconds: f64,
     activities: Activities,
-    /// The reason why only file times were observed; `None` if events were observed.
+    /// The reason why only file times were observed, or `None` if events were observed.
     without_events: Option<String>,
     is_complete: bool,
     /// The bytes read from and written to each disk.
@@ -284,7 +284,10 @@ fn folders_table(folders: &[WatchedFolder], watched: &FolderActivity) -> Evidenc
     };
     EvidenceTable {
         title: "Directories in use".into(),
-        caption: "Reads by a process that has exited count with the whole size of the file. Reads from memory count, too. Reads: their fraction of all bytes. Fast disk lasts: how long, if only this directory is written.".into(),
+        caption: "A read by a process that has exited counts as the whole file. Reads from memory \
+            count, too. Reads: bytes read as a fraction of all bytes. Fast disk lasts: how long \
+            that disk lasts if only this directory is written."
+            .into(),
         columns: columns.map(String::from).into(),
         rows: folders.iter().map(row).collect(),
     }

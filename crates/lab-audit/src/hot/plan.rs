@@ -34,7 +34,7 @@ const TEMPORARY: [&str; 4] = ["tmp", "cache", ".cache", "tmpfiles"];
 pub struct HotTarget {
     /// A directory on the filesystem.
     pub folder: PathBuf,
-    /// The filesystem's UUID; `None` if findmnt reports none.
+    /// The filesystem's UUID, or `None` if findmnt reports none.
     pub uuid: Option<String>,
     /// The filesystem type, such as ext4.
     pub kind: String,
@@ -60,7 +60,7 @@ pub enum Placement {
     Off,
     /// In memory.
     Memory,
-    /// Where it is now.
+    /// At its current location.
     Here,
 }
 
@@ -69,7 +69,7 @@ pub enum Placement {
 pub struct WatchedFolder {
     pub path: PathBuf,
     pub activity: Activity,
-    /// The size in bytes; `None` if there are too many files to count.
+    /// The size in bytes, or `None` if there are too many files to count.
     pub size: Option<u64>,
     pub place: Placement,
     seconds: f64,
@@ -146,7 +146,7 @@ pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
         (Placement::Fast, format!("to {mount}")),
         (Placement::Slow, format!("off {mount}")),
         (Placement::Memory, "to memory".into()),
-        (Placement::NoRoom, "without room there".into()),
+        (Placement::NoRoom, "with no room there".into()),
     ];
     let move_text = |(place, direction): (Placement, String)| {
         let moved = folders.iter().filter(|folder| folder.place == place);
@@ -207,7 +207,8 @@ pub fn plan(
     folders
 }
 
-/// Sets the placement of each directory. `free` is the free space on the fast filesystem; `None` if there is none.
+/// Sets the placement of each directory. `free` is the free space on the fast filesystem, or `None`
+/// if there is none.
 fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
@@ -482,7 +483,8 @@ pub(super) mod tests {
             "The plan: no directory needs to move. "
         );
         place(&mut folders, Some(fast().free), 1000 << 20);
-        let expected = "The plan: 1 directory to /mnt/ssd, 1 directory to memory, 1 directory without room there. ";
+        let expected = "The plan: 1 directory to /mnt/ssd, 1 directory to memory, 1 directory \
+            with no room there. ";
         assert_eq!(plan_sentence(&folders, &fast()), expected);
     }
 

@@ -100,7 +100,10 @@ mod tests {
         file(&under.join("idle/old"), 9000, before, before);
         let scope = WatchedFolders::new(under, vec![under.to_owned()]);
         let mut activities = Activities::new();
-        assert!(scan(began, &scope, &mut activities), "all was looked at");
+        assert!(
+            scan(began, &scope, &mut activities),
+            "the scan was complete"
+        );
         let activity_of = |name: &str| {
             let activity = activities.get(&under.join(name));
             activity.map(|a| (a.opens, a.read, a.written))

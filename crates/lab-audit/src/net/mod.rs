@@ -18,7 +18,7 @@ use lab_load::IpFamily;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_stats::order::median;
-use lab_stats::signed_rank::centre;
+use lab_stats::signed_rank::center;
 use names::AddressNames;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
@@ -94,8 +94,8 @@ const PAIR: Class = Class {
             "ratio",
             "connection time over IPv6 divided by that over IPv4",
         ),
-        ("ratio_low", "lower bound of the ratio's interval"),
-        ("ratio_high", "upper bound of the ratio's interval"),
+        ("ratio_low", "lower end of the ratio's interval"),
+        ("ratio_high", "upper end of the ratio's interval"),
         ("connect4", "median connection time over IPv4"),
         ("connect6", "median connection time over IPv6"),
         ("canonical4", "canonical name for IPv4"),
@@ -141,7 +141,7 @@ pub struct NetTarget {
 /// The observations for a name.
 pub struct NetObservation {
     target: NetTarget,
-    /// The duration of the lookup in ns; `None` if the target is an address.
+    /// The duration of the lookup in ns, or `None` if the target is an address.
     lookup_ns: Option<f64>,
     /// The first address of each family, in the order of the system's address selection (RFC 6724), or the reason why
     /// the lookup failed.
@@ -649,8 +649,8 @@ fn ratio(observation: &NetObservation, step: NetStep) -> Option<[f64; 3]> {
         .chunks(4)
         .filter_map(|turns| mirrored(turns, step))
         .collect();
-    let centre = centre(&logs, 0.05).filter(|_| logs.len() >= 6)?;
-    let interval = centre.interval;
+    let center = center(&logs, 0.05).filter(|_| logs.len() >= 6)?;
+    let interval = center.interval;
     Some([
         interval.estimate.exp(),
         interval.low.exp(),
@@ -764,10 +764,13 @@ fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
     }
     EvidenceTable {
         title: "IPv6 / IPv4".into(),
-        caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. Below 1, IPv6 is faster. The \
-                  ratio is of the ways and of what stands at their ends: where the ends are not the same machine, it says nothing of the protocol."
+        caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. \
+            Below 1, IPv6 is faster. The ratio compares paths and the machines at their ends. If \
+            the addresses lead to different machines, it says nothing about the protocols."
             .into(),
-        columns: ["name", "step", "ratio", "low", "high"].map(String::from).into(),
+        columns: ["name", "step", "ratio", "low", "high"]
+            .map(String::from)
+            .into(),
         rows,
     }
 }

@@ -159,7 +159,7 @@ mod tests {
     fn a_resolver_that_answers_is_told_from_one_that_is_away() {
         use lab_host::namespace::Namespace;
         let Ok(space) = Namespace::new() else {
-            return println!("left out: it takes root");
+            return println!("skipped: it requires root");
         };
         let results = space.within(|| {
             let server = UdpSocket::bind("[::1]:53").expect("a port");

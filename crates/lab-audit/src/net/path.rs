@@ -118,7 +118,7 @@ mod tests {
             assert!(probes <= 12, "{probes}");
             let (reported, probes) = searched(limit, |_| EchoProbe::Refused(limit));
             assert_eq!(reported, path(OversizedPackets::Refused));
-            assert!(probes <= 4, "a router tells it: {probes}");
+            assert!(probes <= 4, "reported by a router: {probes}");
             assert_eq!(
                 searched(limit, |_| EchoProbe::OwnLink).0,
                 path(OversizedPackets::OwnLink)

@@ -38,7 +38,8 @@ pub struct Pinger {
 pub struct Echo {
     /// The round-trip time in ns.
     pub ns: f64,
-    /// The number of routers on the return path, assuming that the sender started with a common TTL; `None` if unknown.
+    /// The number of routers on the return path, assuming that the sender started with a common
+    /// TTL, or `None` if unknown.
     pub hops: Option<u8>,
 }
 
@@ -276,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_are_summed_and_recognised() {
+    fn packets_are_summed_and_recognized() {
         // The example from RFC 1071, section 3.
         assert_eq!(checksum(&[0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
         let reply = [0, 0, 0, 0, 1, 2, 0, 7];

@@ -44,7 +44,7 @@ pub enum NetStep {
     FirstByte,
 }
 
-/// A turn on an address, with times in ns; `None` means that a step failed or was skipped.
+/// A turn on an address, with times in ns. `None` means that a step failed or was skipped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetTurn {
     /// The family of the address.
@@ -62,9 +62,10 @@ pub struct AddressTurns {
     pub address: SocketAddr,
     /// The path MTU in bytes, as the kernel reports it after connecting.
     pub mtu: Option<u32>,
-    /// True if a request larger than one packet got a response; `None` if none was sent.
+    /// True if a request larger than one packet got a response, or `None` if none was sent.
     pub large_answered: Option<bool>,
-    /// True if the large request got a response, whole or in small packets; `None` if none was sent.
+    /// True if the large request got a response, whole or in small packets, or `None` if none was
+    /// sent.
     pub small_answered: Option<bool>,
     /// The path MTU as measured with echo requests.
     pub path: Option<Path>,
@@ -75,7 +76,7 @@ pub struct AddressTurns {
     pinger: Option<Pinger>,
     /// The failures, in order.
     failures: Vec<(NetStep, String)>,
-    /// How long the last failed connection took to fail.
+    /// The duration of the last failed connection attempt.
     pub failed_after: Option<Duration>,
     /// True if the last failure was a missing route from this machine to the address.
     pub has_no_route: bool,

@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 pub struct AuditReport<'a> {
     /// The audit.
     pub audit: &'a Audit,
-    /// The run's name; may be empty.
+    /// The run's name. May be empty.
     pub run: &'a str,
     /// The start time, in seconds since 1970.
     pub made_unix_s: f64,

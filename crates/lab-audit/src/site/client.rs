@@ -49,7 +49,7 @@ pub struct Client {
 pub struct PageResponse {
     /// The status code.
     pub status: u16,
-    /// The HTTP version, such as `1.1`; empty if unknown.
+    /// The HTTP version, such as `1.1`. Empty if unknown.
     pub version: String,
     /// The fields in order, with names in lowercase.
     pub fields: Vec<(String, String)>,
@@ -65,7 +65,7 @@ pub struct PageResponse {
     pub is_truncated: bool,
     /// The TLS observations.
     pub tls: Option<TlsObservation>,
-    /// The address family of the connection; `None` if unknown.
+    /// The address family of the connection, or `None` if unknown.
     pub family: Option<IpFamily>,
     /// The reason why the response is not valid HTTP/1.1, although it begins like it. In that case, there are no
     /// fields.
@@ -218,7 +218,7 @@ impl Client {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
             let mut stream = self.tls.begin(host, tcp, deadline)?;
             let handshake = stream.handshake();
-            handshake.map_err(|e| format!("no TLS handshake: {e}"))?;
+            handshake.map_err(|e| format!("the TLS handshake failed: {e}"))?;
             let answer = exchange(&mut stream, request, method, deadline);
             (answer, stream.observation())
         } else {

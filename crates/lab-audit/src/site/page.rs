@@ -8,7 +8,7 @@ use url::Url;
 /// The security settings in a page's HTML.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Safety {
-    /// The Content-Security-Policy in a `<meta http-equiv>` element; empty if there is none.
+    /// The Content-Security-Policy in a `<meta http-equiv>` element. Empty if there is none.
     pub policy: String,
     /// Scripts and style sheets from other hosts without an integrity hash (W3C, Subresource Integrity).
     pub unpinned: Vec<Url>,

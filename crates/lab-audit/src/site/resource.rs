@@ -59,13 +59,14 @@ pub const RESOURCE: Class = Class {
 pub struct Resource {
     pub url: Url,
     pub status: u16,
-    /// The HTTP version; empty if unknown.
+    /// The HTTP version. Empty if unknown.
     pub version: String,
     pub served_by: String,
     pub media: String,
     pub encoding: String,
     pub bytes: usize,
-    /// The number of bytes that gzip would save; `None` if the file is already compressed, is not text, or is missing.
+    /// The number of bytes that gzip would save, or `None` if the file is already compressed, is
+    /// not text, or is missing.
     pub saved: Option<usize>,
     pub cache: String,
     /// `Expires`, the validators and `Vary`, as sent.
@@ -84,7 +85,7 @@ pub struct Resource {
     pub set_cookies: Vec<String>,
     has_charset: bool,
     varies_by_encoding: bool,
-    /// The freshness lifetime in caches, in seconds; `None` if not specified.
+    /// The freshness lifetime in caches, in seconds, or `None` if not specified.
     pub lifetime_s: Option<f64>,
 }
 
@@ -197,7 +198,7 @@ impl Resource {
         thing.set(
             "cache",
             Value::word(if self.cache.is_empty() {
-                "not said"
+                "not specified"
             } else {
                 &self.cache
             }),

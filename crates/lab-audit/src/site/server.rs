@@ -19,12 +19,12 @@ use url::Url;
 
 pub const SERVER: Class = Class {
     name: "server",
-    none: "There is no server.",
+    none: "No server was examined.",
     values: &[
         ("software", "software according to the Server field"),
         ("served_by", "origin of the page, as far as its fields show"),
         ("version", "HTTP version of the request"),
-        ("tells_version", "whether the server reveals its version"),
+        ("reveals_version", "whether the server reveals its version"),
         (
             "powered_by",
             "software of the application, according to fields such as X-Powered-By",
@@ -57,7 +57,8 @@ pub const SERVER: Class = Class {
         ("hsts", "how long browsers use TLS only"),
         (
             "csp",
-            "effect of the Content-Security-Policy: restricts scripts, lets inline scripts run, says nothing of scripts, or none",
+            "effect of the Content-Security-Policy: restricts scripts, lets inline scripts run, \
+            does not mention scripts, or none",
         ),
         (
             "permissions",
@@ -90,7 +91,7 @@ pub const SERVER: Class = Class {
         ("ipv6", "whether the site is reachable over IPv6"),
         ("ipv6_address", "whether the name has an IPv6 address"),
         ("head", "status of HEAD, followed by that of GET"),
-        ("head_same", "whether HEAD gives the same fields as GET"),
+        ("head_same", "whether HEAD returns the same fields as GET"),
         ("head_bytes", "bytes of the page's response head"),
         ("complete", "whether the page is complete"),
     ],
@@ -224,7 +225,7 @@ impl ServerContext<'_> {
         }
         match client.request(Method::Head, &plain, "") {
             Ok(answer) => leads_to_tls(&answer, &plain),
-            Err(reason) => Value::Unknown(format!("Plain HTTP: {reason}.")),
+            Err(reason) => Value::Unknown(format!("Plain HTTP failed: {reason}.")),
         }
     }
 
@@ -280,7 +281,8 @@ impl ServerContext<'_> {
             (true, None) => (Value::word("none"), Value::word("none")),
             (true, Some(first)) => {
                 let refused = refused.len();
-                let reason = format!("{refused} of {path_count} paths gave no result; {first}.");
+                let reason =
+                    format!("{refused} of {path_count} paths returned no result; {first}.");
                 (Value::Unknown(reason.clone()), Value::Unknown(reason))
             }
         };
@@ -424,13 +426,13 @@ fn set_fields(page: &PageResponse, thing: &mut Thing) {
     thing.set(
         "software",
         Value::word(if software.is_empty() {
-            "not told"
+            "not reported"
         } else {
             software
         }),
     );
     thing.set(
-        "tells_version",
+        "reveals_version",
         Value::Flag(software.chars().any(|c| c.is_ascii_digit())),
     );
     thing.set("served_by", Value::Word(served_by(page)));
@@ -441,7 +443,7 @@ fn set_fields(page: &PageResponse, thing: &mut Thing) {
     thing.set(
         "powered_by",
         Value::word(if frameworks.is_empty() {
-            "not told".into()
+            "not reported".into()
         } else {
             frameworks.join(", ")
         }),
@@ -468,7 +470,7 @@ fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     }
 }
 
-/// Returns how long browsers use only TLS for the host (HSTS); 0 if not specified.
+/// Returns how long browsers use only TLS for the host (HSTS), or 0 if not specified.
 fn hsts_lifetime(page: &PageResponse) -> Value {
     let hsts = page.field("strict-transport-security").unwrap_or_default();
     let hsts = hsts.to_ascii_lowercase();
@@ -570,7 +572,7 @@ fn script_policy(policies: &[String]) -> &'static str {
         .collect();
     match outcomes.iter().flatten().max() {
         _ if outcomes.is_empty() => "none",
-        None => "says nothing of scripts",
+        None => "does not mention scripts",
         Some(false) => "lets inline scripts run",
         Some(true) => "restricts scripts",
     }
@@ -607,7 +609,7 @@ fn answers_ajp(address: SocketAddr) -> bool {
 fn set_certificate(tls: &TlsObservation, thing: &mut Thing) {
     thing.set(
         "certificate",
-        Value::word(tls.wrong.as_deref().unwrap_or("nothing is wrong with it")),
+        Value::word(tls.wrong.as_deref().unwrap_or("no problem")),
     );
     if let Some((from, until)) = tls.valid {
         thing.set("certificate_from", Value::Word(day(from)));
@@ -653,7 +655,7 @@ mod tests {
         assert_eq!(policy_of(&[""]), "none");
         assert_eq!(
             policy_of(&["frame-ancestors 'none'"]),
-            "says nothing of scripts"
+            "does not mention scripts"
         );
         assert_eq!(policy_of(&["default-src 'self'"]), "restricts scripts");
         let open = "default-src 'self'; script-src 'self' 'unsafe-inline'";

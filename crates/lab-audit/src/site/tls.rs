@@ -19,11 +19,12 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 pub struct TlsObservation {
     /// The version: `TLSv1.3` or `TLSv1.2`.
     pub version: String,
-    /// The protocol negotiated by ALPN, such as `h2`; empty if there is none.
+    /// The protocol negotiated by ALPN, such as `h2`. Empty if there is none.
     pub alpn: String,
-    /// The problem with the certificate; `None` if it is valid.
+    /// The problem with the certificate, or `None` if it is valid.
     pub wrong: Option<String>,
-    /// The validity period of the certificate, in seconds since 1970; `None` if the certificate cannot be parsed.
+    /// The validity period of the certificate, in seconds since 1970, or `None` if the certificate
+    /// cannot be parsed.
     pub valid: Option<(f64, f64)>,
 }
 
@@ -109,7 +110,7 @@ impl TlsClient {
         match stream.handshake() {
             Ok(()) => Ok(stream.observation()),
             Err(e) if is_refusal(&e) => Ok(None),
-            Err(e) => Err(format!("no TLS handshake: {e}")),
+            Err(e) => Err(format!("the TLS handshake failed: {e}")),
         }
     }
 

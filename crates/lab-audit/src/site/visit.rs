@@ -118,7 +118,7 @@ pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Res
         visit
             .site
             .gaps
-            .push(format!("{files} gave no response that can be read."));
+            .push(format!("{files} returned no response that can be read."));
     }
     visit.done()
 }
@@ -400,7 +400,7 @@ fn caching_table(site: &Site) -> EvidenceTable {
     ];
     EvidenceTable {
         title: "Caching".into(),
-        caption: "Conditional: the status of a conditional request; expected is 304.".into(),
+        caption: "Conditional: the status of a conditional request (expected: 304).".into(),
         columns: columns.map(String::from).into(),
         rows: site.resources.iter().map(row).collect(),
     }

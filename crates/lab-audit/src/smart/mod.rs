@@ -17,7 +17,7 @@ const MAX_MESSAGES: usize = 3;
 /// The maximum length of a shown message, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
 
-/// The SMART data of a disk; `None` means not reported.
+/// The SMART data of a disk. `None` means not reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
     /// True if the disk reports that it is failing.
@@ -39,7 +39,7 @@ pub struct Smart {
 pub struct Endurance {
     /// The number of bytes that can still be written.
     pub left: f64,
-    /// How the endurance was determined, in words.
+    /// The method by which the endurance was determined, in words.
     pub by: &'static str,
 }
 

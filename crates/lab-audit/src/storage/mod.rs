@@ -12,7 +12,7 @@ use lab_host::{Medium, Root};
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Interval, Unit};
 use lab_stats::order::median_interval;
-use lab_stats::signed_rank::centre;
+use lab_stats::signed_rank::center;
 use turns::{DEPTH, Round, StorageWork};
 
 /// The number of rounds; a 95 % interval requires at least six.
@@ -25,7 +25,7 @@ const PLATTER_NS: f64 = 2e6;
 /// The measurements of a disk, for rules.
 pub const STORAGE: Class = Class {
     name: "storage",
-    none: "No disk was measured; --measure does.",
+    none: "No disk was measured; use --measure.",
     values: &[
         ("disk", "the underlying disk"),
         (
@@ -192,7 +192,7 @@ impl StorageFigures {
     }
 }
 
-/// Returns which reads a cache below this system serves, as far as latencies show it.
+/// Returns which reads a cache below this system serves, according to latencies.
 pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 2]) -> Value {
     let fastest_ns = match medium {
         "memory" => 0.0,
@@ -285,10 +285,10 @@ fn ratios(results: &[StorageFigures]) -> EvidenceTable {
             let logs: Vec<f64> = rounds
                 .map(|(measured, base)| (measured.rate / base.rate).ln())
                 .collect();
-            let Some(centre) = centre(&logs, 0.05) else {
+            let Some(center) = center(&logs, 0.05) else {
                 continue;
             };
-            let interval = centre.interval;
+            let interval = center.interval;
             let mut row = vec![word(&measured.target.name), word(work.name())];
             let number = |n: f64| EvidenceValue::Number(n.exp(), Unit::Ratio);
             row.extend([interval.estimate, interval.low, interval.high].map(number));

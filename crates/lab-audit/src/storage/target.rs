@@ -23,7 +23,7 @@ pub const SMALL: usize = 4096;
 pub struct StorageTarget {
     /// The name as given by the user.
     pub name: String,
-    /// The underlying disk, such as `sda`; `None` if it cannot be determined.
+    /// The underlying disk, such as `sda`, or `None` if it cannot be determined.
     pub disk: Option<String>,
     /// `nvme`, `flash`, `spinning`, `virtual`, `file`, `memory`, or `unknown`.
     pub medium: String,

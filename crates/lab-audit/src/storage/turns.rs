@@ -40,7 +40,7 @@ pub struct Round {
     pub rate: f64,
     /// The median latency in ns.
     pub p50: f64,
-    /// The 99th percentile of the latency in ns; `None` if there were too few operations.
+    /// The 99th percentile of the latency in ns, or `None` if there were too few operations.
     pub p99: Option<f64>,
 }
 

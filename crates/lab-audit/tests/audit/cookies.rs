@@ -167,7 +167,7 @@ fn cookies_of_one_name_have_places_of_their_own() {
     );
 }
 
-/// A page whose Cookie field of 583 bytes was reported to contain 448 bytes of Google Analytics.
+/// The Cookie field of this page has 583 bytes, 448 of which were reported as Google Analytics.
 #[test]
 fn separators_and_quantcast_are_not_google_analytics() {
     let google_by_name: [(&str, usize); 11] = [
@@ -508,7 +508,7 @@ fn names_sent(observation: &CookieObservation) -> Vec<Vec<&str>> {
     observation.requests.iter().map(names).collect()
 }
 
-/// RFC 6265, 5.1.3 and 5.1.4, and `Secure`.
+/// Tests how domains and paths match (RFC 6265, 5.1.3 and 5.1.4), and `Secure`.
 #[test]
 fn each_request_carries_the_cookies_of_its_domain_path_and_scheme() {
     let mut collector = Collector::new().expect("random numbers");
@@ -705,7 +705,7 @@ fn what_holds_no_cookies_is_refused_in_words() {
     assert_eq!(odd.skipped, 4);
 }
 
-/// Random bytes, decoded as text, with and without NUL.
+/// Tests random bytes, decoded as text, with and without NUL.
 #[test]
 fn what_is_binary_is_no_table() {
     let mut state = 1_u64;

@@ -340,11 +340,11 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "hpet\n",
     ),
     (
-        "clock-synchronised",
+        "clock-synchronized",
         "db1",
         State::Bad,
         "watched.toml",
-        "synchronised = false\n",
+        "synchronized = false\n",
     ),
     (
         "net-ports",
@@ -480,7 +480,7 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "60\n",
     ),
     (
-        "system-randomised",
+        "system-randomized",
         "db1",
         State::Bad,
         "proc/sys/kernel/randomize_va_space",
@@ -831,7 +831,7 @@ fn each_audit_takes_the_rules_of_its_classes() {
     assert_eq!(of_sites, ["a-cookie", "a-resource", "cookie-hosts"]);
 }
 
-/// A copy made with tar, in which files of /proc are empty and disks are links.
+/// Tests a copy made with tar, in which files of /proc are empty and disks are links.
 #[test]
 fn a_copy_without_content_says_so() {
     let folder = good();

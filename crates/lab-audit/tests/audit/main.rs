@@ -16,5 +16,5 @@ mod wording;
 fn left_out(reason: &str) {
     const LACKING: [&str; 3] = ["takes root", "is not installed", "/dev/net/tun"];
     assert!(LACKING.iter().any(|word| reason.contains(word)), "{reason}");
-    println!("left out: {reason}");
+    println!("skipped: {reason}");
 }

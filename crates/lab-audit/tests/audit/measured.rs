@@ -211,7 +211,7 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
     let targets = match [open(folder.path()), open(&file)] {
         [Ok(scratch), Ok(file)] => vec![scratch, file],
         [Err(why), _] | [_, Err(why)] if why.contains("direct I/O") => {
-            return println!("left out: {why}");
+            return println!("skipped: {why}");
         }
         [Err(why), _] | [_, Err(why)] => panic!("{why}"),
     };

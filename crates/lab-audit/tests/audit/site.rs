@@ -399,7 +399,7 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     let (yes, no) = (Value::Flag(true), Value::Flag(false));
     let days = |days: f64| Value::ns(days * 86_400e9);
     let word = |text: &str| Value::word(text);
-    let fine = "nothing is wrong with it";
+    let fine = "no problem";
     let reached_is =
         |reached: &Value| vec![("ipv6_address", yes.clone()), ("ipv6", reached.clone())];
     let v4 = |reached: &Value| vec![("ipv4_address", yes.clone()), ("ipv4", reached.clone())];
@@ -745,7 +745,7 @@ fn all_that_is_not_asked_for_is_counted() {
     assert!(notes.contains(&expected), "{notes:?}");
 }
 
-/// A query may contain the user's session.
+/// Queries are not stored, because they may contain the user's session.
 #[test]
 fn what_queries_say_is_not_kept() {
     let secret = "s3cr3t";
@@ -879,7 +879,7 @@ fn only(answer: &[u8]) -> Pages {
     Pages::from([("/", answer.to_vec())])
 }
 
-/// Other requests are still made; values that only this response could provide are unknown.
+/// If a response cannot be read, other requests are still made, and its values are unknown.
 #[test]
 fn an_answer_that_cannot_be_read_is_a_finding() {
     let many = format!(
@@ -897,7 +897,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
         ),
         (
             "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
-            "is no number",
+            "is not a number",
         ),
         (
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno",
@@ -935,7 +935,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
     assert_eq!(states(&report, "resource-readable"), [State::Good]);
 }
 
-/// Each response begins immediately and never ends.
+/// The server's responses begin immediately and never end.
 #[test]
 fn a_server_that_drips_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -1142,7 +1142,7 @@ fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
         (&["-no_tls1", "-no_tls1_1"], State::Good),
     ] {
         let Some((_folder, mut server, port)) = openssl(words) else {
-            return println!("left out: there is no openssl");
+            return println!("skipped: there is no openssl");
         };
         let url = Url::parse(&format!("https://127.0.0.1:{port}/")).expect("a URL");
         let options = SiteOptions {
@@ -1214,7 +1214,7 @@ fn serve_certificate(
 #[test]
 fn a_slow_handshake_is_waited_for() {
     let Some((folder, mut server, _)) = openssl(&["-no_tls1"]) else {
-        return println!("left out: there is no openssl");
+        return println!("skipped: there is no openssl");
     };
     server.kill().expect("an end");
     server.wait().expect("an end");
@@ -1240,7 +1240,7 @@ fn malformed_certificates_end_in_words() {
     use rustls::pki_types::CertificateDer;
     use rustls::pki_types::pem::PemObject;
     let Some((folder, mut server, _)) = openssl(&["-no_tls1"]) else {
-        return println!("left out: there is no openssl");
+        return println!("skipped: there is no openssl");
     };
     server.kill().expect("an end");
     server.wait().expect("an end");

@@ -152,6 +152,6 @@ pub const GOOD: &[(&str, &str)] = &[
     ("sys/block/vda/queue/read_ahead_kb", "128\n"),
     (
         "watched.toml",
-        "steal = 0.0\nforeign = 0.01\ncores = 16\nclock_read_ns = 22.0\nsynchronised = true\ntime_error_ns = 50000000.0\n",
+        "steal = 0.0\nforeign = 0.01\ncores = 16\nclock_read_ns = 22.0\nsynchronized = true\ntime_error_ns = 50000000.0\n",
     ),
 ];

@@ -6,7 +6,7 @@ use crate::subject::process::BatchResult;
 use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
 
-/// A check value and the number of units.
+/// A check value and a number of units.
 pub type Checked = (u64, u64);
 
 /// The expected results of points.
@@ -20,7 +20,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Adds an outcome that a trusted subject computed.
+    /// Adds an outcome that a trusted subject (one that agrees with the majority) computed.
     pub fn insert(&mut self, point: PointId, operations: u64, outcome: Checked) {
         self.outcomes.insert((point, operations), outcome);
     }
@@ -47,7 +47,7 @@ impl Expected {
         match (self.contents.get(&point), found) {
             (Some(wanted), Some(found)) if *wanted != found => Err(Fault::Failed(
                 "writes",
-                "its first operation left different values in the table than the other subjects'"
+                "after its first operation the table has other values than with the other subjects"
                     .into(),
             )),
             _ => Ok(()),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of subjects that implement the protocol: it pilots and verifies them, and measures them in batches.
+//! A workload of subjects that implement the protocol: runs pilots, verifies the subjects' work,
+//! and measures it in batches.
 
 mod expected;
 mod listing;
@@ -39,10 +40,10 @@ use std::time::{Duration, Instant};
 use surroundings::Surroundings;
 use yardstick::Yardstick;
 
-/// The number of operations in the trial that compares the subjects before any measurement.
+/// The number of operations in the trial that compares the work of subjects before any measurement.
 const TRIAL: u64 = 3;
 
-/// The minimum warm-up of a process at each point, as a fraction of the pilot's warm-up (a divisor).
+/// The divisor of the pilot's warm-up that yields the minimum warm-up of a process at each point.
 ///
 /// It applies even if the process is already warm from other points of the case.
 const WARM_UP_AGAIN: u32 = 4;
@@ -57,7 +58,7 @@ const PAIRS_OF_A_PROCESS: u32 = 10;
 /// The maximum time of start and warm-up for which starting a process is considered cheap.
 const CHEAP_NS: u64 = 20_000_000;
 
-/// Operation counts and their outcomes.
+/// Numbers of operations with their outcomes.
 type Outcomes = Vec<(u64, Checked)>;
 
 /// The subjects of a run.
@@ -103,7 +104,7 @@ impl<'a> BatchWorkload<'a> {
         })
     }
 
-    /// Attributes a fault to the server of the target if the server was lost.
+    /// Attributes a fault to the server of the target if that server was lost.
     fn attribute(&self, fault: Fault, point: PointId) -> Fault {
         let target = self
             .surroundings
@@ -150,7 +151,8 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Pilots each subject that has no pilot yet at a point. A subject fails if its work differs from the majority's.
+    /// Pilots each subject that has no pilot yet at a point. A subject whose work differs from the
+    /// majority's is recorded as failed.
     fn pilot_points(
         &mut self,
         run: &mut RunContext,
@@ -249,8 +251,8 @@ impl<'a> BatchWorkload<'a> {
 
     /// Returns true if the pilots of other subjects alternate with the baseline at a point.
     ///
-    /// This requires that the subjects' times are compared, that no faults are injected, and that no fixture has a
-    /// state for a subject, which is set only during turns in blocks.
+    /// This requires that the subjects' times are compared, that no faults are injected, and that
+    /// no fixture has a state for a subject. Such states are set only during turns in blocks.
     fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
         let plan = self.plan;
         self.pilots.contains_key(&(baseline, point))
@@ -438,8 +440,8 @@ impl<'a> BatchWorkload<'a> {
         longest.unwrap_or(1)
     }
 
-    /// Returns the pilot that shows the subject in its warm state. For a control, this is its original's pilot, because
-    /// the control's own pilot is cold.
+    /// Returns the pilot that shows the subject in its warm state. For a control, this is the
+    /// baseline's pilot, because the control's own pilot is short.
     fn original<'p>(&'p self, pilot: &'p Pilot) -> &'p Pilot {
         let original = self.plan.subjects[pilot.subject].control_of;
         let original = original.and_then(|original| self.pilots.get(&(original, pilot.point)));
@@ -625,8 +627,8 @@ impl Workload for BatchWorkload<'_> {
 
     /// Lets a fresh process take over the turns of each subject that is cheap to start.
     ///
-    /// The processes are started in the random order of the coming pass. Always starting the same one of two identical
-    /// subjects first made a difference of 0.5 %.
+    /// The processes are started in the random order of the coming pass. If the same one of two
+    /// identical subjects was always started first, their times differed by 0.5 %.
     fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
         let Turn {
             subject,
@@ -754,7 +756,8 @@ impl Workload for BatchWorkload<'_> {
     }
 }
 
-/// Returns the values that a batch reported for its case's metrics, without events that did not occur in the batch.
+/// Returns the values that a batch reported for its case's metrics, without metrics of events that
+/// did not occur in the batch.
 fn readings(plan: &Plan, turn: Turn, result: &BatchResult) -> Vec<Reading> {
     let metrics = plan.case(turn.point).metrics.iter();
     let reported = metrics.zip(&result.metrics);
@@ -797,7 +800,7 @@ mod tests {
         plan
     }
 
-    /// Returns a pilot. If `cold_ns` is 0, its process had visited another point.
+    /// Returns a pilot. If `cold_ns` is 0, the pilot's process had already visited another point.
     fn pilot((subject, point): (SubjectId, PointId), warmup_batches: u32, cold_ns: u64) -> Pilot {
         let batch = Batch {
             operations: 1,

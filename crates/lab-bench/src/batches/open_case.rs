@@ -15,7 +15,8 @@ use crate::targets::reported::Reported;
 use lab_model::{Case, Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
-/// The divisor of a turn's operations that yields the number of unrecorded operations after waking: a tenth.
+/// The divisor of a turn's operations that yields the number of operations to run, unrecorded,
+/// after waking.
 pub const LEAD_IN: u64 = 10;
 
 /// A subject with an open case.
@@ -230,7 +231,7 @@ impl OpenCase {
         database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
     }
 
-    /// Stops counting file opens, because monitoring slows each of them down a little.
+    /// Stops counting file opens, because monitoring slows down each open.
     pub fn stop_counting_opens(&mut self) {
         self.database
             .iter_mut()
@@ -242,7 +243,7 @@ impl OpenCase {
         Some(self.database.as_ref()?.server()?)
     }
 
-    /// Makes the next check cover exactly the subject's work from now on.
+    /// Makes the next check cover only the subject's work from now on.
     fn begin_anew(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),
@@ -250,7 +251,7 @@ impl OpenCase {
         }
     }
 
-    /// Runs a subject's work while faults may be injected. Returns also the metrics that fixtures report.
+    /// Runs a subject's work while faults may be injected. Also returns the metrics that fixtures report.
     fn while_at_work<T>(
         &self,
         case: &Case,

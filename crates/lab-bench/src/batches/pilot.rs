@@ -12,19 +12,19 @@ use lab_stats::warmup;
 use nix::unistd::Pid;
 use std::time::{Duration, Instant};
 
-/// The number of batches after which the pilot first checks for a steady state. The number grows by half for each
-/// further check.
+/// The number of batches after which the pilot first checks for a steady state. Each further check
+/// comes after 1.5 times as many batches.
 const FIRST_LOOK: usize = 30;
 
-/// A subject is steady if at most this fraction of its batches came before the steady state. The value is a divisor.
+/// A subject is steady if at most 1 / `UNSTEADY_PART` of its batches came before the steady state.
 const UNSTEADY_PART: usize = 2;
 
-/// The same divisor for a subject whose helper threads compile.
+/// Like [`UNSTEADY_PART`], for a subject whose helper threads compile.
 const UNSTEADY_PART_WITH_HELPERS: usize = 3;
 
 /// The maximum CPU time of helper threads that do not compile, as a fraction of the process's CPU time.
 ///
-/// (The helper threads of an Ada program wait from its start to its end.)
+/// For example, the helper threads of an Ada program wait from its start to its end.
 const BUSY_HELPERS: f64 = 0.02;
 
 /// Languages whose programs are compiled before they run.
@@ -55,14 +55,15 @@ const MAX_FITTINGS: u32 = 8;
 /// A truncated pilot is repeated if its available time is at least this many times the duration of its batches.
 const LONGER: u32 = 2;
 
-/// Reports that pilots took more than their fraction of the budget, even though each was as short as possible.
+/// Returns a note if pilots took more than their fraction of the budget although each was as short
+/// as possible.
 pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
     let budget = Duration::from_nanos(plan.measure.budget_ns?);
     let part = part_of_budget(budget, pilots);
     (took > part).then(|| {
         format!(
-            "the pilots took {:.1} s of the requested {:.1} s: this number of subjects and points needs a longer \
-             --budget; or select fewer of them",
+            "the pilots took {:.1} s of the requested {:.1} s: this number of subjects and points \
+            needs a longer --budget, or select fewer of them",
             took.as_secs_f64(),
             budget.as_secs_f64(),
         )
@@ -84,7 +85,8 @@ pub fn keeps_process(startup_ns: u64, share: Option<Duration>) -> bool {
     share.is_some_and(|share| Duration::from_nanos(startup_ns) > share / (2 * SHARES))
 }
 
-/// Runs a point until the subject is steady, the maximum number of batches is reached, or `longest` is over.
+/// Runs batches of a point until the subject is steady, the number of batches reaches its maximum,
+/// or the time `longest` has passed.
 ///
 /// Returns the pilot and its last batch.
 pub fn pilot(
@@ -207,8 +209,8 @@ pub fn pilot(
     Ok((pilot, last))
 }
 
-/// Runs batches until one takes about a turn, starting with `first` operations. Repetition is necessary because a
-/// compiler may become busy only now.
+/// Runs batches until one lasts about a turn, starting with `first` operations. It takes multiple
+/// batches, because the compiler may become busy and change the speed.
 fn fitting(
     process: &mut SubjectProcess,
     visit: &mut OpenCase,
@@ -232,8 +234,8 @@ fn fitting(
     Ok(last)
 }
 
-/// Returns the number of operations that would have filled a turn of this length, at most eight times the previous
-/// number.
+/// Returns the number of operations that fill a turn of this length, judging by the last batch. The
+/// result is at most eight times the last number.
 fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     let per_operation = last.wall_ns.max(1) as f64 / last.operations as f64;
     let fitting = (turn_ns as f64 / per_operation) as u64;
@@ -243,7 +245,8 @@ fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
 /// Returns true if a process's helper threads still compile during its warm-up, unlike in the last batches of its
 /// pilot.
 ///
-/// If a warm process waits for a server, total CPU usage may stay below one core even while the compiler runs.
+/// Total CPU usage does not show this: a process that waits for a server may use less than one core
+/// even while the compiler runs.
 pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
     let own = pilot.own_batches();
     let last = &warm_up[warm_up.len().saturating_sub(LAST_BATCHES)..];
@@ -254,7 +257,7 @@ pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
 #[derive(Clone, Copy, Debug)]
 struct ThreadTimes {
     all: u64,
-    /// The CPU time of all threads except the working ones.
+    /// The CPU time of the helper threads: all except the working ones.
     helpers: u64,
 }
 
@@ -277,8 +280,8 @@ impl ThreadTimes {
         self.all == 0 || self.helpers as f64 > BUSY_HELPERS * self.all as f64
     }
 
-    /// Returns true if the helper threads were busy in the second half of these readings. The result does not depend on
-    /// how busy the machine was.
+    /// Returns true if the helper threads were busy in the second half of these readings. The
+    /// result does not depend on the load of the machine.
     fn had_busy_helpers(readings: &[ThreadTimes]) -> bool {
         let (Some(before), Some(now)) = (readings.get(readings.len() / 2), readings.last()) else {
             return false;
@@ -289,7 +292,8 @@ impl ThreadTimes {
     }
 }
 
-/// Returns false for languages that are compiled ahead of time, whose other threads do part of the work.
+/// Returns false for languages that are compiled ahead of time. Their other threads do part of the
+/// work.
 fn can_compile(language: &str) -> bool {
     !COMPILED_LANGUAGES.contains(&language)
 }

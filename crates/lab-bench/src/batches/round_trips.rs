@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts how often an operation waits for its server. This happens before any measurement, with a proxy.
+//! Counts how often an operation waits for its server. A proxy counts before any measurement.
 
 use crate::batches::open_case::OpenCase;
 use crate::batches::surroundings::Surroundings;
@@ -11,10 +11,10 @@ use lab_model::{Plan, PointId, Setting, SubjectId};
 /// The number of operations before counting starts. Drivers prepare a statement at its fifth execution.
 const WARM_UP: u64 = 6;
 
-/// The number of operations in the smaller of two batches whose difference is counted.
+/// The number of operations in the smaller of two batches. The difference of their counts is used.
 const OPERATIONS: u64 = 4;
 
-/// Determines the setting [`Setting::ROUND_TRIPS`] of a subject at a point.
+/// Counts the round trips per operation, and returns them as the setting [`Setting::ROUND_TRIPS`].
 ///
 /// The process must have no open case. Returns `None` if the experiment does not request round trips, if the server
 /// is not reached over TCP, or if counting fails.

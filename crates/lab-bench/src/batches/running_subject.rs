@@ -58,7 +58,8 @@ pub struct WarmUpPlan<'a> {
     pub expected: &'a Expected,
     /// The result of the subject's pilot at the point.
     pub pilot: &'a Pilot,
-    /// The pilot that shows the subject in its warm state. For a control, this is the original's pilot.
+    /// The pilot that shows the subject in its warm state. For a control, this is the baseline's
+    /// pilot.
     pub warm: &'a Pilot,
 }
 
@@ -131,7 +132,7 @@ impl RunningSubject {
 
     /// Wakes the process, runs a batch, freezes the process, and checks the work.
     ///
-    /// The batch is preceded by a lead-in of `lead_in` operations; 0 means no lead-in.
+    /// The batch is preceded by a lead-in of `lead_in` operations.
     pub fn batch(
         &mut self,
         plan: &Plan,

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pins each thread that works concurrently in a subject to its own core, if there are enough cores.
 //!
-//! The scheduler needs some milliseconds to move one of two threads away from a shared core. By then, a batch is over
-//! and its threads have run one after another.
+//! The scheduler needs some milliseconds to move one of two threads away from a shared core. By
+//! then, a batch may be over, and its threads have run one after another.
 
 use crate::host::sys;
 use lab_host::procfs;
 use nix::unistd::Pid;
 use std::collections::HashMap;
 
-/// The minimum CPU time of a working thread, as a fraction of the maximum over all threads. Helper threads use less.
+/// The minimum CPU time of a working thread, as a fraction of the busiest thread's CPU time. Helper
+/// threads use less.
 const WORKS: f64 = 0.5;
 
-/// The minimum CPU time of the busiest thread that allows workers to be distinguished from the thread that waits for
-/// them, in ns.
+/// The CPU time, in ns, that the busiest thread must have used before workers can be distinguished
+/// from the thread that waits for them.
 const MIN_NS: u64 = 1_000_000;
 
 /// The CPU times and cores of a process's threads.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The baseline during the pilot of another subject.
 //!
-//! The two subjects alternate as in a block. This expresses the subject's level as a multiple of the baseline's level
-//! at the same speed of the machine.
+//! The two subjects alternate as in a block, so that the subject's level can be expressed as a
+//! multiple of the baseline's level at the same speed of the machine.
 
 use crate::batches::open_case::{LEAD_IN, OpenCase};
 use crate::subject::fault::{Fault, SubjectResult};
@@ -10,8 +10,7 @@ use crate::subject::process::{BatchResult, SubjectProcess};
 use lab_model::{Age, Batch, Pilot, Plan};
 use std::time::{Duration, Instant};
 
-/// The number of turns of each subject, in the order A B B A. On a server, the work of one subject is verified before
-/// the other starts.
+/// The number of turns of each subject, in the order A B B A.
 const PAIRS: usize = 8;
 
 /// The minimum number of turns for a level.
@@ -36,8 +35,8 @@ impl Yardstick {
         }
     }
 
-    /// Alternates a warm subject with the baseline, and adds the turns to the subject's pilot, unless `longest` is too
-    /// short.
+    /// Alternates a warm subject with the baseline, and adds the turns to the subject's pilot. Does
+    /// nothing if `longest` is too short.
     pub fn compare(
         &mut self,
         plan: &Plan,
@@ -119,8 +118,8 @@ impl Yardstick {
         self.unless_broken(checked).map(drop)
     }
 
-    /// Returns `None` if the baseline fails, because the other subject is not at fault. The baseline also fails in the
-    /// blocks, where the failure is reported.
+    /// Returns `None` if the baseline fails, because the other subject is not at fault. The failure
+    /// is reported later, when the baseline also fails in the blocks.
     fn unless_broken<T>(&mut self, result: SubjectResult<T>) -> SubjectResult<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The commits of a range in their order, and what a commit changed.
+//! The commits of a range, in order, and the changes of a commit.
 
 use super::worktree::{Commit, GitFault, WorktreeError, answer, clean, git, repository, resolve};
 use std::path::Path;
 
-/// The first commit of a range, which it was compared with, and those after it.
+/// The commits of a range, starting with the one that the others are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRange {
-    /// The commits in their order. The first one is the good one, and the last one the bad one.
+    /// The commits, in order. The first commit is the good one, and the last is the bad one.
     pub commits: Vec<Commit>,
 }
 
-/// Returns the commits from `good` up to `bad`, in their order.
+/// Returns the commits from `good` to `bad`, in order.
 ///
-/// Where branches were merged, only the merge counts, as with `git log --first-parent`: the commits of the
-/// merged branch lack what happened in the meantime, so they are no steps from one commit of the range to the next.
+/// Only first parents are followed, as with `git log --first-parent`. The commits of a merged
+/// branch lack the other changes of the range, so they cannot be compared with their neighbors.
 ///
 /// # Errors
 /// Returns an error if a revision is unknown or is the working tree, or if `good` is not an ancestor of `bad`.
@@ -61,7 +61,7 @@ pub fn commit_range(folder: &Path, good: &str, bad: &str) -> Result<CommitRange,
 
 /// Returns the lines of `git show --stat` for a commit, compared with its first parent.
 ///
-/// Control characters are replaced. If git fails, returns its message.
+/// Replaces control characters. Returns git's message if git fails.
 pub fn commit_stat(folder: &Path, id: &str) -> Vec<String> {
     let mut show = git(folder);
     show.args([

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fingerprint of a command at the time of measurement: a hash of all files that the command line names.
+//! The fingerprint of a command at the time of measurement: a hash of the files in the command
+//! line.
 
 use crate::build::in_path;
 use lab_model::Subject;
@@ -13,8 +14,8 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// Computes the fingerprint of a command as SHA-256 in hexadecimal digits.
 ///
-/// It covers the command line, the program and the other files named in the line. Changes in anything else, such as
-/// in a library, do not affect it.
+/// It covers the command line, the program, and the other files in the command line. Changes in
+/// anything else, such as in a library, do not affect it.
 pub fn fingerprint(subject: &Subject) -> String {
     let mut hash = Sha256::new();
     let command = subject.command.as_ref();

@@ -55,13 +55,13 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     }
 }
 
-/// A file that exists temporarily, and the directories that were created for it.
+/// A temporary file, and the directories that were created for it.
 struct TemporaryFile {
     created: Vec<PathBuf>,
 }
 
 impl TemporaryFile {
-    /// Creates nothing if the file already exists, because then the machine's owner decides.
+    /// Creates the file, unless it already exists: then the machine's owner has decided.
     fn new((path, text): (&str, &str)) -> io::Result<TemporaryFile> {
         let path = Path::new(path);
         let mut file = TemporaryFile {
@@ -93,7 +93,7 @@ impl TemporaryFile {
 }
 
 impl Drop for TemporaryFile {
-    /// A directory that a package has filled since then remains.
+    /// Removes the file and its directories. A directory that is no longer empty remains.
     fn drop(&mut self) {
         for path in self.created.iter().rev() {
             let remove = if path.is_dir() { "rmdir" } else { "rm" };

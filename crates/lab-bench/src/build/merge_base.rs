@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The commit from which a change began.
+//! The merge base: the commit where a change began.
 
 use super::worktree::{Commit, GitFault, WorktreeError, answer, git, repository, resolve};
 use std::path::Path;
@@ -10,7 +10,7 @@ pub enum BaseError {
     /// Git failed.
     #[error(transparent)]
     Git(#[from] WorktreeError),
-    /// No name of the base is a revision of the repository.
+    /// No candidate for the base is a revision of the repository.
     #[error(
         "the base `{0}` is not a revision of this clone: fetch it, with `git fetch origin {0}`"
     )]
@@ -21,7 +21,7 @@ pub enum BaseError {
          with `fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab CI, or `git fetch --unshallow`"
     )]
     Shallow(String),
-    /// The two histories have nothing in common.
+    /// The two histories have no common commit.
     #[error("HEAD and `{0}` have no common commit: name another base with --base")]
     Unrelated(String),
     /// HEAD is its own base.
@@ -29,8 +29,8 @@ pub enum BaseError {
     FirstCommit,
 }
 
-/// Returns the merge base of HEAD with the first of the candidates that is a revision. If HEAD itself is part of the
-/// base, as after a merge, its first parent is the base.
+/// Returns the merge base of HEAD and the first candidate that is a revision. If HEAD is already
+/// part of the base, as after a merge, returns HEAD's first parent.
 ///
 /// # Errors
 /// Returns an error if no candidate is a revision, or if the common commit is not in the clone.

@@ -32,7 +32,7 @@ pub struct Unready {
     pub message: String,
     /// The last lines of the log of a failed build.
     pub log: Vec<String>,
-    /// The toolchains and services that are required but not installed.
+    /// The missing toolchains and services.
     pub lacks: Vec<Toolchain>,
 }
 
@@ -54,7 +54,8 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Creates a builder for the subjects of this experiment. `external` are the kinds of servers that the user runs.
+    /// Creates a builder for the subjects of this experiment. `external` contains the kinds of
+    /// servers that the user runs.
     pub fn new(
         project: &'a Project,
         experiment: &'a Experiment,
@@ -183,7 +184,8 @@ impl<'a> Builder<'a> {
         self.is_built_from(subject, &self.key(&subject.recipe))
     }
 
-    /// Returns true if the subject's program exists and was built from the sources and tools of this key.
+    /// Returns true if the subject's program exists and was built from the sources and tools that
+    /// `key` identifies.
     fn is_built_from(&self, subject: &Subject, key: &str) -> bool {
         let stamp = fs::read_to_string(self.build_file(subject, "stamp")).unwrap_or_default();
         stamp == key && self.program(subject).is_some()
@@ -334,7 +336,8 @@ fn stopped() -> Unready {
     }
 }
 
-/// Groups subjects whose builds may share files: those of the same language, and those with a common build command.
+/// Groups subjects whose builds may share files: subjects in the same language, and subjects with a
+/// common build command.
 fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     let share = |a: usize, b: usize| {
         let [a, b] = [a, b].map(|i| subjects[i]);

@@ -16,10 +16,10 @@ use std::process::{Command, Stdio};
 /// The name of the current working tree, which is not a commit.
 const WORKING_TREE: &str = ".";
 
-/// The maximum number of worktrees that are added one by one and have names of one length.
+/// The maximum number of worktrees that can be added one by one with names of the same length.
 const MAX_ADDED: usize = 26 * 26 * 26;
 
-/// The names of builds' directories are padded by less than this length.
+/// The exclusive maximum of the padding in the names of builds' directories.
 const MAX_PADDING: u64 = 64;
 
 /// Checked-out revisions. Dropping them removes their worktrees.
@@ -30,7 +30,8 @@ pub struct Worktrees {
     revisions: Vec<Revision>,
     /// The root of the repository's working tree.
     top: PathBuf,
-    /// Worktrees that are registered in git, or may be if git was interrupted.
+    /// Worktrees that are, or may be, registered in git. An interrupted git may have registered a
+    /// worktree.
     created: Vec<PathBuf>,
     /// The number of worktrees that were added with [`Worktrees::add_commit`].
     added: usize,
@@ -42,9 +43,9 @@ pub struct Worktrees {
 pub struct Revision {
     /// The user's name for the revision, such as `HEAD~1`. `.` is the current working tree.
     pub written: String,
-    /// The commit, or `None` for the current working tree.
+    /// The commit, or `None` for the working tree.
     pub commit: Option<Commit>,
-    /// The counterpart of the starting directory in the worktree.
+    /// The directory in the worktree that corresponds to the starting directory.
     pub folder: PathBuf,
     /// The same directory in each build, starting with [`Revision::folder`]. Empty if there is only one build.
     pub builds: Vec<PathBuf>,
@@ -73,7 +74,7 @@ pub enum WorktreeError {
     /// The revision does not name a commit.
     #[error("unknown revision `{0}`; `git log --oneline` lists revisions")]
     Unknown(String),
-    /// The revision does not name a commit that the clone has, and the clone is shallow.
+    /// The clone is shallow and lacks the commit of the revision.
     #[error(
         "unknown revision `{0}`: this clone is shallow and lacks older commits. Fetch them with `git fetch --unshallow \
          --tags`; on GitHub Actions, set `fetch-depth: 0` for actions/checkout"
@@ -96,7 +97,7 @@ pub enum WorktreeError {
     /// A range has no commits.
     #[error("`{0}` and `{1}` are the same commit, so there is nothing between them")]
     SameCommit(String, String),
-    /// The start of a range does not lead to its end.
+    /// The start of a range is not an ancestor of its end.
     #[error(
         "`{0}` is not an ancestor of `{1}`; `git merge-base {0} {1}` shows the last commit that both have in common"
     )]
@@ -115,8 +116,8 @@ impl Worktrees {
         Worktrees::new_in(&std::env::temp_dir(), folder, revisions)
     }
 
-    /// Checks out each revision `builds` times. With multiple builds, the lengths of the directories' names depend on
-    /// the seed.
+    /// Checks out each revision `builds` times. With multiple builds, the directory names have
+    /// different lengths, which depend on the seed.
     pub fn of_builds(
         folder: &Path,
         revisions: &[String],
@@ -192,7 +193,7 @@ impl Worktrees {
         Worktrees::new_in(&std::env::temp_dir(), folder, &[])
     }
 
-    /// Checks out a commit and returns the counterpart of `folder`, a directory of the repository.
+    /// Checks out a commit. Returns the worktree's directory that corresponds to `folder`.
     pub fn add_commit(&mut self, folder: &Path, commit: &Commit) -> Result<PathBuf, WorktreeError> {
         let (_, prefix) = repository(folder)?;
         // All names have the same length.
@@ -202,7 +203,7 @@ impl Worktrees {
         Ok(revision.folder)
     }
 
-    /// Removes the worktree that contains a directory, if it is one of these.
+    /// Removes the worktree that contains a directory, if this object created it.
     pub fn release(&mut self, folder: &Path) {
         let is_inside = |place: &PathBuf| folder.starts_with(place);
         if let Some(index) = self.created.iter().position(is_inside) {
@@ -290,8 +291,8 @@ impl Drop for Worktrees {
     }
 }
 
-/// Describes the current commit of the repository that contains a directory, and whether tracked files differ from the
-/// commit.
+/// Describes the current commit of the repository that contains a directory, and states whether
+/// tracked files differ from the commit.
 ///
 /// Returns `None` outside of a repository.
 pub fn commit_of(folder: &Path) -> Option<String> {
@@ -316,7 +317,7 @@ pub(super) fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeEr
     Ok((ask("--show-toplevel")?, ask("--show-prefix")?))
 }
 
-/// Returns the commit of a revision, or `None` for the current working tree.
+/// Returns the commit of a revision, or `None` for the working tree.
 pub(super) fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     if written == WORKING_TREE {
         return Ok(None);
@@ -368,10 +369,10 @@ pub(super) enum GitFault {
     Other(WorktreeError),
 }
 
-/// Creates a git command for a directory, regardless of any repository in the environment, and without running
-/// programs that the repository names.
+/// Creates a git command for a directory. It ignores repositories in environment variables, and
+/// runs no programs that the repository configures.
 ///
-/// Hooks set such environment variables (githooks(5), `git rev-parse --local-env-vars`).
+/// Git sets such variables for hooks (githooks(5), `git rev-parse --local-env-vars`).
 pub(super) fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     for variable in [

@@ -37,7 +37,7 @@ const PARALLEL: f64 = 1.1;
 /// It excludes short processes, because the kernel does some of the work of process start and exit on other cores.
 const MIN_CPU_NS: u64 = 5_000_000;
 
-/// With multiple builds, the environment is padded by less than this length, which is one page.
+/// The exclusive maximum of the environment's padding with multiple builds: one page.
 const MAX_PADDING: u64 = 4096;
 
 /// The maximum number of lines and bytes stored from the end of a failed command's standard error.
@@ -156,7 +156,7 @@ impl<'a> CommandWorkload<'a> {
             .unwrap_or_default()
     }
 
-    /// Runs one of the user's hooks (setup, prepare, cleanup) on all cores, without timing it.
+    /// Runs one of the user's setup, prepare or cleanup commands on all cores, without timing it.
     fn hook(
         &mut self,
         stage: &'static str,
@@ -186,8 +186,8 @@ impl<'a> CommandWorkload<'a> {
 
     /// Returns environment variables for multiple builds: a seed for the build, and a padding.
     ///
-    /// The padding's length differs for each process, because the stack begins where the environment ends (Mytkowicz
-    /// et al., ASPLOS 2009).
+    /// The padding's length differs for each process, because the length of the environment
+    /// determines the start of the stack (Mytkowicz et al., ASPLOS 2009).
     fn variables(&self, subject: SubjectId) -> Vec<(&'static str, String)> {
         if self.plan.builds() == 1 {
             return Vec::new();
@@ -228,7 +228,8 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
-    /// Runs a command a few times on all cores. This loads its files into memory and shows the command's duration.
+    /// Runs a command a few times on all cores. This loads the command's files into memory and
+    /// yields its duration.
     fn pilot(&mut self, cell: CommandPoint) -> SubjectResult<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();
@@ -254,7 +255,7 @@ impl<'a> CommandWorkload<'a> {
         })
     }
 
-    /// Returns the cores for commands: a single core, unless any command was observed to use more than one
+    /// Returns the cores for commands: a single core, unless a command used more than one core
     /// concurrently.
     fn cores_of_commands(&self) -> Cores {
         let mut batches = self.pilots.values().flat_map(|pilot| &pilot.batches);
@@ -520,7 +521,7 @@ mod tests {
         );
         assert!(
             !is_parallel(&run(1_000_000, 4_000_000)),
-            "too short to tell"
+            "too short to be distinguished"
         );
     }
 }

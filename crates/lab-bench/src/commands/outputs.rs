@@ -17,7 +17,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Creates the comparison. Outputs are stored in `folder`.
+    /// Creates the comparison. The commands' outputs are stored in `folder`.
     pub fn new(folder: &Path) -> Outputs {
         Outputs {
             folder: folder.to_path_buf(),
@@ -60,8 +60,8 @@ impl Outputs {
         let line = line.map_or_else(|_| String::new(), |n| format!(", first in line {n}"));
         let message = if of_baseline {
             format!(
-                "its output changes from run to run{line}: compare without --same-output, or make it always write \
-                 the same"
+                "its output changes from run to run{line}: omit --same-output, or make the command always write the \
+                 same output"
             )
         } else {
             format!("its output differs from the baseline's{line}")

@@ -23,8 +23,9 @@
 
 extern char **environ;
 
-/* The header of an order. It is followed by `bytes` bytes of NUL-terminated strings: the core numbers, the working
-   directory, standard input, output and error ("" for /dev/null), variables as NAME=VALUE, and the command's words. */
+/* The header of a request. It is followed by `bytes` bytes of NUL-terminated strings: the core numbers, the
+   working directory, standard input, output and error ("" for /dev/null), variables as NAME=VALUE, and the
+   command's words. */
 struct order {
     uint64_t time_limit_ns;
     uint32_t words;
@@ -32,7 +33,7 @@ struct order {
     uint64_t variables;
 };
 
-/* The answer to an order. Times are in ns. */
+/* The response to a request. Times are in ns. */
 struct answer {
     int64_t error; /* errno if the command could not be started, else 0 */
     int64_t wall_ns, user_ns, sys_ns, peak_rss_bytes;
@@ -95,7 +96,7 @@ static void kill_children(void)
     ssize_t length = file < 0 ? 0 : read(file, list, sizeof list - 1);
     close(file);
     list[length > 0 ? length : 0] = 0;
-    /* The last number may be truncated, so it is used only if a space follows. */
+    /* The last number may be truncated, so a number counts only if a space follows. */
     for (char *at = list, *end; (end = strchr(at, ' ')); at = end + 1) {
         pid_t child = atoi(at);
         if (child > 1) {
@@ -122,8 +123,8 @@ static int has_children(void)
     return reaped == 0;
 }
 
-/* Waits until the child has exited, its time is up, or benchlab has exited. No order arrives before the last one is
-   completed, so standard input becomes ready only when it is closed. */
+/* Waits until the child has exited, its time is up, or benchlab has exited. benchlab sends no request before
+   the last one is completed, so standard input becomes ready only when it is closed. */
 static enum end wait_for(int child, int64_t deadline)
 {
     struct pollfd ready[] = {{.fd = child, .events = POLLIN}, {.fd = 0, .events = POLLIN}};
@@ -169,7 +170,7 @@ static void set_cores(char *cores)
     sched_setaffinity(0, sizeof set, &set); /* the command inherits it */
 }
 
-/* Runs a command to completion. Returns 0 if benchlab has exited. */
+/* Runs a command to completion. Returns 0 if benchlab exits meanwhile. */
 static int carry_out(const struct order *order, char *strings, char **words, struct answer *answer)
 {
     memset(answer, 0, sizeof *answer);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A small process that starts commands, waits for them, and reads their resource usage.
 //!
-//! A child inherits its parent's peak memory: the `ru_maxrss` of wait4(2) is never below the parent's memory.
-//! Commands are therefore not started by benchlab, but by a process that uses half a megabyte (`starter.c`). If
-//! benchlab is killed, the process lives long enough to kill everything that the commands left running.
+//! A child inherits its parent's peak memory: the `ru_maxrss` of wait4(2) is never below the
+//! parent's memory. Commands are therefore not started by benchlab, but by a process that uses half
+//! a megabyte (`starter.c`). If benchlab is killed, the starter first kills all processes that the
+//! commands left running.
 
 use crate::host::{interrupt, sys};
 use crate::subject::fault::{Fault, SubjectResult};
@@ -47,7 +48,7 @@ pub struct StartRequest {
     pub time_limit: Duration,
 }
 
-/// A process that exited. Times and counts include the children that the process waited for.
+/// A process that exited. Times and counts include children for which the process has waited.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     /// The time from just before the start until the exit was observed, in ns.
@@ -56,7 +57,8 @@ pub struct Ended {
     pub user_ns: u64,
     /// System CPU time in ns.
     pub sys_ns: u64,
-    /// The peak memory of any of the processes. It is never below the starter's memory, which is about half a megabyte.
+    /// The highest peak memory of the process and its children, in bytes. It is never below the
+    /// starter's memory, which is about half a megabyte.
     pub peak_rss_bytes: u64,
     /// Page faults that did not require reading from a disk.
     pub minor_faults: u64,
@@ -74,7 +76,8 @@ pub struct Ended {
     pub left_running: bool,
 }
 
-/// A starter. Dropping it kills the starter and everything that its commands left running.
+/// A starter process. Dropping it kills the starter and all processes that its commands left
+/// running.
 pub struct Starter {
     process: Child,
     orders: Option<ChildStdin>,
@@ -193,7 +196,7 @@ impl StartRequest {
 /// Parses a response of `starter.c`. Returns an error with the reason if no process was started.
 fn parse_answer(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
     let mut numbers = answer.chunks_exact(8).map(|bytes| {
-        let bytes = bytes.try_into().expect("chunks are of 8 bytes");
+        let bytes = bytes.try_into().expect("each chunk has 8 bytes");
         i64::from_ne_bytes(bytes)
     });
     let mut number = || numbers.next().expect("there are so many numbers");

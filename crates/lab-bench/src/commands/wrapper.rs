@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Programs that find or install another program and start it.
+/// Names of programs that find or install another program and start it.
 const STARTERS: [&str; 12] = [
     "npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "uvx", "uv", "pipx", "poetry", "pyenv", "rbenv",
 ];
 
-/// The maximum size of a wrapper script in bytes. Longer scripts do work of their own.
+/// The maximum size of a wrapper script in bytes. Longer scripts do other work, too.
 const MAX_BYTES: u64 = 16 * 1024;
 
 /// A command that starts another program.
@@ -27,8 +27,8 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// Finds out whether a program only starts another one. A name without `/` is searched for in PATH, any other is
-    /// relative to `folder`.
+    /// Returns the wrapper if a program only starts another one. A name without `/` is searched for
+    /// in PATH; other paths are relative to `folder`.
     pub fn find(program: &[String], folder: &Path) -> Option<Wrapper> {
         let name = program.first()?;
         let file = if name.contains('/') {

@@ -9,7 +9,7 @@ use crate::subject::fault::Fault;
 use lab_model::{Plan, PointId, SubjectId, TargetId};
 use lab_plan::Schedule;
 
-/// The number of passes in which overheads take part: the first mirrored pair.
+/// The number of passes in which overheads are measured: the first mirrored pair.
 const OVERHEAD_PASSES: u32 = 2;
 
 /// The maximum fraction of a block's turns that may be repeated.
@@ -17,8 +17,8 @@ const OVERHEAD_PASSES: u32 = 2;
 /// On a machine that is always disturbed, more repetitions would not help.
 const REDONE_PART: f64 = 0.25;
 
-/// The number of points after which benchlab starts to check whether a block is lost, because the host's counters are
-/// coarse.
+/// The number of points after which benchlab starts to check whether a block is too disturbed. The
+/// host's counters are too coarse for fewer points.
 const MIN_POINTS_SEEN: usize = 2;
 
 /// A block during its measurement.
@@ -27,13 +27,13 @@ pub struct BlockRun<'a, 'b> {
     workload: &'a mut dyn Workload,
     schedule: Schedule,
     block: BlockContext<'b>,
-    /// The number of valid turns in the block so far.
+    /// The number of undisturbed turns in the block so far.
     counted_turns: u32,
     pace: BlockPace,
     machine: &'a dyn Machine,
     passes_ns: u64,
-    /// Monitors the host if a disturbed block will be measured again. The second value is the usual duration of a block
-    /// in ns.
+    /// The monitor of the host, if a disturbed block would be repeated, and the usual duration of a
+    /// block in ns.
     host: Option<(&'a dyn HostWatch, u64)>,
     began_ns: u64,
     is_given_up: bool,
@@ -63,7 +63,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
     }
 
-    /// Makes the block stop as soon as it is so disturbed that it must be repeated.
+    /// Makes the block stop as soon as it is too disturbed to count.
     ///
     /// `usual_ns` is the usual duration of such a block, in ns.
     pub fn watching(self, host: &'a dyn HostWatch, usual_ns: u64) -> BlockRun<'a, 'b> {
@@ -78,7 +78,8 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         self.is_given_up
     }
 
-    /// Returns true if the block is already too disturbed, even if nothing else disturbs it.
+    /// Returns true if the block is already too disturbed to count, even without further
+    /// disturbances.
     fn is_lost(&self, done: usize, of: usize) -> bool {
         let Some((host, usual_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
         else {
@@ -233,7 +234,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Runs a step for each turn whose subject still takes part.
+    /// Runs a step for the turn of each subject that still takes part.
     fn for_each_participant(
         &mut self,
         turns: &[Turn],

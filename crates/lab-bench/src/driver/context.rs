@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Records a run and a block, first in the run file and then in memory.
+//! Records of a run and a block. Each record is written to the run file before it is added in
+//! memory.
 
 use crate::driver::participants::Participants;
 use crate::subject::fault::Fault;
@@ -44,7 +45,7 @@ pub enum Progress<'a> {
         slice: &'a Slice,
         /// The number of slices written since the session began, including this slice.
         done: u32,
-        /// The total number of slices, unless a turn fails or is repeated.
+        /// The total number of slices. The actual number differs if a turn fails or is repeated.
         of: u32,
     },
     /// A message that the user must see now.
@@ -62,13 +63,14 @@ pub enum Progress<'a> {
 /// The reason for stopping a run.
 #[derive(Debug)]
 pub enum Stop {
-    /// The user requested it.
+    /// The user requested a stop.
     Interrupted,
     /// The run file cannot be written.
     Store(StoreError),
     /// A server no longer responds. Contains a description.
     ServerLost(String),
-    /// Measuring agents were lost: all of them, or one that was indispensable. Contains a description.
+    /// Measuring agents were lost: either all agents, or one without which measuring cannot
+    /// continue. Contains a description.
     AgentsLost(String),
 }
 
@@ -104,8 +106,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Records a fault as a failure. If `process` is given, also records the log of this process, which caused the
-    /// fault.
+    /// Records a fault as a failure. If `process` is given, also records the log of that process.
     pub fn fail(
         &mut self,
         fault: Fault,
@@ -162,22 +163,22 @@ impl<'a> RunContext<'a> {
 /// The result of a turn.
 #[derive(Clone, Debug)]
 pub enum TurnRecord {
-    /// A batch of a subject that implements the protocol.
+    /// The result of a batch of a subject that implements the protocol.
     Batch {
         /// The batch and its position in the schedule.
         sample: Sample,
-        /// The sum over the results of the operations.
+        /// The number of units that the operations produced.
         units: u64,
         /// A hash of all values.
         check: u64,
         /// The latency of each operation, if multiple operations run concurrently.
         latencies: Option<Latencies>,
-        /// The duration of the operations over time, if they are due at a fixed rate.
+        /// The latency of the operations over time, if they are due at a fixed rate.
         timeline: Option<Timeline>,
         /// Values of the metrics that the batch's case defines.
         readings: Vec<Reading>,
     },
-    /// A process that exited.
+    /// The result of a process that exited.
     Process {
         /// The process as a batch of one operation.
         sample: Sample,
@@ -211,8 +212,8 @@ pub struct BlockContext<'a> {
 }
 
 impl BlockContext<'_> {
-    /// Records a fault as a failure of this block. If `process` is given, also records the log of this process, which
-    /// caused the fault.
+    /// Records a fault as a failure of this block. If `process` is given, also records the log of
+    /// that process.
     pub fn fail(
         &mut self,
         fault: Fault,
@@ -317,7 +318,7 @@ impl BlockContext<'_> {
 impl TurnRecord {
     /// Returns true if the result of a disturbed turn can be recorded without counting it.
     ///
-    /// Batches and processes have so many turns that repeating a disturbed turn is not necessary.
+    /// The other kinds of results have so many turns that disturbed turns need no repetition.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))
     }

@@ -20,7 +20,7 @@ pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
 
 /// Measures the blocks of a run.
 pub trait Executor {
-    /// Returns the machine whose clock times the session itself.
+    /// Returns the machine whose clock times the session.
     fn machine(&self) -> &dyn Machine;
 
     /// Returns the number of blocks that are measured concurrently.
@@ -28,7 +28,7 @@ pub trait Executor {
         1
     }
 
-    /// Returns the metrics of the readings that the blocks yield.
+    /// Returns the metrics whose readings the blocks record.
     fn metrics(&self) -> Vec<Metric>;
 
     /// Does the work required before the first block, unless the run file already contains its results.
@@ -37,7 +37,7 @@ pub trait Executor {
     /// Measures missing blocks until one more block is recorded, whether or not it is valid.
     fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
-    /// Returns true if the processes of the last block must serve another block.
+    /// Returns true if the processes of the last block serve at least one more block.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -45,7 +45,7 @@ pub trait Executor {
     /// Cleans up after the last block, even if the run was stopped.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
 
-    /// Returns true if a run that the user stops can be resumed. Otherwise the run is over.
+    /// Returns true if a run that the user stops can be resumed. If false, the run ends.
     fn can_resume(&self) -> bool {
         true
     }
@@ -53,7 +53,7 @@ pub trait Executor {
 
 /// Returns the next block to measure and the number of earlier attempts at it.
 ///
-/// This is the first block that is neither valid yet nor `under_way`.
+/// This is the first block that is neither valid nor in `under_way`.
 pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
     let counts = |number| run.complete_blocks().any(|b| b.number == number);
     let mut numbers = (0..).filter(|n| !under_way.contains(n) && !counts(*n));
@@ -62,7 +62,7 @@ pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
     (number, before.count() as u32)
 }
 
-/// Measures on the machine that runs benchlab.
+/// An executor that measures on the machine that runs benchlab.
 pub struct LocalExecutor<'a> {
     plan: &'a Plan,
     workload: Box<dyn Workload + 'a>,
@@ -92,7 +92,7 @@ impl<'a> LocalExecutor<'a> {
         }
     }
 
-    /// Replaces the machine.
+    /// Replaces the machine, for tests.
     pub fn with_machine(self, machine: Box<dyn Machine + 'a>) -> LocalExecutor<'a> {
         LocalExecutor { machine, ..self }
     }
@@ -210,8 +210,9 @@ impl<'a> LocalExecutor<'a> {
 
     /// Returns true if the block may be measured again after a disturbance.
     ///
-    /// The number of attempts is limited. If the last valid block was also disturbed, the host is always disturbed.
-    /// Then nothing is repeated, and the report states the disturbance.
+    /// The number of attempts is limited. If the last valid block was also disturbed, the host is
+    /// considered always disturbed: blocks are not repeated, and the report mentions the
+    /// disturbance.
     fn may_redo(&self, run: &Run, attempt: u32) -> bool {
         let last = run.complete_blocks().last();
         let is_always_disturbed = last.is_some_and(|b| b.disturbance.disturbed());
@@ -219,8 +220,8 @@ impl<'a> LocalExecutor<'a> {
         can_redo && attempt < self.plan.measure.redo && !is_always_disturbed
     }
 
-    /// Restarts a lost server, so that the interrupted work can be repeated. Returns every other reason to stop as an
-    /// error.
+    /// Restarts a lost server, so that the interrupted work can be repeated. Returns any other
+    /// reason to stop as an error.
     fn recover(&mut self, stop: Stop, on_progress: OnProgress) -> Result<(), Stop> {
         let Stop::ServerLost(reason) = stop else {
             return Err(stop);

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 /// A machine, or a test double.
 pub trait Machine {
-    /// Returns a monotonic time in ns.
+    /// Returns the monotonic clock's time in ns.
     fn now_ns(&self) -> u64;
 
     /// Returns the time since 1970 in seconds.

@@ -8,10 +8,7 @@
 
 use lab_model::Plan;
 
-/// The target number of blocks in the time of a run.
-///
-/// With fewer blocks, confidence intervals are wide. With more blocks, starts take time away from turns (see the
-/// simulation in docs/statistics.md).
+/// The number of blocks that should fit into the time of a run.
 const BLOCKS: u32 = 16;
 
 /// The fraction of the planned pairs in the first block.
@@ -22,11 +19,11 @@ const FIRST: f64 = 0.25;
 pub struct BlockTimes {
     /// The total duration.
     pub total_ns: u64,
-    /// The duration of the passes, whose number can be changed.
+    /// The duration of the passes, which depends on their number.
     pub passes_ns: u64,
 }
 
-/// The fraction of the planned pairs that each block has.
+/// The number of pairs in each block, as a fraction of the planned number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockPace {
     /// The time of the run in ns, and the target number of blocks. `None` means that blocks have the planned number of
@@ -36,8 +33,8 @@ pub struct BlockPace {
 }
 
 impl BlockPace {
-    /// Returns the pace of the first block. If the number of pairs or blocks was given instead of a time, blocks are
-    /// as planned.
+    /// Returns the pace of the first block. If the user specified the number of pairs or blocks
+    /// instead of a time, blocks are as planned.
     pub fn new(plan: &Plan) -> BlockPace {
         let measure = &plan.measure;
         let goal = measure.budget_ns.filter(|_| measure.block_ns.is_some());
@@ -102,7 +99,7 @@ mod tests {
         })
     }
 
-    /// Returns the number of pairs of each block that fits into the time of a run.
+    /// Returns the number of pairs in each block of a simulated run.
     ///
     /// Fixed costs such as starts take `fixed` seconds, and a pair takes `pair` seconds.
     fn run(
@@ -165,7 +162,7 @@ mod tests {
         }
     }
 
-    /// The time lost in a disturbed block shortens the remaining blocks.
+    /// Checks that the time lost in a disturbed block shortens the remaining blocks.
     #[test]
     fn time_that_was_lost_shortens_the_rest() {
         let after = |spent_s: u64| {

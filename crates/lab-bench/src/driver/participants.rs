@@ -4,7 +4,7 @@
 use lab_model::{Failure, Plan, PointId, SubjectId};
 use std::collections::HashSet;
 
-/// Subjects that do not take part, by plan or because they failed.
+/// The subjects that do not take part, either by plan or because they failed.
 ///
 /// A subject that failed at a point is not tried again at this point in the same run.
 #[derive(Default)]

@@ -7,8 +7,8 @@ use crate::driver::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
 
-/// The maximum overrun of the budget, as a divisor of the budget. A run may exceed the budget to reach the number of
-/// blocks that its confidence level needs.
+/// The divisor of the budget that yields the maximum overrun. A run may exceed the budget to reach
+/// the number of blocks that its confidence level needs.
 const OVERRUN: u64 = 4;
 
 /// The minimum number of process sets for a confidence interval.
@@ -20,10 +20,10 @@ pub enum BenchError {
     /// The run file failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A call to the operating system failed.
+    /// An operating system call failed.
     #[error("{0}: {1}")]
     System(String, std::io::Error),
-    /// Creating the target's templates failed.
+    /// The target's templates could not be created.
     #[error("cannot create the target: {0}")]
     Target(#[from] rusqlite::Error),
     /// A fixture of the experiment failed before the first measurement.
@@ -32,7 +32,8 @@ pub enum BenchError {
     /// A server that subjects use was lost too often or cannot be restarted.
     #[error("{0}")]
     ServerLost(String),
-    /// Measuring agents were lost: all of them, or one that was indispensable.
+    /// Measuring agents were lost: either all agents, or one without which measuring cannot
+    /// continue.
     #[error("{0}")]
     AgentsLost(String),
 }
@@ -57,7 +58,8 @@ pub struct Session<'a> {
     stop: Box<StopRule<'a>>,
 }
 
-/// Decides from a run's complete blocks whether the run may end, and why.
+/// A function that decides whether a run may end after its complete blocks. Returns the reason, or
+/// `None` to continue.
 pub type StopRule<'a> = dyn Fn(&Run) -> Option<Ending> + 'a;
 
 impl<'a> Session<'a> {
@@ -189,8 +191,8 @@ impl<'a> Session<'a> {
 
     /// Returns true if another block would not fit into the budget.
     ///
-    /// A run may exceed the budget by a quarter, or without limit if it otherwise has fewer blocks than its
-    /// confidence level needs and would be inconclusive.
+    /// A run may exceed the budget by a quarter. It may exceed it further if it would otherwise
+    /// have fewer blocks than its confidence level needs.
     fn is_out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
         let measure = &self.plan.measure;
         let Some(budget_ns) = measure.budget_ns else {

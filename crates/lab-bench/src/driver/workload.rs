@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interface of workloads, which can be measured in blocks. The session decides when to measure what.
+//! The interface of workloads. The session calls its functions to measure blocks.
 
 use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::subject::fault::Fault;
 use lab_model::{Block, BlockState, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
 
-/// The tasks of a run, which the session calls.
+/// A workload, whose functions the session calls.
 ///
 /// Within a block the order of calls is:
 ///
@@ -29,7 +29,7 @@ pub trait Workload {
     /// Returns the cores that the blocks use in turn; at least one.
     fn cores(&self) -> &[usize];
 
-    /// Returns the metrics of the readings that the turns yield.
+    /// Returns the metrics whose readings the turns record.
     fn metrics(&self) -> Vec<Metric> {
         Vec::new()
     }
@@ -64,7 +64,7 @@ pub trait Workload {
         None
     }
 
-    /// Returns true if the processes of the last block must serve another block.
+    /// Returns true if the processes of the last block serve at least one more block.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -80,7 +80,7 @@ pub trait Workload {
     /// Called after all turns of a block.
     fn end_block(&mut self, _block: &mut BlockContext) {}
 
-    /// Returns true if a run that the user stops can be resumed. Otherwise the run is over.
+    /// Returns true if a run that the user stops can be resumed. If false, the run ends.
     fn can_resume(&self) -> bool {
         true
     }
@@ -96,10 +96,11 @@ pub trait Workload {
         true
     }
 
-    /// Returns the CPU time of agents and servers on this machine that benchlab did not start, in ns. It does not count
-    /// as a disturbance.
+    /// Returns the CPU time of agents and servers on this machine that benchlab did not start, in
+    /// ns. This time does not count as a disturbance.
     ///
-    /// `None` means that it is unknown. Then all CPU time that benchlab did not use may belong to them.
+    /// `None` means that the time is unknown. In this case, no CPU time of other processes counts
+    /// as a disturbance.
     fn outside_cpu_ns(&self, _block: &Block) -> Option<u64> {
         Some(0)
     }
@@ -164,7 +165,7 @@ pub trait Workload {
     /// Runs a turn. Its result is recorded after [`Workload::end_turn`].
     fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult>;
 
-    /// Makes a subject idle after its turn.
+    /// Stops a subject after its turn, so that it is idle.
     fn end_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
         Ok(())
     }
@@ -224,7 +225,8 @@ pub struct Turn {
 pub struct TurnResult {
     /// The record to store, or `None` if it is already stored.
     pub record: Option<TurnRecord>,
-    /// True if other processes disturbed the turn. It is repeated as often as the session allows.
+    /// True if other processes disturbed the turn. The session repeats such a turn, within its
+    /// limits.
     pub disturbed: bool,
 }
 

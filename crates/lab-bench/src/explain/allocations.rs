@@ -24,7 +24,8 @@ const OWN_HEAPS: [&str; 3] = ["Go", "Java", "Node.js"];
 const COUNTS_BYTES: usize = 16;
 
 impl Explainer<'_> {
-    /// Counts allocations in a separate process, because counting slows the subject down.
+    /// Counts a subject's allocations in a separate process, because counting slows the subject
+    /// down.
     ///
     /// Returns a fault if the allocations cannot be counted.
     pub(super) fn count_allocations(
@@ -104,10 +105,10 @@ impl CountingLibrary {
         })
     }
 
-    /// Returns the words to put before a program so that it loads the library.
+    /// Returns the command prefix that makes a program load the library.
     ///
-    /// They also disable Python's own allocator, which allocates large blocks from the C library and divides them
-    /// itself.
+    /// The prefix also disables Python's own allocator, which allocates large blocks from the C
+    /// library and divides them itself.
     pub(super) fn prefix(&self) -> Vec<String> {
         vec![
             "env".into(),

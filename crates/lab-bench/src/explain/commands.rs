@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts the events of one run of a whole command, in a few runs without a tracer and some under each tool.
+//! Counts the events of one run of a whole command, in a few runs without a tracer, and a few runs
+//! under each tool.
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// The number of differences whose median is taken.
+/// The number of pairs of batches. The median of their differences is used.
 ///
 /// The range of six differences is a confidence interval of the median at 1 - 2/2^6 = 96.9 %.
 pub(super) const REPEATS: usize = 6;
@@ -20,16 +20,16 @@ pub(super) const REPEATS: usize = 6;
 /// The number of characters of a message that strace shows.
 pub(super) const SHOWN: &str = "48";
 
-/// The sizes of the batches that a process runs at a point, with and without a tracer.
+/// The sizes of the batches that a process runs at a point.
 #[derive(Clone, Copy)]
 pub(super) struct ExplainedBatches {
-    /// The number of warm-up batches of the smaller size.
+    /// The number of operations before the first counted batch.
     pub(super) warm_up: u64,
     /// The operations of a batch of the smaller size.
     pub(super) operations: u64,
 }
 
-/// Returns the words to put before a program to trace it.
+/// Returns the command prefix that traces a program.
 pub(super) fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<String> {
     let options = [
         "-f",
@@ -95,13 +95,14 @@ pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> 
 
 /// Adds results to the counts of a subject.
 pub(super) trait Adding {
-    /// Records what could not be counted, and why. Returns other errors, such as an interruption.
+    /// Records that a quantity could not be counted, with the reason. Returns other errors, such as
+    /// an interruption.
     fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
     /// Adds values of the metrics that the rows contain. Each row belongs to a pair of batches.
     fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
 
-    /// Adds the calls of all batches. The last batch is a single operation.
+    /// Adds the calls of all batches. The last batch has a single operation.
     fn add(&mut self, batches: ExplainedBatches, calls: Vec<SystemCalls>);
 
     /// Adds values of calls. Each item contains calls and the number of operations that made them.

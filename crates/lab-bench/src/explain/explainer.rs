@@ -26,8 +26,8 @@ const OPERATIONS: (u64, u64) = (200, 2);
 /// The target duration of the smaller batch without a tracer.
 const BATCH_NS: u64 = 50_000_000;
 
-/// The number of operations before the first counted batch: runtimes compile, and drivers prepare statements on the
-/// server.
+/// The number of operations before the first counted batch. In this time, runtimes compile, and
+/// drivers prepare statements on the server.
 const WARM_UP: u64 = 2000;
 
 /// The maximum duration of the warm-up operations without a tracer.
@@ -70,9 +70,9 @@ impl<'a> Explainer<'a> {
 
     /// Counts the events of one subject at one point.
     ///
-    /// `operations` is the size of the smaller batch; `None` means as many operations as take little time. `tracer` is
-    /// the path of strace, or `None` if strace is not installed. Returns a fault if the subject cannot run the point at
-    /// all.
+    /// `operations` is the size of the smaller batch. `None` chooses a size that takes little time.
+    /// `tracer` is the path of strace, or `None` if strace is not installed. Returns a fault if the
+    /// subject cannot run the point at all.
     pub fn count(
         &self,
         subject: SubjectId,
@@ -101,7 +101,8 @@ impl<'a> Explainer<'a> {
         Ok(counted)
     }
 
-    /// Counts CPU time, context switches, page faults and processor events without a tracer, which would dominate them.
+    /// Counts CPU time, context switches, page faults and processor events without a tracer, whose
+    /// cost would dominate.
     fn count_usage(
         &self,
         counted: &mut Counted,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counts the events of one operation of a subject, separately from all measurements.
 //!
-//! The events are system calls, round trips, context switches, page faults, allocations, instructions and cache misses.
-//! Subtracting a batch from one of twice its length cancels the cost of starting, of opening the case, and of the
-//! protocol.
+//! The events are system calls, round trips, context switches, page faults, allocations,
+//! instructions and cache misses. Subtracting the values of a batch from those of a batch of twice
+//! its length cancels the cost of starting, of opening the case, and of the protocol.
 
 mod allocations;
 mod commands;

@@ -72,7 +72,8 @@ impl<'a> ServerExplainer<'a> {
         tracer: Option<&Path>,
     ) -> SubjectResult<Counted> {
         if self.plan.part_of_peak(point).is_some() {
-            let reason = "a fraction of the peak is known only during a run; count at load=closed";
+            let reason = "the peak is known only during a run, so a fraction of it cannot be offered; use \
+                 load=closed";
             return Err(Fault::Failed("load", reason.into()));
         }
         let mut counted = Counted {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts an operation's events on the processor that Callgrind simulates, if the machine's own counters are
-//! unavailable.
+//! Counts an operation's events on a processor simulated by Callgrind, if the machine's own
+//! counters are unavailable.
 
 use super::counting::{Adding, ExplainedBatches, missing};
 use super::explainer::Explainer;
@@ -19,10 +19,10 @@ const NATIVE: [&str; 4] = ["Ada", "C", "C++", "Rust"];
 /// The number of warm-up batches. Native programs compile nothing at run time, and Callgrind is slow.
 const WARM_UP: u64 = 1;
 
-/// The maximum number of reported functions.
+/// The maximum number of functions to report.
 const FUNCTIONS: usize = 20;
 
-/// The metrics, each with an event of Callgrind or a sum of events.
+/// The metrics, each with Callgrind's event or sum of events.
 pub(super) static FIGURES: [(Metric, &str); 3] = [
     (Metric::SIMULATED_INSTRUCTIONS, "Ir"),
     (Metric::SIMULATED_D1_MISSES, "D1"),

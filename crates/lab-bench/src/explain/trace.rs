@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead};
 use thiserror::Error;
 
-/// Calls that send on a socket. The result is the number of bytes, except for `sendmmsg`.
+/// Calls that send on a socket. Each returns the number of bytes, except for `sendmmsg`.
 const SENDS: [&str; 7] = [
     "write", "writev", "send", "sendto", "sendmsg", "sendmmsg", "sendfile",
 ];
 
-/// Calls that receive from a socket. The result is the number of bytes, except for `recvmmsg`.
+/// Calls that receive from a socket. Each returns the number of bytes, except for `recvmmsg`.
 const RECEIVES: [&str; 7] = [
     "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "splice",
 ];
@@ -51,7 +51,7 @@ pub struct SystemCalls {
     pub futex_waits: i64,
     /// The first messages on sockets, in order.
     pub messages: Vec<Message>,
-    /// Sockets with a send since the last receive.
+    /// Sockets on which the last message was sent rather than received.
     awaiting_reply: HashSet<u64>,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn read_all_calls(trace: impl BufRead) -> Result<SystemCalls, TraceEr
     reader.open.ok_or(TraceError::Truncated)
 }
 
-/// Returns the calls that began in each time window, from a trace with `-ttt`.
+/// Returns the calls that began in each time window. The trace must have been written with `-ttt`.
 ///
 /// The windows are in seconds since 1970, in ascending order.
 pub(super) fn read_windows(
@@ -106,7 +106,7 @@ struct TraceReader<'w> {
     unfinished: BTreeMap<u32, String>,
     /// True if the protocol's commands and replies count as ordinary calls.
     ignores_batches: bool,
-    /// Time windows, each of which counts as a batch. Every line starts with its time.
+    /// Time windows, each of which counts as a batch. If present, every line starts with its time.
     windows: Option<&'w [(f64, f64)]>,
 }
 
@@ -164,7 +164,8 @@ impl TraceReader<'_> {
         self.return_from(rest)
     }
 
-    /// Opens and closes windows by the time at the beginning of a line. Returns the rest of the line.
+    /// Opens and closes windows according to the time at the beginning of a line. Returns the rest
+    /// of the line.
     fn move_windows<'l>(
         &mut self,
         line: &'l str,

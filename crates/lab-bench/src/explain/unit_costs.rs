@@ -7,7 +7,8 @@ use std::os::raw::c_void;
 use std::ptr::NonNull;
 use std::time::Instant;
 
-/// The number of repetitions, of which the fastest counts: the others were interrupted.
+/// The number of repetitions. Only the fastest counts, because the others may have been
+/// interrupted.
 const REPEATS: usize = 7;
 
 /// The number of system calls in a repetition.
@@ -16,7 +17,7 @@ const CALLS: usize = 2_000;
 /// The number of pages in a repetition.
 const PAGES: usize = 500;
 
-/// Measures the costs within a few milliseconds. Returns `None` if memory cannot be mapped.
+/// Measures the costs, which takes a few milliseconds. Returns `None` if memory cannot be mapped.
 pub fn unit_costs() -> Option<UnitCosts> {
     let calls = (0..REPEATS)
         .map(|_| system_calls_ns())

@@ -20,7 +20,8 @@ pub static COUNTED: [Metric; 4] = [
 /// BRANCH_MISSES.
 const EVENTS: [(u32, u64); 4] = [(0, 1), (0, 0), (0, 3), (0, 5)];
 
-/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. They show whether the counters took turns, because there were too few.
+/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. These times show whether counters were multiplexed
+/// because there were too few.
 const TIMES: u64 = 1 | 2;
 
 /// PERF_FLAG_FD_CLOEXEC.
@@ -47,7 +48,7 @@ struct PerfEventAttributes {
 
 /// Counters for a process's threads, the threads that they start, and their child processes.
 pub struct HardwareCounters {
-    /// For each thread, one file per event.
+    /// The open files of each thread, one file per event.
     threads: Vec<Vec<File>>,
 }
 
@@ -74,7 +75,8 @@ impl HardwareCounters {
         Ok(HardwareCounters { threads })
     }
 
-    /// Reads the counts so far, in the order of [`COUNTED`]. Counts are scaled up if the counters took turns.
+    /// Reads the counts so far, in the order of [`COUNTED`]. Counts are scaled up if the counters
+    /// were multiplexed.
     pub fn read(&self) -> io::Result<Vec<f64>> {
         let width = self.threads.first().map_or(0, Vec::len);
         let mut sums = vec![0.0; width];

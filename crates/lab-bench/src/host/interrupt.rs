@@ -47,8 +47,8 @@ fn on_signal() {
 
 /// Records a request to stop, and returns the time of the first request in ns.
 ///
-/// Also ends a wait in [`readable`]. The signal alone would end a wait in progress, but not a wait that is about to
-/// start.
+/// Also ends a wait in [`readable`]. The signal itself interrupts a wait in progress, but not a
+/// wait that is about to start.
 fn note_request(now: u64) -> u64 {
     let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     if let Some(event) = STOP_EVENT.get() {

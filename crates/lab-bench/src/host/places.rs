@@ -9,7 +9,8 @@ use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The minimum free space of a location in bytes. Multiple subjects write to it concurrently.
+/// The minimum free space for a directory to be used, in bytes. Multiple subjects write to it
+/// concurrently.
 const MIN_FREE: u64 = 2 << 30;
 
 /// A directory, with its filesystem and disk.
@@ -24,10 +25,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds the place of a writable directory. For a block device, this is a writable directory on a filesystem of the
-    /// device.
+    /// Examines a directory, which must be writable. For a block device, finds a writable directory
+    /// on one of its filesystems.
     ///
-    /// Returns an error with the reason if there is none.
+    /// Returns an error with the reason if no writable directory is found.
     pub fn at(path: &Path) -> Result<Place, String> {
         let with_path = |e: io::Error| format!("{}: {e}", path.display());
         let folder = path.canonicalize().map_err(with_path)?;
@@ -141,7 +142,7 @@ fn unescaped(word: &str) -> String {
         .fold(word, |word, (from, to)| word.replace(from, to))
 }
 
-/// Returns a place on the filesystem mounted at `mounted`, if there is enough space.
+/// Returns a directory on the filesystem mounted at `mounted`, if there is enough space.
 fn usable(mounted: &Path) -> Option<Place> {
     let folder = writable_inside(mounted)?;
     let free = nix::sys::statvfs::statvfs(&folder).ok()?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A directory for a run's target files or worktrees, which is removed with the run.
+//! A directory for a run's target files or worktrees, which is removed at the end of the run.
 
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File};
@@ -23,7 +23,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a directory under `parent`, or else in shared memory, or else in the temporary directory.
+    /// Creates a directory in `parent` or, without `parent`, in shared memory or the temporary
+    /// directory.
     pub fn new(parent: Option<&Path>) -> io::Result<Scratch> {
         let shared = Path::new("/dev/shm");
         let parent = match parent {
@@ -106,7 +107,7 @@ fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     unreachable!("there are infinitely many numbers")
 }
 
-/// Removes the directories of killed runs, whose locks nobody holds.
+/// Removes the directories of killed runs. No process holds their locks.
 fn clear_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in entries.map(|e| e.path()).filter(|f| is_ours(f)) {
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
-    /// Threads clean up while other threads create their directories.
+    /// Creates directories in some threads while other threads clean up.
     #[test]
     fn labs_that_start_at_once_do_not_take_each_others_folders() {
         let parent = tempfile::tempdir().unwrap();

@@ -56,7 +56,7 @@ fn part_of(cores: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
 
 /// Returns a function that lets a new process use all cores again, to be called between fork and exec.
 ///
-/// A subject's helper threads are then not pinned, although benchlab is.
+/// This prevents a subject's helper threads from inheriting benchlab's pinning.
 pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {
     let set = allowed_set()?;
     Ok(move || Ok(sched_setaffinity(Pid::from_raw(0), &set)?))
@@ -94,7 +94,7 @@ pub fn share_core(core: usize) {
     let _ = pin(Pid::from_raw(0), &[core]);
 }
 
-/// Lets the calling thread use all cores, because it inherited the measured core.
+/// Lets the calling thread, which inherited the measured core, use all cores.
 pub fn leave_measured_core() {
     if let Ok(cores) = allowed_cores() {
         let _ = pin(Pid::from_raw(0), &cores);

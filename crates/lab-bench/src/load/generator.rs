@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interface of load generators. Tests implement their own.
+//! The interface of load generators. Tests have their own implementations.
 
 use crate::driver::context::Stop;
 use crate::driver::workload::StepError;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// A generator of load on one server at one point, with its connections open.
 pub trait Generator: Send {
-    /// Applies load for `length`, and passes every slice to `each` in order of time. If `each` returns false, the
-    /// load stops.
+    /// Applies load for `length`, and passes every slice to `each` in chronological order. If
+    /// `each` returns false, the load stops.
     fn load(
         &mut self,
         length: Duration,
@@ -25,7 +25,8 @@ pub trait Generator: Send {
 pub enum LoadFault {
     /// Applying load failed for this reason.
     Failed(String),
-    /// Agents were lost: all of them, or one that was indispensable. Contains a description.
+    /// Agents were lost: either all agents, or one without which measuring cannot continue.
+    /// Contains a description.
     AgentsLost(String),
 }
 
@@ -38,7 +39,7 @@ impl From<LoadFault> for StepError {
     }
 }
 
-/// A report of a generator: a slice of load, or a note that the user must see before the next one.
+/// A report of a generator: a slice of load, or notes that the user must see before the next slice.
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
     /// The slice, without the subject, the point and the server's usage.
@@ -64,7 +65,8 @@ pub trait Generators {
     ) -> Result<Box<dyn Generator>, LoadFault>;
 }
 
-/// Returns the first error of each kind in a record, if its message says more than the name of the kind.
+/// Returns the first error of each kind in a record, except for errors whose message only repeats
+/// the kind.
 pub fn first_errors(record: &SliceRecord) -> Vec<(ErrorKind, String)> {
     let kinds = ErrorKind::ALL.into_iter().zip(&record.words);
     kinds

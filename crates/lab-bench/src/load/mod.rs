@@ -43,7 +43,7 @@ pub struct LoadWorkload<'a> {
     reported: HashSet<(SubjectId, ErrorKind)>,
     /// The number of slices written.
     done: u32,
-    /// The total number of slices, unless a turn fails or is repeated.
+    /// The total number of slices. The actual number differs if a turn fails or is repeated.
     of: u32,
 }
 
@@ -260,7 +260,7 @@ impl<'a> LoadWorkload<'a> {
 }
 
 impl Workload for LoadWorkload<'_> {
-    /// The operating system chooses the cores of the generator's threads.
+    /// Returns no cores: the operating system chooses the cores of the generator's threads.
     fn cores(&self) -> &[usize] {
         &[0]
     }
@@ -295,7 +295,7 @@ impl Workload for LoadWorkload<'_> {
         }
     }
 
-    /// A single server needs no mirrored passes.
+    /// Returns one pass for a single server, which needs no mirrored passes.
     fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {
         match self.plan.subjects.len() {
             1 => 1,

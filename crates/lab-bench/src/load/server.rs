@@ -10,7 +10,8 @@ use std::time::Duration;
 /// The duration of the load that checks a server. Only one request is due in this time.
 const CHECK: Duration = Duration::from_millis(1);
 
-/// The servers of a load as seen from this machine, in the order of the plan's subjects.
+/// The servers of a load , with the addresses that this machine uses, in the order of the plan's
+/// subjects.
 pub struct LoadedServers(IdVec<SubjectId, LoadJob>);
 
 impl LoadedServers {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload of servers: it verifies them, warms them up, and loads them in turns.
+//! A workload of servers: verifies the servers, warms them up, and loads them in turns.
 
 mod files;
 mod others;
@@ -38,7 +38,7 @@ use std::path::Path;
 use std::time::Duration;
 use usage::with_server;
 
-/// The unrecorded period of load before a visit, as a divisor of the visit's length.
+/// The divisor of a visit's length that yields the length of the unrecorded load before the visit.
 const LEAD_IN: u32 = 10;
 
 /// The servers of a run.
@@ -49,7 +49,7 @@ pub struct ServerWorkload<'a> {
     pilots: HashMap<(SubjectId, CaseId), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
-    /// True if the current block is one of those that determine the peaks.
+    /// True if the current block helps to determine the peaks.
     is_calibrating: bool,
     /// The cores of the server and the generator in the current block.
     split: Split,
@@ -64,7 +64,7 @@ pub struct ServerWorkload<'a> {
     _scratch: Scratch,
 }
 
-/// Returns true if blocks must still determine the peaks that some points refer to.
+/// Returns true if some points refer to peaks that further blocks must determine.
 pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
     let mut points = plan.points.ids();
     let has_parts = points.any(|point| plan.part_of_peak(point).is_some());
@@ -245,8 +245,8 @@ impl<'a> ServerWorkload<'a> {
         pilot::max_length(plan, Duration::from_nanos(spent_ns), left, all)
     }
 
-    /// Starts to warm up a server at a point. `baseline` is the baseline's server, unless the baseline itself is warmed
-    /// up.
+    /// Starts to warm up a server at a point. `baseline` is the baseline's server, unless this
+    /// server is the baseline.
     fn warming<'c, 'y>(
         &self,
         (subject, server): (SubjectId, &mut RunningServer),
@@ -319,8 +319,9 @@ impl<'a> ServerWorkload<'a> {
 impl ServerWorkload<'_> {
     /// Warms up a server, one case after another.
     ///
-    /// The server is warm when it reaches the level of the pilot, or when it has served the number of requests that the
-    /// run requires. `refresh` means that the server was already warm and only has to return to that level.
+    /// The server is warm when it reaches the level of the pilot, or when it has served the number
+    /// of requests that the run requires. With `refresh`, the server was already warm, and only has
+    /// to return to that level.
     fn warm_up_cases(
         &self,
         block: &mut BlockContext,
@@ -496,7 +497,7 @@ impl Workload for ServerWorkload<'_> {
             .learn(self.setup.plan, block.number, &block.slices);
     }
 
-    /// Load at a fraction of the peak comes after the peak is known.
+    /// Returns true for load at a fraction of the peak, which must come after the peak is known.
     fn comes_last(&self, point: PointId) -> bool {
         self.is_calibrating && self.setup.plan.part_of_peak(point).is_some()
     }
@@ -511,7 +512,8 @@ impl Workload for ServerWorkload<'_> {
         }
     }
 
-    /// Load at a fraction of the peak is applied only after the peak is known, and only to servers that have a peak.
+    /// Returns false for load at a fraction of a peak that is unknown or that the server does not
+    /// have.
     fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
         let plan = self.setup.plan;
         let peak = || self.peaks.at(plan, subject, point);
@@ -623,8 +625,8 @@ impl Workload for ServerWorkload<'_> {
         Ok(block.keep(TurnRecord::Readings(values.map(reading).collect()))?)
     }
 
-    /// A server that cannot be loaded at a point is excluded only from this point. Any other fault excludes it from all
-    /// points.
+    /// Excludes a faulty server. A server that cannot be loaded at a point is excluded only from
+    /// this point; any other fault excludes it from all points.
     fn exclude(
         &mut self,
         block: &mut BlockContext,

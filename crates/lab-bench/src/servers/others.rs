@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measures the CPU time of other processes during a server's turn.
 //!
-//! All cores belong to the server or the generator, so any other busy process delays one of the two.
+//! All cores belong to the server or the generator, so any other busy process delays the server or
+//! the generator.
 
 use lab_host::{CpuClock, kernel, procfs};
 use nix::unistd::Pid;
@@ -13,7 +14,7 @@ use std::collections::HashMap;
 /// percentile.
 const PART: f64 = 0.01;
 
-/// All processes that may use a core, except benchlab.
+/// All other processes that may use a core.
 #[derive(Default)]
 pub struct Others {
     /// The processes seen so far. `None` stands for a kernel thread or an exited process.

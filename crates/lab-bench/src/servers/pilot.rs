@@ -15,23 +15,25 @@ use lab_stats::pilot_time::PilotTime;
 use lab_stats::steady::{Steady, log_levels, steady_rounds};
 use std::time::{Duration, Instant};
 
-/// The evaluated period of a round while a server still compiles. It has as many connections as the comparisons.
+/// The length of a round's evaluated period while a server still compiles. The period has as many
+/// connections as the comparisons.
 const CROWDED: Duration = Duration::from_millis(50);
 
-/// The evaluated period of a round after the server has finished compiling.
+/// The length of a round's evaluated period after the server has finished compiling.
 const LOADED: Duration = Duration::from_millis(80);
 
-/// The period of a round in which the baseline's server is loaded.
+/// The length of a round's period in which the baseline's server is loaded.
 const BASELINE: Duration = Duration::from_millis(20);
 
-/// The period of a round with only one connection at a time.
+/// The length of a round's period with only one connection at a time.
 ///
-/// If the case uses both, the period is divided between a keep-alive connection and a new connection per request.
-/// Without this period, the compiler of a virtual machine competes with full load and takes a minute instead of ten
-/// seconds.
+/// If the case uses both keep-alive connections and a connection per request, the period is divided
+/// between them. Without this period, the compiler of a virtual machine competes with full load and
+/// takes a minute instead of ten seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
-/// The idle period at the end of a round. A server that uses CPU time in this period is still compiling.
+/// The length of the idle period at the end of a round. A server that uses CPU time in this period
+/// is still compiling.
 ///
 /// The period is shorter than the 50 ms after which HotSpot gives up compiling code that is no longer called.
 const IDLE: Duration = Duration::from_millis(30);
@@ -42,7 +44,7 @@ const ROUND: Duration = Duration::from_millis(200);
 /// The number of consecutive rounds with an idle end after which a server has finished compiling.
 const QUIET: usize = 8;
 
-/// The same number for a server that was never seen compiling.
+/// Like [`QUIET`], for a server that was never seen compiling.
 const NEVER_BUSY: usize = 3;
 
 /// The number of connections in the crowded period, or the nearest number that the plan's points have.
@@ -55,25 +57,25 @@ const LAST_ROUNDS: usize = 6;
 /// The maximum factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
 const MACHINE_FACTOR: f64 = 1.3;
 
-/// The maximum number of rounds to bring a warm process back to its level after an idle time.
+/// The maximum number of rounds to bring a warm process back to its steady level after it was idle.
 const MAX_REFRESHING: usize = 10;
 
-/// The maximum multiple of the pilot's number of requests for reaching the level. After that, the process is measured
-/// anyway.
+/// The maximum number of requests for reaching the level, as a multiple of the pilot's number.
+/// After that, the process is measured anyway.
 ///
-/// Its turns then show that it was not steady.
+/// Its turns then show whether it is steady.
 const MAX_FACTOR: u32 = 2;
 const MAX_EXTRA: Duration = Duration::from_secs(2);
 
-/// The length of the load periods until a server reaches its required age. The age is exceeded by less than this.
+/// The length of the load periods until a server reaches its required age. The server exceeds the
+/// age by less than this length.
 const STEP: Duration = Duration::from_millis(2);
 
-/// A pilot that is already steady continues until this many requests, but at most for this fraction of its maximum time
-/// (a divisor).
+/// The number of requests up to which a pilot continues although the server is already steady.
 const TOLD_REQUESTS: u64 = 100_000;
 const TOLD_PART: u32 = 4;
 
-/// The approximate fraction of a run's budget for all pilots, as a divisor.
+/// The divisor of a run's budget that yields the approximate time for all pilots.
 const PILOTS_PART: u32 = 3;
 /// The minimum length of each pilot.
 const MIN_PILOT: Duration = Duration::from_secs(3);
@@ -130,7 +132,7 @@ impl<'y> Yardstick<'y> {
         })
     }
 
-    /// Loads the baseline. Returns the number of requests and their CPU time.
+    /// Loads the baseline. Returns the number of requests and the CPU time of these requests.
     fn read(&mut self) -> SubjectResult<(u64, u64)> {
         self.server.process.wake()?;
         let before = self.server.read()?;
@@ -191,8 +193,8 @@ impl<'a, 'y> Warming<'a, 'y> {
         })
     }
 
-    /// Runs rounds until the server is steady or `longest` is over. The server may use all cores until it has
-    /// finished compiling.
+    /// Runs rounds until the server is steady or the time `longest` has passed. The server may use
+    /// all cores until it has finished compiling.
     pub fn find_level(
         &mut self,
         server: &mut RunningServer,
@@ -335,7 +337,7 @@ impl<'a, 'y> Warming<'a, 'y> {
     }
 }
 
-/// Warms up a fresh server until it is steady or its time is over.
+/// Warms up a fresh server until it is steady or the time limit is reached.
 pub fn pilot(
     server: &mut RunningServer,
     mut warming: Warming,

@@ -10,7 +10,8 @@ use lab_stats::steady::steady;
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The number of sets that must fit into the time of a run. A server whose warm-up is too long for this is left out.
+/// The number of sets that must fit into the time of a run. A server with a longer warm-up is
+/// excluded.
 const WANTED_SETS: f64 = 4.0;
 
 /// The time in seconds from the start of a process until it listens, if unknown.
@@ -42,7 +43,7 @@ impl ProcessSet {
         self.began && !self.in_block && self.served < self.blocks
     }
 
-    /// Records the start of a block. Returns true if the processes are already running.
+    /// Records the start of a block. Returns true if the set's processes are already running.
     pub fn block_begins(&mut self) -> bool {
         self.warm = self.goes_on();
         (self.began, self.in_block) = (true, true);
@@ -107,8 +108,8 @@ impl SetCosts {
 
     /// Returns the subjects that do not fit into the budget of a run. The baseline and its copy always stay.
     ///
-    /// A subject is left out if its pilot found no steady level in its time, or if it makes the warm-up of all
-    /// processes too long.
+    /// A subject is excluded if its pilot did not find a steady level in time, or if its warm-up
+    /// makes that of all processes too long.
     pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
         let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
         let Some(remaining_s) = remaining_s else {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verifies the responses of a server before any measurement.
 //!
-//! Sends every request that the server must support, in every form in which a request may arrive.
+//! Sends every request that the server must support. Requests are sent whole, byte by byte, and in
+//! groups.
 
 use super::files::ServedFiles;
 use super::proof_connection::{ProofConnection, ProofResponse};
@@ -62,7 +63,7 @@ impl Proven {
     }
 }
 
-/// Decompresses a body if it is compressed, because each server may compress differently.
+/// Decompresses a body if it is compressed, because servers may compress differently.
 fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     const GZIP: [u8; 2] = [0x1F, 0x8B];
     let mut text = Vec::new();
@@ -234,7 +235,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// Sends a request in small pieces, because the network may split requests in any way.
+    /// Sends a request in small pieces, because networks may split requests anywhere.
     fn split(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded = self.loaded.clone();
         for example in loaded {
@@ -322,7 +323,8 @@ impl Prover<'_> {
 
     /// Sends a request and checks the response.
     ///
-    /// The server must keep the connection open. After an error response, the connection may be reopened.
+    /// The server must keep the connection open. After an error response, the server may close the
+    /// connection, which is then reopened.
     fn exchange(
         &mut self,
         connection: &mut ProofConnection,

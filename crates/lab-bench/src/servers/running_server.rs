@@ -25,8 +25,8 @@ use std::time::Duration;
 /// The minimum CPU usage of a server that counts as busy without requests, as a fraction of a core.
 const BUSY: f64 = 0.2;
 
-/// The interval and the maximum number of checks whether a server is idle after its turn. It may still be closing
-/// connections.
+/// The interval between checks whether a server is idle after its turn. The server may still be
+/// closing connections.
 const WATCH: Duration = Duration::from_millis(1);
 const MAX_WATCHES: usize = 10;
 
@@ -236,8 +236,8 @@ impl RunningServer {
 
     /// Ends the server's turn. A server that is still busy is frozen, so that it does not disturb other turns.
     ///
-    /// An idle server is not frozen: when it wakes, all its threads would compete for the next connection, which costs
-    /// more than in normal use.
+    /// An idle server is not frozen, because on waking all its threads would compete for the next
+    /// connection, which costs more than in normal use.
     pub fn rest(&mut self) -> SubjectResult<()> {
         for _ in 0..MAX_WATCHES {
             if !self.is_busy(WATCH)? {
@@ -247,7 +247,7 @@ impl RunningServer {
         self.process.freeze()
     }
 
-    /// Applies load for a time. Returns a record of it.
+    /// Applies load for a time, and returns a record of the load.
     pub fn load(&mut self, engine: &mut Engine, length: Duration) -> SubjectResult<SliceRecord> {
         let mut total = SliceRecord::new();
         let loaded = engine.load(length, length, &mut |record| {

@@ -19,7 +19,7 @@ pub struct Usage {
     pub threads: u32,
 }
 
-/// A missing server process.
+/// The error that a server process does not exist.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessGone {
     pid: Pid,
@@ -52,7 +52,8 @@ impl ServerWatch for Watch {
 
 /// Monitors the processes of a server on this machine.
 pub struct Watch {
-    /// Each process with its start time in clock ticks since boot, because another process may reuse the ID.
+    /// Each process with its start time in clock ticks since boot, because the system may reuse the
+    /// ID for another process.
     ///
     /// The start time is `None` before the first reading.
     mains: Vec<(Pid, Option<u64>)>,
@@ -65,7 +66,8 @@ impl Watch {
         Watch::of(&[Pid::from_raw(pid)])
     }
 
-    /// Monitors multiple processes with their descendants. None may be a descendant of another.
+    /// Monitors multiple processes with their descendants. No process may be a descendant of
+    /// another.
     pub fn of(pids: &[Pid]) -> Watch {
         Watch {
             mains: pids.iter().map(|&pid| (pid, None)).collect(),
@@ -117,8 +119,8 @@ impl fmt::Display for ProcessGone {
         } else {
             write!(
                 f,
-                "--server-pid {pid}: there is no such process on this machine, so the server's CPU time and \
-                 memory are not known; `pgrep -a NAME` shows the number"
+                "--server-pid {pid}: there is no such process on this machine, so the server's CPU time and memory \
+                 are not known; `pgrep -a NAME` shows process IDs"
             )
         }
     }
@@ -161,7 +163,7 @@ mod tests {
         assert!(reading.bytes.expect("own processes may be read") > 100_000);
         server.kill().unwrap();
         server.wait().unwrap();
-        let gone = watch.read().expect_err("it is gone").to_string();
+        let gone = watch.read().expect_err("it has exited").to_string();
         assert!(gone.contains("has exited; from here on"), "{gone}");
     }
 
@@ -171,7 +173,7 @@ mod tests {
         server.wait().unwrap();
         let gone = Watch::new(server.id() as i32)
             .read()
-            .expect_err("it is gone");
+            .expect_err("it has exited");
         assert!(gone.to_string().contains("there is no such process"));
     }
 }

@@ -21,12 +21,13 @@ const KEPT_LOG_LINES: usize = 200;
 /// The number of last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
 
-/// The end of a process when benchlab ends.
+/// The effect of the exit of benchlab on a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It is killed. Waiting for it ends when the user requests a stop.
+    /// The process is killed. A request to stop interrupts waiting for it.
     Killed,
-    /// The end of its input tells it to undo what it did. Waiting for it goes on when the user requests a stop.
+    /// The process undoes its changes when its input ends. A request to stop does not interrupt
+    /// waiting for it.
     Undone,
 }
 
@@ -46,8 +47,8 @@ pub struct Dialog {
 }
 
 impl Dialog {
-    /// Starts a program in the project's directory. Temporary files go to `temporary`. Returns the process and the
-    /// time when the program started.
+    /// Starts a program in the project's directory. Its directory for temporary files is
+    /// `temporary`. Returns the process and the time when the program started.
     pub fn start(
         program: &[String],
         folder: &Path,
@@ -79,7 +80,7 @@ impl Dialog {
         Ok((dialog, began))
     }
 
-    /// Returns the process ID, which is also the ID of the process group.
+    /// Returns the process ID, which is also the process group's ID.
     pub fn pid(&self) -> Pid {
         self.group
     }
@@ -89,7 +90,7 @@ impl Dialog {
         self.ending == Ending::Killed && interrupt::requested()
     }
 
-    /// Tells the process to exit, and waits until it has exited or the time limit is over.
+    /// Tells the process to exit, and waits until it has exited or the time limit is reached.
     ///
     /// Does not wait until its output ends, because another process that it started may keep the output open.
     pub fn quit(&mut self) -> SubjectResult<()> {
@@ -190,7 +191,8 @@ impl Dialog {
         }
     }
 
-    /// Ends the input of the process, and waits until the process has exited or the time is over.
+    /// Ends the input of the process, and waits until the process has exited or the time limit is
+    /// reached.
     pub fn end_input(&mut self, time: Duration) {
         self.input = None;
         let deadline = Instant::now() + time;

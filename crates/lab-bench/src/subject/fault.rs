@@ -13,7 +13,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Creates a fault that says why the faults of an experiment cannot be injected.
+    /// Creates a fault for an experiment whose faults cannot be injected.
     pub fn injection(reason: impl Into<String>) -> Fault {
         Fault::Failed("injection", reason.into())
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject's process: starts it, exchanges messages with it, freezes it between turns, and never leaves it behind.
+//! A subject's process: starts it, exchanges messages with it, freezes it between turns, and
+//! ensures that it does not outlive benchlab.
 
 use crate::host::sys;
 use crate::subject::dialog::{Dialog, Ending, connection_lost, nonsense};
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 pub struct BatchResult {
     /// The wall time between the subject's own clock readings, in ns.
     pub wall_ns: u64,
-    /// The CPU time of the subject's process, read before and after the batch, in ns.
+    /// The CPU time of the subject's process during the batch, in ns.
     pub cpu_ns: u64,
     /// The CPU time of the server during the batch in ns, or `None` if there is no server or it was not measured.
     pub server_cpu_ns: Option<u64>,
@@ -27,7 +28,7 @@ pub struct BatchResult {
     pub operations: u64,
     /// A hash of all values produced.
     pub check: u64,
-    /// The sum over the results of the operations.
+    /// The number of units produced.
     pub units: u64,
     /// The latencies of all operations, as pairs of bucket and count, if multiple operations run concurrently.
     pub latencies: Option<Vec<(u32, u64)>>,
@@ -55,7 +56,7 @@ pub struct Allocated {
 pub struct Verified {
     /// A hash of all values produced.
     pub check: u64,
-    /// The sum over the results of the operations.
+    /// The number of units produced.
     pub units: u64,
     /// The failed calls, if calls may fail.
     pub failed: Failed,
@@ -76,7 +77,8 @@ pub struct SubjectProcess {
     pub startup_cpu_ns: u64,
     /// True if batches report their allocations.
     pub counts_allocations: bool,
-    /// The directory for the subject's temporary files, which is removed after the process.
+    /// The directory for the subject's temporary files, which is removed after the process has
+    /// exited.
     _temporary: TemporaryFolder,
 }
 
@@ -105,8 +107,8 @@ impl Drop for TemporaryFolder {
 }
 
 impl SubjectProcess {
-    /// Starts a subject in the project's directory and waits for its hello. Its temporary files go to a new directory
-    /// in `temporary`, which is removed when the process ends.
+    /// Starts a subject in the project's directory and waits for its hello. Creates a directory for
+    /// its temporary files in `temporary`, which is removed after the process has exited.
     pub fn start(
         subject: &Subject,
         folder: &Path,
@@ -194,7 +196,7 @@ impl SubjectProcess {
         freed.map_err(connection_lost)
     }
 
-    /// Returns the process ID, which is also the ID of the process group.
+    /// Returns the process ID, which is also the process group's ID.
     pub fn pid(&self) -> Pid {
         self.dialog.pid()
     }
@@ -257,7 +259,9 @@ impl SubjectProcess {
             let (start, end) = (reply.number("start")?, reply.number("end")?);
             let done = reply.number("operations")?;
             if done != operations {
-                return Err(format!("asked for {operations} operations, it did {done}"));
+                return Err(format!(
+                    "it performed {done} instead of {operations} operations"
+                ));
             }
             let (check, units) = (reply.number("check")?, reply.number("units")?);
             Ok((
@@ -306,7 +310,7 @@ impl SubjectProcess {
         values.collect::<Result<_, _>>().map_err(nonsense)
     }
 
-    /// Tells the process to exit, and waits until it has exited or the time limit is over.
+    /// Tells the process to exit, and waits until it has exited or the time limit is reached.
     pub fn quit(mut self) -> SubjectResult<()> {
         let woken = self.wake();
         let ended = woken.and_then(|()| self.dialog.quit());
@@ -351,7 +355,8 @@ impl SubjectProcess {
         self.dialog.replies_within(time)
     }
 
-    /// Returns the time limit for operations. At a fixed rate, the limit starts when the last operation is due.
+    /// Returns the time limit for operations. If the operations have a fixed rate, the limit starts
+    /// when the last one is due.
     fn limit(&self, case: &Case, operations: u64) -> Duration {
         let due_s = case
             .rate

@@ -5,7 +5,7 @@ use crate::subject::protocol::MAX_LINE;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 
-/// The number of reads that empty a full pipe of 64 KiB (pipe(7)).
+/// The number of reads of a full pipe: 64 KiB in chunks (pipe(7)).
 pub const PIPE_CHUNKS: usize = 65_536 / CHUNK;
 /// The number of bytes per read.
 const CHUNK: usize = 8192;

@@ -15,14 +15,15 @@ pub fn sum(table: &str) -> String {
 /// Characters with a UTF-8 length of one to four bytes.
 const LETTERS: [char; 12] = ['a', 'e', 'n', 'R', ' ', '7', 'ß', 'é', 'Ж', '語', '€', '😀'];
 
-/// Inserts rows 1 to `rows` into `test_simple`, with values from 0 to 2^30-1 derived from the seed.
+/// Returns statements that insert rows 1 to `rows` into `test_simple`, with values from 0 to 2^30-1
+/// derived from the seed.
 pub fn simple(rows: u64, seed: u64) -> impl Iterator<Item = String> {
     insert("test_simple (id, value)", rows, move |id| {
         format!("({id},{})", mixed_bits(id, seed) >> 34)
     })
 }
 
-/// Inserts rows 1 to `rows` into `test_mixed`.
+/// Returns statements that insert rows 1 to `rows` into `test_mixed`.
 pub fn mixed(rows: u64, seed: u64) -> impl Iterator<Item = String> {
     insert("test_mixed", rows, move |id| row(id, seed))
 }
@@ -63,9 +64,9 @@ fn moment(ms: u64) -> String {
         .to_string()
 }
 
-/// Mixes the bits of a number. Fibonacci hashing spreads numbers over 64 bits.
+/// Mixes the bits of a number with Fibonacci hashing.
 ///
-/// Two rounds with a shift mix the lower bits, too.
+/// It takes two rounds with a shift to mix the lower bits, too.
 fn mixed_bits(number: u64, seed: u64) -> u64 {
     let once = (number ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (once ^ (once >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)

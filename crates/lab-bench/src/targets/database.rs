@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables on a database server, and benchlab's own check of what the server did for a subject.
+//! Tables on a database server, and benchlab's own check of the work that the server did for a
+//! subject.
 use crate::host::random::random;
 use crate::host::sys;
 use crate::subject::fault::{Fault, SubjectResult};
@@ -16,7 +17,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The schema with the tables that all visits read and no visit changes.
+/// The schema with the tables that all visits read and that no visit changes.
 const FULL: &str = "benchlab_full";
 
 /// The table that stores the effects of calls.
@@ -37,7 +38,7 @@ pub struct Servers(pub Vec<(TargetId, Server)>);
 /// A server with a plan's tables.
 pub struct Server {
     service: RefCell<Service>,
-    /// The CPU time of processes that were killed or replaced, in ns.
+    /// The CPU time of processes that have been killed or replaced, in ns.
     replaced_cpu_ns: Cell<u64>,
     /// The options for starting the server, or `None` if the user runs the server.
     request: Option<DaemonOptions>,
@@ -47,7 +48,7 @@ pub struct Server {
     schemas: RefCell<HashSet<String>>,
     /// The number in the most recent schema name. Names are never reused, because a visit can outlive its server.
     last_number: Cell<u64>,
-    /// The schemas whose visit is over.
+    /// The schemas of completed visits, which can be reused.
     free_schemas: RefCell<Vec<String>>,
     /// The counters at the last check, or at the start of a subject's work.
     before: RefCell<Counters>,
@@ -55,7 +56,7 @@ pub struct Server {
     is_current: Cell<bool>,
     /// True if every operation opens and closes connections, so that benchlab must wait until they are closed.
     closes_connections: Cell<bool>,
-    /// The core that the server's processes must not use.
+    /// The core that the server's processes must not use, if any.
     kept_off: Cell<Option<usize>>,
     /// The number of visits with injected faults so far.
     injected_visits: Cell<u64>,
@@ -350,7 +351,8 @@ impl Stoppable for Server {
     }
 }
 
-/// On a server run by the user, removes benchlab's schemas. A private server is removed with its data.
+/// On a server run by the user, removes benchlab's schemas. A private server's data is deleted as a
+/// whole.
 impl Drop for Server {
     fn drop(&mut self) {
         if self.request.is_some() {
@@ -376,7 +378,7 @@ impl VisitTable {
         &self.server
     }
 
-    /// Excludes from the next check what connecting and opening cases made the server do.
+    /// Excludes from the next check the server's work for connecting and for opening cases.
     ///
     /// On a private server, nothing else happens between turns, so everything that a subject causes after its reply
     /// still counts as its work. A server run by the user has other clients, such as monitoring, so only events during
@@ -393,7 +395,7 @@ impl VisitTable {
         self.injector.as_ref().map_or(0, Injector::round_trips)
     }
 
-    /// Sets whether the subject is at work. Some faults are injected only while it is.
+    /// Sets whether the subject is at work. Some faults are injected only while it is at work.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(injector) = &self.injector {
             injector.set_at_work(is_at_work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Targets of any kind. A target is created for each visit and checked by benchlab itself.
+//! Targets of any kind. benchlab creates a target for each visit, and checks it itself.
 
 mod content;
 pub mod database;
@@ -42,7 +42,8 @@ pub enum VisitTarget {
     File(Box<sqlite::DatabaseFile>, Option<Opens>),
     /// A table on a server.
     Table(VisitTable),
-    /// A directory of the run that all subjects of a location share. Files that take long to create are created once.
+    /// A directory of the run that all subjects of a location share. Files that take a long time to
+    /// create are created only once.
     Folder(PathBuf),
 }
 
@@ -94,7 +95,8 @@ impl VisitTarget {
         }
     }
 
-    /// Returns a fault unless exactly the reported operations were done since the last check.
+    /// Returns a fault unless the target shows exactly the reported operations since the last
+    /// check.
     pub fn check_work(
         &mut self,
         plan: &Plan,
@@ -116,7 +118,7 @@ impl VisitTarget {
         }
     }
 
-    /// Sets whether the subject is at work. Some faults are injected only while it is.
+    /// Sets whether the subject is at work. Some faults are injected only while it is at work.
     pub fn set_at_work(&self, is_at_work: bool) {
         match self {
             VisitTarget::File(file, _) => {
@@ -183,7 +185,7 @@ impl VisitTarget {
         }
     }
 
-    /// Excludes from the next check what a server has done so far that is not the subject's work.
+    /// Excludes a server's work so far from the next check, because it is not the subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
             VisitTarget::File(..) | VisitTarget::Folder(_) => Ok(()),
@@ -191,7 +193,8 @@ impl VisitTarget {
         }
     }
 
-    /// Starts counting a file's opens if the case is about them. A server's connections are always counted.
+    /// Starts counting a file's opens if the case checks them. A server's connections are always
+    /// counted.
     pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> SubjectResult<()> {
         if let (Check::Opens, VisitTarget::File(file, opens)) = (&plan.case(point).check, self) {
             *opens = Some(Opens::of(file.path())?);
@@ -199,7 +202,7 @@ impl VisitTarget {
         Ok(())
     }
 
-    /// Stops counting a file's opens, because monitoring slows each of them down a little.
+    /// Stops counting a file's opens, because monitoring slows down each open.
     pub fn stop_counting_opens(&mut self) {
         if let VisitTarget::File(_, opens) = self {
             *opens = None;

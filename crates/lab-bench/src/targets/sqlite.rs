@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SQLite files that subjects work on, and benchlab's own check of what was done to them.
+//! The SQLite files that subjects work on, and benchlab's own check of the changes.
 
 use crate::host::random::random;
 use crate::subject::fault::{Fault, SubjectResult};
@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Creates target files in a separate directory: a full and an empty template, copied for each visit.
+/// Creates target files in a separate directory. Each visit gets a copy of either the full or the
+/// empty template.
 pub struct Files {
     folder: PathBuf,
     table: String,
@@ -57,8 +58,8 @@ impl Files {
 
     /// Creates a fresh copy for one visit, under a name that no earlier visit used.
     ///
-    /// If all visits used the same name, the kernel's name cache would cost or save a subject the same few ns in every
-    /// block. Two copies of a program then differed by 0.1 %.
+    /// If all visits used the same name, the kernel's name cache would cost or save a subject the
+    /// same few ns in every block. In a self-comparison, this difference was 0.1 %.
     pub fn fresh(
         &self,
         empty: bool,

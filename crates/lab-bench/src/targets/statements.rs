@@ -136,8 +136,8 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
         // PostgreSQL reports too late how many rows of a block were read.
         (_, Some(blocks)) if reads > 0 && blocks < expected.preparable() => {
             Err(wrong_statements(format!(
-                "{operations} operations must read {reads} rows of tables; the server looked at \
-                 {blocks} blocks of tables and indexes"
+                "{operations} operations must read {reads} rows of tables; the server accessed {blocks} blocks of \
+                 tables and indexes"
             )))
         }
         _ => Ok(()),
@@ -159,7 +159,7 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
             )))
         }
         (Some(false), Some(found), _) if found > 0 => Err(wrong_statements(format!(
-            "its statements must be sent as text; the server executed {found} that were prepared"
+            "its statements must be sent as text; the server executed {found} prepared statements"
         ))),
         (Some(false), _, Some(plans)) if plans < must => Err(wrong_statements(format!(
             "its statements must be sent as text; the server planned {plans} for {must} executions, \
@@ -347,7 +347,8 @@ mod tests {
         assert!(compare(false, counters(None, Some(1))).is_err());
     }
 
-    /// The result does not depend on the number of operations per batch.
+    /// Whether statements are planned repeatedly is detected for any number of operations per
+    /// batch.
     #[test]
     fn a_statement_that_is_planned_each_time_is_not_prepared() {
         let select = owned(&[("select", 1)]);

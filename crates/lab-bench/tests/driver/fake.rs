@@ -41,9 +41,9 @@ pub enum BuildStep {
 pub enum Act {
     /// A batch of this many ns.
     Batch(u64),
-    /// A reading.
+    /// A turn that yields a reading.
     Reading { disturbed: bool },
-    /// A failure.
+    /// A turn that fails.
     Fail(Fault),
 }
 
@@ -119,7 +119,7 @@ pub struct Fake<'a> {
     pub journal: Journal,
     pub opening: Opening,
     pub pairs: u32,
-    /// The point that comes after the others.
+    /// The point that must come after the others.
     pub last: Option<PointId>,
     pub restorable: bool,
     pub redoes_blocks: bool,
@@ -128,7 +128,7 @@ pub struct Fake<'a> {
     pub pilots: Vec<Pilot>,
     /// The duration of its preparation in ns.
     pub prepare_ns: u64,
-    /// True if it is interrupted during the preparation.
+    /// True if the workload is interrupted during the preparation.
     pub stops_in_prepare: bool,
     /// The block being measured.
     pub block: u32,
@@ -158,8 +158,8 @@ impl<'a> Fake<'a> {
         }
     }
 
-    /// Creates a workload in which each subject needs a fixed number of ns per turn, plus a little scatter without a
-    /// trend.
+    /// Creates a workload in which each subject needs a fixed number of ns per turn, plus small
+    /// variations without a trend.
     pub fn steady(times_ns: &'a [u64]) -> Fake<'a> {
         let scatter = |block: u32| u64::from((block * block + 3 * block) % 7);
         Fake::new(move |block, turn| Act::Batch(times_ns[turn.subject.index()] + scatter(block)))

@@ -13,8 +13,8 @@ const BLOCKS: u32 = 8;
 /// three times as long.
 const STEADY_NS: [u64; 3] = [100_000, 200_000, 300_000];
 
-/// Returns a pilot that alternated with the baseline. `speed` is a factor on all times, which stands for a slower or
-/// faster machine.
+/// Returns a pilot that alternated with the baseline. `speed` is a factor of all times, which
+/// simulates a slower or faster machine.
 fn pilot(subject: SubjectId, point: PointId, speed: f64) -> Pilot {
     let turn = |subject: SubjectId, i: u64| {
         (STEADY_NS[subject.index()] as f64 * speed) as u64 + 500 * (i % 3)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests load with simulated generators, which only return what they would have measured.
+//! Tests load with simulated generators, which return invented measurements.
 
 use crate::fake::{File, Journal, stolen};
 use lab_bench::{
@@ -256,8 +256,8 @@ fn machine(name: &str, id: &str) -> Host {
     }
 }
 
-/// CPU time of agents and of a server on this machine is not a disturbance. Agents and servers on other machines use no
-/// CPU time here.
+/// CPU time of agents and of a server on this machine is not a disturbance. Agents and servers on
+/// other machines use no CPU time on this machine.
 #[test]
 fn the_load_on_this_machine_is_no_disturbance() {
     let mut plan = loading(1).plan().unwrap();

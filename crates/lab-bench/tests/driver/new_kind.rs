@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of measurement that benchlab does not know, with its own workload, metric and document.
+//! A new kind of measurement, with its own workload, metric and document.
 //!
 //! It uses benchlab's blocks, repetition, resuming, verdicts and output formats without changes.
 

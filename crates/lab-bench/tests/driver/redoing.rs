@@ -28,7 +28,7 @@ fn a_disturbed_block_is_redone_in_the_same_order() {
     assert_eq!(run.blocks[0].samples.len(), run.blocks[1].samples.len());
 }
 
-/// Once the usual duration of a block is known, a block that must be repeated is abandoned early.
+/// Once the usual duration of a block is known, a block that is too disturbed is abandoned early.
 #[test]
 fn a_block_is_given_up_once_its_rest_cannot_save_it() {
     let mut plan = plan(2, 3);

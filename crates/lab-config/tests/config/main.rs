@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The file's keys, its schema, and the proposals for projects.
+//! The keys of the file, its schema, and the proposals for projects.
 
 use lab_config::{detect, parse, schema, template};
 use std::fs;
@@ -10,7 +10,7 @@ const SCHEMA: &str = concat!(
     "/../../docs/benchlab.schema.json"
 );
 
-/// `BENCHLAB_UPDATE_SCHEMA=1` rewrites the file.
+/// Compares the schema with the file. `BENCHLAB_UPDATE_SCHEMA=1` rewrites the file.
 #[test]
 fn the_schema_in_the_documentation_is_that_of_the_types() {
     let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
@@ -104,7 +104,7 @@ fn each_build_tool_gets_a_valid_file() {
     }
 }
 
-/// Every example in comments is valid, too.
+/// Checks that every example in comments is valid.
 #[test]
 fn the_commented_examples_are_valid() {
     let text = template(&[]);

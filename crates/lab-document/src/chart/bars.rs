@@ -4,7 +4,7 @@
 //! Bars are plain or stacked. On a logarithmic scale, which has no zero to start a bar from, a dot replaces the bar.
 
 use super::canvas::{
-    self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, colour_and_dot, fit, width_of,
+    self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, color_and_dot, fit, width_of,
 };
 use super::frame::below;
 use super::scale::{Span, reach};
@@ -34,7 +34,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     let entries = bars
         .parts
         .iter()
-        .map(|(name, number)| (name.clone(), colour_and_dot(*number).0, Dot::Square));
+        .map(|(name, number)| (name.clone(), color_and_dot(*number).0, Dot::Square));
     let legend = Legend::new(entries.collect(), width * columns as f64 - 16.0);
     let head = if panels.iter().any(|p| !p[0].group.is_empty()) {
         HEAD
@@ -103,7 +103,7 @@ fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     bars.axis.scale == Scale::Linear && most.iter().any(|most| most * FAR < greatest)
 }
 
-/// Returns the values at which a row's bar and interval end.
+/// Returns the values at the ends of a row's bar and interval.
 fn ends(bars: &Bars, row: &BarRow) -> Vec<f64> {
     let parts = row.parts.iter().map(|part| part.value.value);
     let stack: f64 = parts.filter(|v| v.is_finite()).sum();
@@ -165,7 +165,7 @@ impl BarPanel<'_> {
         let mut stretch = |from: f64, to: f64, number: usize| {
             end = f64::max(end, to);
             let corners = ((from, y - BAR / 2.0 + 3.0), (to, y + BAR / 2.0 - 3.0));
-            canvas.rectangle(corners, colour_and_dot(number).0, 0.88)
+            canvas.rectangle(corners, color_and_dot(number).0, 0.88)
         };
         let mut from = 0.0;
         for part in &row.parts {
@@ -181,11 +181,11 @@ impl BarPanel<'_> {
         if let Some(part) = self.span.part(row.total.value) {
             let to = left + part * (right - left);
             if logarithmic {
-                let (colour, dot) = colour_and_dot(row.colour);
-                canvas.dot((to, y), 4.0, colour, dot)?;
+                let (color, dot) = color_and_dot(row.color);
+                canvas.dot((to, y), 4.0, color, dot)?;
                 end = end.max(to + 3.0);
             } else if row.parts.is_empty() {
-                stretch(zero.min(to), zero.max(to), row.colour)?;
+                stretch(zero.min(to), zero.max(to), row.color)?;
             }
             if let Some((low, high)) = row.total.bounds() {
                 let (low, high) = (across(low), across(high));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The canvas that all charts draw on: shapes and text at pixel positions, label placement, and legends.
 
-use super::colour::{GRID, INK, MUTED, PAPER, numbered};
+use super::color::{GRID, INK, MUTED, PAPER, numbered};
 use crate::format::text::cut;
 use crate::output::Error;
 use plotters::coord::Shift;
@@ -77,41 +77,41 @@ pub fn draw(
 
 impl<'a> Canvas<'a> {
     /// Draws a line through the given positions.
-    pub fn path(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
-        let style = colour.stroke_width((width * UNIT) as u32);
+    pub fn path(&self, places: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
+        let style = color.stroke_width((width * UNIT) as u32);
         self.shape(&PathElement::new(units(places), style))
     }
 
     /// Draws a dashed line.
-    pub fn dashes(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
-        let style = colour.stroke_width((width * UNIT) as u32);
+    pub fn dashes(&self, places: &[Pixel], color: RGBColor, width: f64) -> DrawResult {
+        let style = color.stroke_width((width * UNIT) as u32);
         let (dash, gap) = ((5.0 * UNIT) as i32, (4.0 * UNIT) as i32);
         self.shape(&DashedPathElement::new(units(places), dash, gap, style))
     }
 
     /// Draws a filled area. `strength` is the opacity, from 0 to 1.
-    pub fn area(&self, corners: &[Pixel], colour: RGBColor, strength: f64) -> DrawResult {
-        self.shape(&Polygon::new(units(corners), colour.mix(strength)))
+    pub fn area(&self, corners: &[Pixel], color: RGBColor, strength: f64) -> DrawResult {
+        self.shape(&Polygon::new(units(corners), color.mix(strength)))
     }
 
     /// Draws a filled rectangle between two corners. `strength` is the opacity, from 0 to 1.
-    pub fn rectangle(&self, (a, b): (Pixel, Pixel), colour: RGBColor, strength: f64) -> DrawResult {
+    pub fn rectangle(&self, (a, b): (Pixel, Pixel), color: RGBColor, strength: f64) -> DrawResult {
         let corners = [unit(a), unit(b)];
-        self.shape(&Rectangle::new(corners, colour.mix(strength).filled()))
+        self.shape(&Rectangle::new(corners, color.mix(strength).filled()))
     }
 
     /// Draws a dot with the given radius.
-    pub fn dot(&self, (x, y): Pixel, radius: f64, colour: RGBColor, dot: Dot) -> DrawResult {
+    pub fn dot(&self, (x, y): Pixel, radius: f64, color: RGBColor, dot: Dot) -> DrawResult {
         let r = (radius * UNIT) as i32;
         match dot {
-            Dot::Disc => self.shape(&Circle::new(unit((x, y)), r, colour.filled())),
+            Dot::Disc => self.shape(&Circle::new(unit((x, y)), r, color.filled())),
             Dot::Square => {
                 let half = radius * 0.9;
-                self.rectangle(((x - half, y - half), (x + half, y + half)), colour, 1.0)
+                self.rectangle(((x - half, y - half), (x + half, y + half)), color, 1.0)
             }
             Dot::Ring => {
                 self.shape(&Circle::new(unit((x, y)), r, PAPER.filled()))?;
-                let style = colour.stroke_width((1.5 * UNIT) as u32);
+                let style = color.stroke_width((1.5 * UNIT) as u32);
                 self.shape(&Circle::new(unit((x, y)), r, style))
             }
         }
@@ -155,7 +155,7 @@ impl<'a> Canvas<'a> {
 }
 
 fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
-    let (pixels, weight, colour) = match kind {
+    let (pixels, weight, color) = match kind {
         Type::Heading => (13.0, FontStyle::Bold, INK),
         Type::Label => (12.5, FontStyle::Normal, INK),
         Type::Small => (11.5, FontStyle::Normal, MUTED),
@@ -169,14 +169,14 @@ fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
     let font = FontDesc::new(FontFamily::SansSerif, pixels * 1.24 * UNIT, weight);
     TextStyle {
         pos: Pos::new(h, VPos::Center),
-        color: colour.to_backend_color(),
+        color: color.to_backend_color(),
         ..TextStyle::from(font)
     }
 }
 
 /// Returns the color and the dot shape for a color index.
-pub fn colour_and_dot(number: usize) -> (RGBColor, Dot) {
-    let again = number != crate::document::NEUTRAL && number / super::colour::COLOURS % 2 == 1;
+pub fn color_and_dot(number: usize) -> (RGBColor, Dot) {
+    let again = number != crate::document::NEUTRAL && number / super::color::COLORS % 2 == 1;
     let dot = if again { Dot::Square } else { Dot::Disc };
     (numbered(number), dot)
 }
@@ -193,7 +193,7 @@ impl Legend {
         Legend { entries, width }
     }
 
-    /// Returns the height in pixels; 0 without entries.
+    /// Returns the height in pixels, or 0 without entries.
     pub fn height(&self) -> f64 {
         let last = self.places().last().map(|(_, line)| *line);
         last.map_or(0.0, |line| 24.0 + 20.0 * f64::from(line))
@@ -201,9 +201,9 @@ impl Legend {
 
     /// Draws the legend with its upper left corner at a position.
     pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> DrawResult {
-        for ((name, colour, dot), (x, line)) in self.entries.iter().zip(self.places()) {
+        for ((name, color, dot), (x, line)) in self.entries.iter().zip(self.places()) {
             let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
-            canvas.dot(place, 4.0, *colour, *dot)?;
+            canvas.dot(place, 4.0, *color, *dot)?;
             let name = cut(name, NAME);
             canvas.text(
                 &name,

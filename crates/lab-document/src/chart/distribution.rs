@@ -10,7 +10,8 @@ use crate::document::{
 };
 use lab_model::Unit;
 
-/// The number of values in the tail that is not drawn, if a line has many values, because the tail is mostly random.
+/// The number of values at the upper end that are not drawn if a line has many values, because they
+/// are mostly random.
 const BEYOND: f64 = 10.0;
 
 /// Converts a distribution to step functions.
@@ -24,7 +25,7 @@ pub fn lines(distribution: &Distribution) -> Lines {
         .fold(f64::NEG_INFINITY, f64::max);
     let lines = distribution.lines.iter().map(|line| Line {
         name: line.name.clone(),
-        colour: line.colour,
+        color: line.color,
         stroke: Stroke::Steps,
         points: if rare {
             rarer(line, values)
@@ -56,8 +57,8 @@ fn even(line: &DistributionLine, values: &Axis, most: f64) -> Vec<(f64, Quantity
     all.map(share).collect()
 }
 
-/// Returns the points of a line on a percentile scale: values by the fraction of smaller values, without the random
-/// tail.
+/// Returns the points of a line on a percentile scale, with each value at the fraction of smaller
+/// values, and without the random upper end.
 fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
     let shares = shares(line, values.scale);
     let total: f64 = line.counts.iter().map(|(_, n)| *n as f64).sum();
@@ -75,7 +76,7 @@ fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
 
 /// Returns a line's values in ascending order, each with the fraction of values at or below it.
 ///
-/// Values that the scale cannot show are left out.
+/// Values that the scale cannot show are omitted.
 fn shares(line: &DistributionLine, scale: Scale) -> Vec<(f64, f64)> {
     let mut counts: Vec<(f64, u64)> = line.counts.clone();
     counts.retain(|(value, count)| *count > 0 && drawable(scale, *value));

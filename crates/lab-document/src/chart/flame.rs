@@ -6,7 +6,7 @@
 //! readable.
 
 use super::canvas::{fit, legal};
-use super::colour::{INK, MUTED, PAPER, hex, numbered};
+use super::color::{INK, MUTED, PAPER, hex, numbered};
 use crate::document::{Flame, Quantity};
 use crate::format::quantity;
 use crate::output::Error;
@@ -26,7 +26,7 @@ const NARROWEST: f64 = 0.4;
 /// The maximum number of frames that are drawn.
 const MOST: usize = 4000;
 /// The color indexes of frames. The colors have no meaning.
-const COLOURS: [usize; 4] = [1, 4, 8, 6];
+const COLORS: [usize; 4] = [1, 4, 8, 6];
 
 /// A function in a call stack.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl StackFrame<'_> {
     }
 }
 
-/// Renders the flame graph. Returns an error if it cannot be written.
+/// Renders the flame graph. Returns an error if the drawing cannot be written.
 pub fn draw(id: &str, flame: &Flame) -> Result<String, Error> {
     let mut root = StackFrame::default();
     for (stack, cost) in &flame.stacks {
@@ -114,7 +114,7 @@ impl FlameDrawing<'_> {
         let cost = quantity::short(&Quantity::exact(frame.cost as f64, self.flame.unit.clone()));
         let name = legal(name);
         let title = format!("{name}: {cost}, {part:.1} %");
-        let (fill, ink) = (hex(numbered(colour(&name))), hex(INK));
+        let (fill, ink) = (hex(numbered(color(&name))), hex(INK));
         let label = if width > 24.0 {
             fit(&name, width - 6.0)
         } else {
@@ -144,9 +144,9 @@ impl FlameDrawing<'_> {
 }
 
 /// Returns the color index of a frame, which depends only on the function's name.
-fn colour(name: &str) -> usize {
+fn color(name: &str) -> usize {
     let sum = name.bytes().fold(5381usize, |sum, byte| {
         sum.wrapping_mul(33).wrapping_add(byte.into())
     });
-    COLOURS[sum % COLOURS.len()]
+    COLORS[sum % COLORS.len()]
 }

@@ -3,7 +3,7 @@
 //! rows are grouped under headings.
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Legend, TextAnchor, Type, fit, width_of};
-use super::colour::{BAND, INK, toned};
+use super::color::{BAND, INK, toned};
 use super::frame::below;
 use super::scale::{Span, reach};
 use crate::document::{Forest, ForestRow, Tone};
@@ -120,13 +120,13 @@ impl ForestPanel {
     }
 
     fn row(&self, canvas: &Canvas, row: &ForestRow, y: f64) -> DrawResult {
-        let colour = toned(row.tone);
+        let color = toned(row.tone);
         let name = fit(&row.name, self.left - 18.0);
         canvas.text(&name, Type::Label, TextAnchor::Left, (self.left - 9.0, y))?;
         if self.span.part(row.value.value).is_some() {
             if let Some((low, high)) = row.value.bounds() {
                 let ends = [low, high].map(|bound| self.across(bound));
-                canvas.path(&[(ends[0], y), (ends[1], y)], colour, 2.0)?;
+                canvas.path(&[(ends[0], y), (ends[1], y)], color, 2.0)?;
                 // An arrow shows that the interval continues beyond the axis.
                 for (x, way, beyond) in [
                     (ends[0], 6.0, self.span.is_below(low)),
@@ -134,16 +134,11 @@ impl ForestPanel {
                 ] {
                     if beyond {
                         let arrow = [(x + way, y - 4.0), (x, y), (x + way, y + 4.0)];
-                        canvas.path(&arrow, colour, 2.0)?;
+                        canvas.path(&arrow, color, 2.0)?;
                     }
                 }
             }
-            canvas.dot(
-                (self.across(row.value.value), y),
-                4.0,
-                colour,
-                dot(row.tone),
-            )?;
+            canvas.dot((self.across(row.value.value), y), 4.0, color, dot(row.tone))?;
         }
         let value = fit(&value(row), self.width / 3.0);
         canvas.text(

@@ -63,9 +63,9 @@ impl PlotFrame {
     pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
         let heights: Vec<f64> = ends.iter().map(|end| end.1).collect();
         let places = spread_out(&heights, 16.0, (self.top, self.bottom));
-        for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {
+        for ((&(name, color), end), y) in names.iter().zip(ends).zip(places) {
             let x = self.right + 14.0;
-            canvas.path(&[(end.0 + 5.0, end.1), (x, y)], colour, 0.75)?;
+            canvas.path(&[(end.0 + 5.0, end.1), (x, y)], color, 0.75)?;
             canvas.text(
                 &cut(name, NAME),
                 Type::Label,

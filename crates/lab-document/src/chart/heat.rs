@@ -3,7 +3,7 @@
 //! values.
 
 use super::canvas::{self, Canvas, DrawResult, TextAnchor, Type, fit};
-use super::colour::INK;
+use super::color::INK;
 use super::frame::LEFT;
 use super::scale::Span;
 use crate::document::{HeatColumn, HeatMap, HeatMaps};
@@ -82,7 +82,7 @@ fn shades(canvas: &Canvas) -> DrawResult {
 struct HeatPanel<'m> {
     map: &'m HeatMap,
     span: &'m Span,
-    /// The bottom edge of the rows.
+    /// The bottom edge of the rows, in pixels.
     foot: f64,
 }
 
@@ -125,11 +125,11 @@ impl HeatPanel<'_> {
             0.5
         };
         let (left, right) = (self.across(place), self.across(place + 1) - gap);
-        let colour: RGBColor = canvas::colour_and_dot(self.map.colour).0;
+        let color: RGBColor = canvas::color_and_dot(self.map.color).0;
         for (i, count) in rows.iter().enumerate().filter(|(_, n)| **n > 0.0) {
             let foot = self.foot - i as f64 * ROW;
             let corners = ((left, foot - ROW + 0.5), (right, foot));
-            canvas.rectangle(corners, colour, darkness(count / total))?;
+            canvas.rectangle(corners, color, darkness(count / total))?;
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ fn span(heat: &HeatMaps) -> Span {
     Span::of(&heat.axis, values)
 }
 
-/// Returns the number of a column's values in each row, from bottom to top.
+/// Returns the number of values of a column in each row, from bottom to top.
 fn rows(span: &Span, column: &HeatColumn) -> [f64; ROWS] {
     let mut rows = [0.0; ROWS];
     for (value, count) in &column.counts {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Line charts: one line per series, with intervals as bands and names at the ends of the lines.
 
-use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, colour_and_dot};
+use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, color_and_dot};
 use super::frame::{BOTTOM, LEFT, PlotFrame, room_for};
 use super::scale::{Span, reach};
 use crate::document::{Band, Line, Lines, Quantity, Scale, Stroke};
@@ -51,7 +51,7 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
         let ends: Vec<Pixel> = named.iter().filter_map(end).collect();
         let names: Vec<_> = named
             .iter()
-            .map(|l| (l.name.as_str(), colour_and_dot(l.colour).0))
+            .map(|l| (l.name.as_str(), color_and_dot(l.color).0))
             .collect();
         frame.names(canvas, &names, &ends)
     })
@@ -114,7 +114,7 @@ fn band(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
     if line.band == Band::Hidden {
         return Ok(());
     }
-    let (colour, _) = colour_and_dot(line.colour);
+    let (color, _) = color_and_dot(line.color);
     for stretch in stretches(frame, line) {
         let side = |upper: bool| -> Vec<Pixel> {
             let bound = stretch
@@ -131,11 +131,11 @@ fn band(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
         match stretch.as_slice() {
             [((x, _), quantity)] if quantity.bounds().is_some() => {
                 let ends = (side(true)[0].1, side(false)[0].1);
-                canvas.path(&[(*x, ends.0), (*x, ends.1)], colour, 1.0)?;
+                canvas.path(&[(*x, ends.0), (*x, ends.1)], color, 1.0)?;
             }
             _ => {
                 let around = side(true).into_iter().chain(side(false).into_iter().rev());
-                canvas.area(&around.collect::<Vec<_>>(), colour, 0.2)?;
+                canvas.area(&around.collect::<Vec<_>>(), color, 0.2)?;
             }
         }
     }
@@ -143,13 +143,13 @@ fn band(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
 }
 
 fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
-    let (colour, dot) = colour_and_dot(line.colour);
+    let (color, dot) = color_and_dot(line.color);
     for stretch in stretches(frame, line) {
         let places: Vec<Pixel> = stretch.iter().map(|(place, _)| *place).collect();
         match line.stroke {
-            Stroke::Model => canvas.dashes(&places, colour, 1.25)?,
+            Stroke::Model => canvas.dashes(&places, color, 1.25)?,
             Stroke::Measured | Stroke::Steps => {
-                canvas.path(&stepped(line, places.clone()), colour, 2.0)?
+                canvas.path(&stepped(line, places.clone()), color, 2.0)?
             }
         }
         let alone = places.len() == 1;
@@ -157,7 +157,7 @@ fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
             let radius = if dot == Dot::Disc { 3.0 } else { 3.5 };
             places
                 .iter()
-                .try_for_each(|at| canvas.dot(*at, radius, colour, dot))?;
+                .try_for_each(|at| canvas.dot(*at, radius, color, dot))?;
         }
     }
     Ok(())

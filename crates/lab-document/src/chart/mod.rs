@@ -6,7 +6,7 @@
 
 mod bars;
 mod canvas;
-mod colour;
+mod color;
 mod distribution;
 mod flame;
 mod forest;
@@ -15,8 +15,8 @@ mod heat;
 mod lines;
 mod scale;
 
-pub use colour::style_sheet;
-pub(crate) use colour::tone_number;
+pub use color::style_sheet;
+pub(crate) use color::tone_number;
 pub(crate) use distribution::lines as distribution_lines;
 pub use flame::SCRIPT as FLAME_SCRIPT;
 pub(crate) use lines::stepped;
@@ -91,7 +91,7 @@ pub fn standalone(chart: &Chart) -> Result<String, Error> {
 
 /// Returns the red, green and blue components of a palette color on a light background, for formats with native charts.
 pub fn rgb(number: usize) -> (u8, u8, u8) {
-    colour::numbered(number).rgb()
+    color::numbered(number).rgb()
 }
 
 /// Converts text to a file name of lowercase letters, digits and `-`. The name is never empty.

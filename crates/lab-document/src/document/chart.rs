@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Chart specifications, independent of how each format draws them.
 //!
-//! These six kinds of charts serve every kind of run.
+//! Every kind of run uses these six kinds of charts.
 
 use super::{Quantity, Tone};
 use lab_model::Unit;
@@ -62,7 +62,7 @@ pub enum Scale {
     Linear,
     /// Linear, starting at the minimum value.
     LinearFromLeast,
-    /// Logarithmic; values of 0 or less are left out.
+    /// Logarithmic. Values of 0 or less are omitted.
     Log,
     /// Fractions of a whole, spread out toward 1: 0, 0.9, 0.99, 0.999.
     Percentiles,
@@ -85,7 +85,7 @@ pub struct Line {
     /// The name at the end of the line. If multiple lines share a name, only the first is labeled.
     pub name: String,
     /// The color index. A subject has the same color in all charts of a document.
-    pub colour: usize,
+    pub color: usize,
     /// The style of the line.
     pub stroke: Stroke,
     /// The points as x and y, in ascending order of x. A value that is not finite breaks the line.
@@ -121,7 +121,7 @@ pub enum Band {
 pub struct Bars {
     /// The axis of the bars' lengths.
     pub axis: Axis,
-    /// The names and color indexes of the segments; empty if the bars are not stacked.
+    /// The names and color indexes of the segments. Empty if the bars are not stacked.
     pub parts: Vec<(String, usize)>,
     /// The rows, from top to bottom.
     pub rows: Vec<BarRow>,
@@ -135,7 +135,7 @@ pub struct BarRow {
     /// The heading above this row if a new group of rows starts here, otherwise empty.
     pub group: String,
     /// The color index, if the bar is not stacked.
-    pub colour: usize,
+    pub color: usize,
     /// The bar's length, with its interval.
     pub total: Quantity,
     /// The segments, in order.
@@ -167,7 +167,7 @@ pub struct Forest {
 /// A group of rows with a heading.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForestGroup {
-    /// The heading; may be empty.
+    /// The heading, which may be empty.
     pub title: String,
     /// The rows, from top to bottom.
     pub rows: Vec<ForestRow>,
@@ -203,7 +203,7 @@ pub struct HeatMap {
     /// The name.
     pub name: String,
     /// The color index.
-    pub colour: usize,
+    pub color: usize,
     /// The columns, from left to right.
     pub columns: Vec<HeatColumn>,
 }
@@ -234,7 +234,7 @@ pub struct DistributionLine {
     /// The name.
     pub name: String,
     /// The color index.
-    pub colour: usize,
+    pub color: usize,
     /// Values in the axis's unit, in ascending order, each with the number of occurrences.
     pub counts: Vec<(f64, u64)>,
 }
@@ -300,11 +300,11 @@ impl ForestRow {
 
 impl BarRow {
     /// Creates a bar without segments or a heading.
-    pub fn new(name: &str, colour: usize, total: Quantity) -> BarRow {
+    pub fn new(name: &str, color: usize, total: Quantity) -> BarRow {
         BarRow {
             name: name.into(),
             group: String::new(),
-            colour,
+            color,
             total,
             parts: Vec::new(),
         }

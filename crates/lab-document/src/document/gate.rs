@@ -11,7 +11,8 @@ use serde::Serialize;
 pub struct Gate {
     /// The condition as the user wrote it, such as `time>+5%`, or the option `--gate`.
     pub condition: String,
-    /// The subject, page or rule that was judged, such as `head at n=10`; empty for the whole report.
+    /// The subject, page or rule that was judged, such as `head at n=10`. Empty for the whole
+    /// report.
     pub name: String,
     /// The decision.
     pub decision: Decision,
@@ -26,8 +27,8 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Creates a gate. `statement` says what was found, without a period: `head takes 1.08 times base's time (1.05 to
-    /// 1.11)`.
+    /// Creates a gate. `statement` describes the result, without a period: `head takes 1.08 times
+    /// base's time (1.05 to 1.11)`.
     pub fn new(condition: &str, name: &str, decision: Decision, statement: &str) -> Gate {
         Gate {
             condition: condition.into(),

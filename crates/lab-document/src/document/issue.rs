@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Problems with an identifier and a place, for formats that list problems.
+//! Problems with an identifier and a location, for formats that list problems.
 
 use serde::Serialize;
 
@@ -8,17 +8,17 @@ use serde::Serialize;
 pub struct Issue {
     /// The identifier of the rule or the kind of problem, such as `disk-scheduler`.
     pub rule: String,
-    /// The rule's requirement as a sentence; may be empty.
+    /// The rule's requirement as a sentence. May be empty.
     pub title: String,
     /// The observation, in sentences.
     pub text: String,
     /// The severity.
     pub severity: Severity,
-    /// The object with the problem, such as `sda`; empty for the whole report.
+    /// The object with the problem, such as `sda`. Empty for the whole report.
     pub object: String,
     /// The file and the line, if the problem is in a file.
     pub location: Option<Location>,
-    /// The URL of a document about the rule; may be empty.
+    /// The URL of a document about the rule. May be empty.
     pub source: String,
     /// The reason why the problem is accepted, if it is.
     pub waived: Option<String>,

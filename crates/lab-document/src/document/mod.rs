@@ -33,17 +33,17 @@ use serde::Serialize;
 /// A report.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Document {
-    /// What was measured, such as the experiment's title; not empty.
+    /// The title of what was measured, such as the experiment's title. Never empty.
     pub title: String,
-    /// The question that the report answers; may be empty.
+    /// The question that the report answers. May be empty.
     pub question: String,
     /// The time and the host of the measurement, as one line.
     pub made: String,
     /// The version of benchlab that made the measurement.
     pub lab_version: String,
-    /// The answer, which users see first.
+    /// The result, which users see first.
     pub answer: Answer,
-    /// The decisions of gates (`--fail-if`, `--gate`); empty without gates.
+    /// The decisions of gates (`--fail-if`, `--gate`). Empty without gates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Gate>,
     /// All other sections, in reading order.
@@ -53,10 +53,10 @@ pub struct Document {
     /// Problems with an identifier, for formats that list problems.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<Issue>,
-    /// The periods of the run, for viewers of traces; empty if they were not recorded.
+    /// The periods of the run, for trace viewers. Empty if they were not recorded.
     #[serde(skip)]
     pub timeline: Vec<Span>,
-    /// A sentence that says where the samples are.
+    /// A sentence that states where the samples are stored.
     pub source: String,
     /// True if the run is saved, so that `benchlab report` can show this report again.
     #[serde(skip)]
@@ -73,7 +73,8 @@ pub struct Answer {
     pub table: Option<Table>,
     /// The chart that answers the question.
     pub chart: Option<Chart>,
-    /// Findings in plain sentences, the most important first. They are the whole answer if there is neither table nor chart.
+    /// Findings in plain sentences, the most important first. Without a table and a chart, they are
+    /// the whole result.
     pub findings: Vec<Finding>,
     /// A sentence that names the inconclusive comparisons and the command that would resolve them.
     pub undecided: Option<String>,
@@ -131,7 +132,7 @@ fn first_sentence(text: &str) -> (&str, &str) {
 /// One or two sentences that the data support.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Finding {
-    /// The topic in a few words, such as a target or a kind of warning; may be empty.
+    /// The topic in a few words, such as a target or a kind of warning. May be empty.
     ///
     /// If there are multiple warnings, the first screen lists only their labels.
     pub label: String,
@@ -358,7 +359,7 @@ impl Document {
         self.gates.extend(gates);
     }
 
-    /// Returns the worst effect of the gates on the exit code; `Pass` without gates.
+    /// Returns the worst effect of the gates on the exit code. Returns `Pass` without gates.
     pub fn gate_effect(&self) -> GateEffect {
         let effects = self.gates.iter().map(|gate| gate.effect);
         effects.max().unwrap_or(GateEffect::Pass)

@@ -24,9 +24,9 @@ pub enum Precision {
     /// The number is an estimate with bounds at a confidence level between 0 and 1. A level of 0 means that there is no
     /// interval.
     Within {
-        /// Lower bound.
+        /// The lower bound.
         low: f64,
-        /// Upper bound.
+        /// The upper bound.
         high: f64,
         /// The confidence level of the interval.
         level: f64,

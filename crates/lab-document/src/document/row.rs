@@ -14,7 +14,7 @@ pub struct Row {
     pub run: String,
     /// The subject's name.
     pub subject: String,
-    /// `baseline`, `control`, `limit`, `overhead`, `imported`, or empty.
+    /// The role of the subject: `baseline`, `control`, `limit`, `overhead`, `imported`, or empty.
     pub role: String,
     /// The target, such as `postgresql`.
     pub target: String,
@@ -37,7 +37,7 @@ pub struct Row {
     pub blocks: Option<u32>,
     /// The reason why a value is missing, or a remark.
     pub note: String,
-    /// The value of each block or process, in the unit of the metric; empty if they were not kept.
+    /// The value of each block or process, in the unit of the metric. Empty if they were not kept.
     #[serde(skip)]
     pub samples: Vec<f64>,
 }

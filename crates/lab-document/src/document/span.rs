@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Periods of a run, for viewers of traces.
+//! Periods of a run, for trace viewers.
 
 /// A period of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Span {
     pub track: String,
     /// The name, such as `block 3` or the subject.
     pub name: String,
-    /// The begin, in ns since the start of the run.
+    /// The start, in ns since the start of the run.
     pub start_ns: u64,
     /// The length, in ns.
     pub length_ns: u64,

@@ -8,13 +8,13 @@ use serde::Serialize;
 /// A table. The first column names the rows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Table {
-    /// The title; may be empty if the section's heading serves as the title.
+    /// The title. May be empty if the section's heading serves as the title.
     pub title: String,
-    /// One sentence that explains how to read the table; may be empty.
+    /// One sentence that explains how to read the table. May be empty.
     pub caption: String,
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows; each has one cell per column.
+    /// The rows. Each row has one cell per column.
     pub rows: Vec<Vec<Cell>>,
     /// Notes on individual cells.
     pub notes: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Column {
 pub struct Cell {
     /// The content.
     pub content: CellContent,
-    /// A note that is shown as a second, smaller line; may be empty.
+    /// A note that is shown as a second, smaller line. May be empty.
     pub note: String,
     /// The tone, which is shown as a color.
     pub tone: Tone,

@@ -46,7 +46,7 @@ pub fn render(document: &Document) -> String {
     text
 }
 
-/// Returns the benchmark's name, which must start with an uppercase letter and has no space.
+/// Returns the benchmark's name, which starts with an uppercase letter and contains no space.
 fn benchmark(row: &Row) -> String {
     let case = if row.case.is_empty() {
         "Run"
@@ -87,12 +87,12 @@ fn word(text: &str) -> String {
         .collect()
 }
 
-/// Returns a configuration value, which is one line.
+/// Returns a configuration value as a single line.
 fn configuration(text: &str) -> String {
     clean(text).trim().to_owned()
 }
 
-/// Returns the factor to the unit that the Go tools use, and this unit.
+/// Returns the unit that the Go tools use, and the factor for converting the value to it.
 fn unit(row: &Row) -> (f64, String) {
     let metric = word(&row.metric.id);
     match (&row.metric.unit, row.metric.id.as_ref()) {

@@ -9,7 +9,7 @@ use super::text::clean;
 use crate::document::{Document, Issue, Severity};
 use crate::output::{Format, Rendered};
 
-/// The maximum number of annotations of each severity. GitHub shows no more for a step.
+/// The maximum number of annotations of each severity. GitHub shows no more annotations for a step.
 const MOST: usize = 10;
 
 /// The maximum size of a step's summary in bytes.
@@ -29,7 +29,8 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// Renders the summary. If the whole document is larger than a summary may be, it has only the answer.
+/// Renders the summary. If the document is too large for a summary, the summary contains only the
+/// result.
 pub fn summary(document: &Document) -> String {
     let whole = markdown::render(document);
     if whole.len() < SUMMARY {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's values for github-action-benchmark, as its tool `customSmallerIsBetter` reads them.
 //!
-//! Values of which more is better are left out, because a file has one direction.
+//! Values for which more is better are omitted, because a file has only one direction.
 
 use super::named::{name, valued};
 use super::text::clean;
@@ -23,7 +23,7 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// Renders the values of which less is better. Returns an error if the JSON writer fails.
+/// Renders the values for which less is better. Returns an error if the JSON writer fails.
 pub fn render(document: &Document) -> serde_json::Result<String> {
     let less = valued(&document.rows).filter(|(row, _)| row.metric.better == Direction::Less);
     let entry = |(row, value): (&crate::Row, f64)| {

@@ -11,7 +11,7 @@ use lab_model::Unit;
 pub struct Grid {
     /// The columns.
     pub columns: Vec<GridColumn>,
-    /// The rows; each has one cell per column.
+    /// The rows. Each row has one cell per column.
     pub rows: Vec<Vec<GridCell>>,
 }
 
@@ -29,9 +29,9 @@ pub struct GridColumn {
 pub struct GridCell {
     /// Text, or a number.
     pub value: String,
-    /// The text after the number, such as its interval; may be empty.
+    /// The text after the number, such as its interval. May be empty.
     pub interval: String,
-    /// A second line; may be empty.
+    /// A second line. May be empty.
     pub note: String,
     /// The tone, which is shown as a color.
     pub tone: Tone,

@@ -147,7 +147,7 @@ fn navigation(sections: &[&Section], ids: &[String]) -> Markup {
     }
 }
 
-/// Renders the answer, which is the top of the page.
+/// Renders the result at the top of the page.
 fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<Markup, Error> {
     let answer = &document.answer;
     let warns = |section: &&Section| {

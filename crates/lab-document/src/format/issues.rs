@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 /// The maximum number of warnings of one kind. Warnings repeat for each subject.
 const MAX_ALIKE: usize = 10;
 
-/// Returns the problems: those that a product found, then warnings about the measurement.
+/// Returns the problems: first the problems that a product found, then warnings about the
+/// measurement.
 pub fn issues(document: &Document) -> Vec<Issue> {
     let mut issues = document.issues.clone();
     let mut alike: Vec<(String, usize)> = Vec::new();
@@ -61,7 +62,8 @@ pub fn path(issue: &Issue, document: &Document) -> String {
     }
 }
 
-/// Returns a fingerprint that stays the same when measured numbers change: SHA-256 over the rule and the place.
+/// Returns a fingerprint that stays the same when measured numbers change: SHA-256 of the rule and
+/// the location.
 pub fn fingerprint(issue: &Issue, document: &Document) -> String {
     let key = [&issue.rule, &issue.object, &path(issue, document)];
     let mut hash = Sha256::new();
@@ -75,7 +77,7 @@ pub fn fingerprint(issue: &Issue, document: &Document) -> String {
         .collect()
 }
 
-/// Returns the problem in one sentence or more, with the object.
+/// Returns the description of a problem, with its object.
 pub fn sentence(issue: &Issue) -> String {
     let text = clean(&issue.text);
     match clean(&issue.object).as_str() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as JUnit XML: a test for each problem that was looked for, and for each comparison.
+//! A document as JUnit XML, with a test for each rule that was checked, each gate and each
+//! comparison.
 //!
-//! A comparison passes whatever its verdict, which is in the test's output: what fails is decided by gates. Source of
-//! the format: the schema of the Jenkins xUnit plugin (`junit-10.xsd`).
+//! A comparison passes regardless of its verdict, which is in the test's output. Only gates and
+//! problems make a test fail. Source of the format: the schema of the Jenkins xUnit plugin
+//! (`junit-10.xsd`).
 
 use super::issues::{issues, sentence};
 use super::named::name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as GitHub Flavored Markdown, for issues and wikis. The answer comes first.
+//! A document as GitHub Flavored Markdown, for issues and wikis. The result comes first.
 
 use super::grid::{Grid, GridCell};
 use super::text::clean;
@@ -50,7 +50,7 @@ impl MarkdownText {
             .iter()
             .for_each(|finding| self.finding(finding));
         if let Some(undecided) = &answer.undecided {
-            self.labelled("Inconclusive", undecided);
+            self.labeled("Inconclusive", undecided);
         }
         let gates = document.gate_findings();
         gates.iter().for_each(|gate| self.finding(gate));
@@ -93,7 +93,7 @@ impl MarkdownText {
             Item::List(texts) => texts.iter().for_each(|text| self.list_item(&line(text))),
             Item::Facts(facts) => facts
                 .iter()
-                .for_each(|(name, value)| self.labelled(name, value)),
+                .for_each(|(name, value)| self.labeled(name, value)),
             Item::Table(table) => self.table(table),
             Item::Chart(chart) => self.table(&values::table(chart)),
             Item::Finding(finding) => self.finding(finding),
@@ -125,10 +125,10 @@ impl MarkdownText {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        self.labelled(&finding.label, &finding.text);
+        self.labeled(&finding.label, &finding.text);
     }
 
-    fn labelled(&mut self, label: &str, text: &str) {
+    fn labeled(&mut self, label: &str, text: &str) {
         match line(label).as_str() {
             "" => self.list_item(&line(text)),
             label => self.list_item(&format!("**{label}:** {}", escape(text))),

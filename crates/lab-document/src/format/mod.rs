@@ -36,7 +36,7 @@ use crate::document::{Document, Finding, Table, Tone};
 
 /// The top of a document.
 struct Top {
-    /// The answer. If there is none, the question or the title.
+    /// The result. Without a result, the question or the title.
     headline: String,
     /// The question, the title and the date, unless the headline already contains them.
     about: String,
@@ -44,7 +44,7 @@ struct Top {
     findings: Vec<Finding>,
 }
 
-/// Returns the top of a document, which starts with the answer.
+/// Returns the top of a document.
 fn top(document: &Document) -> Top {
     let Document {
         title,
@@ -75,13 +75,13 @@ const MAX_WARNINGS: usize = 3;
 
 /// The warnings of a document.
 struct Warnings {
-    /// The warnings that change what the user should do, each once, as sentences.
+    /// The warnings that should change the user's next step, as sentences without duplicates.
     shown: Vec<String>,
-    /// The number of the others, which only the details show.
+    /// The number of other warnings, which only the details show.
     others: usize,
 }
 
-/// Returns the warnings of a document. What the answer already says is left out.
+/// Returns the warnings of a document. Warnings that the result already mentions are omitted.
 fn warnings(document: &Document) -> Warnings {
     let (_, said) = document.answer.split();
     let said: Vec<&str> = said.iter().map(|finding| finding.text.as_str()).collect();
@@ -104,8 +104,8 @@ fn warnings(document: &Document) -> Warnings {
 }
 
 impl Warnings {
-    /// Returns the number of the warnings that only the details show, such as `3 other warnings`. The text is empty if
-    /// there are none.
+    /// Formats the number of warnings that only the details show, such as `3 other warnings`.
+    /// Returns an empty text if there are none.
     fn others(&self) -> String {
         let other = if self.shown.is_empty() { "" } else { "other " };
         match self.others {
@@ -114,7 +114,7 @@ impl Warnings {
         }
     }
 
-    /// Returns all of it as one paragraph. `details` says where the others are.
+    /// Returns all warnings as one paragraph. `details` tells the user how to see the others.
     fn paragraph(&self, details: &str) -> String {
         let others = match self.others() {
             others if others.is_empty() => None,
@@ -125,7 +125,7 @@ impl Warnings {
     }
 }
 
-/// Returns the table of the answer, or the values of its chart as a table.
+/// Returns the table of the result, or its chart's values as a table.
 pub fn answer_table(document: &Document) -> Option<Table> {
     let answer = &document.answer;
     answer

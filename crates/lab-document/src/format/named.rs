@@ -12,7 +12,8 @@ pub fn valued(rows: &[Row]) -> impl Iterator<Item = (&Row, f64)> {
     })
 }
 
-/// Returns the name of what was measured: subject, target, case and parameters, such as `ada sqlite select limit=100`.
+/// Returns the name of a row's benchmark: subject, target, case and parameters, such as `ada sqlite
+/// select limit=100`.
 pub fn name(row: &Row) -> String {
     let words = [&row.subject, &row.target, &row.case].map(String::as_str);
     let params = row

@@ -77,7 +77,7 @@ pub fn render(document: &Document) -> String {
     text + "# EOF\n"
 }
 
-/// Returns a metric name's part: letters, digits and `_`.
+/// Converts text to a part of a metric name: letters, digits and `_`.
 fn identifier(text: &str) -> String {
     let letters = text.chars();
     letters

@@ -4,7 +4,7 @@
 use crate::document::{Precision, Quantity};
 use lab_model::{Unit, grouped, trimmed};
 
-/// The ratio of the bounds from which the estimate and each bound are rounded independently.
+/// The minimum ratio of the bounds for which the estimate and each bound are rounded independently.
 const FAR_APART: f64 = 20.0;
 
 /// The ratio of the bounds above which a positive interval is shown as very wide, because it is not informative.
@@ -21,7 +21,7 @@ const ABSURD: f64 = 1e18;
 pub struct Magnitude {
     /// The divisor, greater than 0.
     pub divisor: f64,
-    /// The name, such as `µs` or `requests/s`; empty for ratios.
+    /// The name, such as `µs` or `requests/s`. Empty for ratios.
     pub name: String,
 }
 
@@ -148,7 +148,7 @@ struct Digits {
 enum ShownInterval {
     None,
     Unknown,
-    /// The bounds differ by more than a factor of [`UNKNOWN`].
+    /// The state of an interval whose bounds differ by more than a factor of [`UNKNOWN`].
     Wide,
     Known(String, String),
 }

@@ -113,8 +113,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Escapes text for a URI reference (RFC 3986): everything but unreserved and reserved characters. The characters in
-/// `also` are escaped, too.
+/// Escapes text for a URI reference (RFC 3986). Escapes all characters except unreserved and
+/// reserved ones, and the characters in `also`.
 fn uri(text: &str, also: &str) -> String {
     let mut uri = String::new();
     for byte in text.bytes() {

@@ -9,7 +9,7 @@ use lab_model::Unit;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// speedscope's file.
+/// The speedscope format.
 pub const FORMAT: Format = Format {
     name: "speedscope",
     extension: "speedscope.json",

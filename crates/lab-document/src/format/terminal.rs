@@ -63,7 +63,7 @@ impl Screen {
             lines: Vec::new(),
             width: terminal.width.max(NARROWEST),
             pen: Pen {
-                colour: terminal.colour,
+                color: terminal.color,
             },
         }
     }
@@ -124,7 +124,7 @@ impl Screen {
             below.finding(finding, FINDING);
         }
         if let Some(undecided) = &answer.undecided {
-            below.labelled("Inconclusive", undecided, Tone::Undecided, 3);
+            below.labeled("Inconclusive", undecided, Tone::Undecided, 3);
         }
         for gate in document.gate_findings() {
             below.finding(&gate, FINDING);
@@ -227,11 +227,11 @@ impl Screen {
     }
 
     fn finding(&mut self, finding: &Finding, lines: usize) {
-        self.labelled(&finding.label, &finding.text, finding.tone, lines);
+        self.labeled(&finding.label, &finding.text, finding.tone, lines);
     }
 
-    /// Writes a list item that begins with its label, colored by tone.
-    fn labelled(&mut self, label: &str, text: &str, tone: Tone, lines: usize) {
+    /// Writes a list item that begins with its label, whose color depends on the tone.
+    fn labeled(&mut self, label: &str, text: &str, tone: Tone, lines: usize) {
         let label = clean(label);
         let text = match label.as_str() {
             "" => clean(text),
@@ -265,8 +265,8 @@ impl Screen {
         self.blank();
     }
 
-    /// Writes a chart in at most `room` lines. The title, the caption and the axis are always written, even if they
-    /// need more.
+    /// Writes a chart in at most `room` lines. The title, the caption and the axis are always
+    /// written, even if they need more lines.
     fn chart(&mut self, chart: &Chart, room: usize) {
         let begin = self.lines.len();
         let title = cut(&clean(&chart.title), self.width);

@@ -142,7 +142,7 @@ pub fn quantile_lines(maps: &HeatMaps) -> Lines {
                     [_] => map.name.clone(),
                     _ => format!("{} {}", map.name, share_name(share)),
                 },
-                colour: map.colour,
+                color: map.color,
                 stroke: Stroke::Measured,
                 points: points.collect(),
                 band: Band::Hidden,

@@ -44,8 +44,9 @@ pub struct ImportError {
 
 /// Reads a file of `<benchmark>` elements.
 ///
-/// A file may contain one as the root, multiple within `<benchmarks>`, or multiple in sequence, as in concatenated
-/// files. A root element `<measures>`, as Util.Measures writes it, becomes a benchmark without language and driver.
+/// A file may contain one such element as the root, multiple within `<benchmarks>`, or multiple in
+/// sequence, as in concatenated files. A root element `<measures>`, as Util.Measures writes it,
+/// becomes a benchmark without language and driver.
 ///
 /// Times have a unit: `ns`, `us`, `µs`, `ms` or `s`. `rss_size` and `peak_rss_size` are in KiB, and `user_time` and
 /// `sys_time` in ms. 0 means unknown. Without `total`, `time` is the total time of `count` operations, as in
@@ -136,7 +137,7 @@ impl Import<'_> {
                 Ok(())
             }
             Event::DocType(_) => Err(
-                "a document type is not supported; remove the <!DOCTYPE> and its entities".into(),
+                "document types are not supported; remove the <!DOCTYPE> and its entities".into(),
             ),
             Event::GeneralRef(name) if !is_known_reference(&name) => Err(format!(
                 "the entity &{}; is not supported; replace it with its text",
@@ -241,7 +242,8 @@ fn time(tag: &BytesStart) -> Result<ImportedTime, String> {
     let title = text(tag, "title")?.ok_or("<time> has no title")?;
     let count = text(tag, "count")?.ok_or("<time> has no count")?;
     let number = count.trim().parse::<u64>().ok().filter(|n| *n > 0);
-    let count = number.ok_or_else(|| format!("count=\"{count}\" is not a whole number from 1"))?;
+    let count =
+        number.ok_or_else(|| format!("count=\"{count}\" is not a whole number of 1 or more"))?;
     let time = duration(tag, "time")?;
     let total_ns = match duration(tag, "total")? {
         Some(total) => total,
@@ -273,7 +275,7 @@ fn scaled(tag: &BytesStart, name: &str, unit: u64) -> Result<Option<u64>, String
         Some(0) => Ok(None),
         Some(n) => Ok(Some(n)),
         None => Err(format!(
-            "{name}=\"{text}\" is not a whole number from 0, or too large"
+            "{name}=\"{text}\" is not a whole number of 0 or more, or is too large"
         )),
     }
 }

@@ -32,10 +32,10 @@ fn a_chart_names_itself_for_those_who_cannot_see_it() {
         let words: Vec<&str> = labels
             .split(' ')
             .map(|id| {
-                let labelled = root
+                let labeled = root
                     .children()
                     .find(|node| node.attribute("id") == Some(id));
-                labelled.and_then(|node| node.text()).expect("a text")
+                labeled.and_then(|node| node.text()).expect("a text")
             })
             .collect();
         assert_eq!(words, [chart.title.as_str(), chart.caption.as_str()]);
@@ -47,7 +47,7 @@ fn a_chart_names_itself_for_those_who_cannot_see_it() {
 fn drawn(scale: Scale, unit: Unit, lines: &[(&str, &[f64])]) -> String {
     let line = |(name, values): &(&str, &[f64])| Line {
         name: (*name).into(),
-        colour: 0,
+        color: 0,
         stroke: Stroke::Measured,
         points: (1..)
             .zip(*values)
@@ -147,10 +147,10 @@ fn names_do_not_overlap_and_stay_inside() {
 }
 
 /// Parses red, green and blue of `#RRGGBB` at the beginning of a text.
-fn colour(text: &str) -> [f64; 3] {
+fn color(text: &str) -> [f64; 3] {
     [1, 3, 5].map(|at| {
         let part = u8::from_str_radix(&text[at..at + 2], 16);
-        f64::from(part.expect("a colour")) / 255.0
+        f64::from(part.expect("a color")) / 255.0
     })
 }
 
@@ -170,18 +170,18 @@ fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn colours_can_be_seen_on_light_and_on_dark_paper() {
+fn colors_can_be_seen_on_light_and_on_dark_paper() {
     let sheet = style_sheet();
     let pairs = sheet.split("[fill=\"").skip(1).map(|rule| {
         let dark = rule.split("{fill:").nth(1).expect("a dark one");
-        [colour(rule), colour(dark)]
+        [color(rule), color(dark)]
     });
     // The style sheet begins with background, text, explanatory text, grid, band and gray.
     let pairs: Vec<[[f64; 3]; 2]> = pairs.collect();
     assert!(pairs.len() > 12);
     for mode in [0, 1] {
         for (i, pair) in pairs.iter().enumerate().skip(5) {
-            assert!(contrast(pair[mode], pairs[0][mode]) >= 3.0, "colour {i}");
+            assert!(contrast(pair[mode], pairs[0][mode]) >= 3.0, "color {i}");
         }
         for text in &pairs[1..3] {
             assert!(contrast(text[mode], pairs[4][mode]) >= 4.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats for CI systems and other tools, with hostile names in every place.
+//! Formats for CI systems and other tools, with hostile names in every field.
 
 use lab_document::{
     Chart, Document, Drawing, FORMATS, Finding, Flame, Issue, Item, Location, Quantity, Rendered,
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// A name with every character that a format treats specially.
 const HOSTILE: &str = "a|b `c`\n::error file=x::%0A <script>alert(1)</script> ##[error] \"q\" 'r' \\ ;,=\u{1b}[31m]]> &amp;";
 
-/// Renders a document in a format that is one text.
+/// Renders a document in a format that produces a single text.
 fn text(format: &str, document: &Document) -> String {
     match render(format, document) {
         Rendered::Text(text) => text,

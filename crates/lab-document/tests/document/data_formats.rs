@@ -139,7 +139,8 @@ fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
     );
 }
 
-/// Formats a cell; numbers to ten digits, because the last digits of a logarithm depend on the compiler.
+/// Formats a cell. Numbers get ten digits, because the last digits of a logarithm depend on the
+/// compiler.
 fn cell_text(cell: &Data) -> String {
     match cell {
         Data::Float(number) => format!("{number:.9e}")

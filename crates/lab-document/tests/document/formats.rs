@@ -18,7 +18,7 @@ use unicode_width::UnicodeWidthStr;
 fn on_terminal(document: &Document, width: usize, full: bool) -> String {
     let terminal = Terminal {
         width,
-        colour: false,
+        color: false,
         full,
     };
     terminal::render(document, terminal)
@@ -122,9 +122,9 @@ fn a_map_of_single_values_has_a_row_and_an_axis() {
         counts: vec![(1e6, 2), (f64::from(second) * 1e6 + 2e6, 1)],
     });
     let columns: Vec<HeatColumn> = columns.collect();
-    let map = |name: &str, colour| HeatMap {
+    let map = |name: &str, color| HeatMap {
         name: name.into(),
-        colour,
+        color,
         columns: columns.clone(),
     };
     let document = Document {
@@ -245,15 +245,15 @@ fn a_bar_of_nothing_has_no_length() {
 }
 
 #[test]
-fn colours_change_no_text() {
-    let coloured = Terminal {
-        colour: true,
+fn colors_change_no_text() {
+    let colored = Terminal {
+        color: true,
         full: true,
         ..Terminal::default()
     };
-    let coloured = terminal::render(&sample::rich(), coloured);
-    assert!(coloured.contains("\x1b[32m"), "better is green");
-    let plain: String = coloured
+    let colored = terminal::render(&sample::rich(), colored);
+    assert!(colored.contains("\x1b[32m"), "better is green");
+    let plain: String = colored
         .split('\x1b')
         .enumerate()
         .map(|(i, part)| match i {

@@ -17,7 +17,7 @@ const DEPTH: usize = 6;
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "criterion",
     title: "Criterion's directory target/criterion",
-    advice: "Call `cargo bench` 10 times, copy target/criterion after each call, and import all copies with --join.",
+    advice: "Run `cargo bench` 10 times, copy target/criterion after each run, and import all copies with --join.",
     is_format: |source| source.path.is_dir(),
     read,
 };

@@ -2,8 +2,8 @@
 //! The text of `go test -bench`, as the Go benchmark data format defines it
 //! (go.googlesource.com/proposal/+/master/design/14313-benchmark-format.md).
 //!
-//! Each `pkg:` line starts the test binary of a package, which is a process. `-count` repeats benchmarks within this
-//! process. The output of several calls of `go test` can be concatenated.
+//! Each `pkg:` line starts the test binary of a package, which is a process. `-count` repeats
+//! benchmarks within this process. The output of multiple calls of `go test` can be concatenated.
 
 use super::ImportFormat;
 use crate::error::Problem;
@@ -18,7 +18,8 @@ use std::collections::HashMap;
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "go",
     title: "go test -bench",
-    advice: "Call `go test -bench . -count 1` 10 times and append the outputs to one file; `-count 10` repeats within one process.",
+    advice: "Run `go test -bench . -count 1` 10 times and append the outputs to one file; `-count 10` repeats \
+         within one process.",
     is_format: |source| {
         let mut lines = source.text.lines().take(10_000);
         lines.any(|line| result(line).is_some() || line.starts_with("goos: "))

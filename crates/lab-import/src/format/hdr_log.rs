@@ -90,7 +90,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
             Some((_, all)) => all.add(&histogram).map_err(|e| {
                 Problem::on_line(
                     i + 1,
-                    format!("the histogram does not fit to the others: {e}"),
+                    format!("the histogram does not match the others: {e}"),
                 )
             })?,
             None => {

@@ -69,7 +69,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
             }
             Event::DocType(_) => {
                 return Err(problem(
-                    "a document type is not supported; remove the <!DOCTYPE>".into(),
+                    "document types are not supported; remove the <!DOCTYPE>".into(),
                 ));
             }
             Event::Eof if depth > 0 => {

@@ -10,7 +10,7 @@ use crate::source::{Source, parse_json};
 use crate::subject::{single, subject};
 use lab_model::{Direction, Imported, Metric, Unit};
 
-/// How to measure k6 in several processes.
+/// Advice on measuring k6 in multiple processes.
 const ADVICE: &str = "Run k6 10 times and import all files with --join.";
 
 /// k6's summary.

@@ -29,7 +29,7 @@ pub struct ImportFormat {
     pub name: &'static str,
     /// The tool and the option that writes the file.
     pub title: &'static str,
-    /// How to measure in several processes, as a sentence; empty if the tool always does.
+    /// Advice on measuring in multiple processes, as a sentence. Empty if the tool always does.
     pub advice: &'static str,
     /// Returns true if the content is in this format. The content may still be damaged.
     pub(crate) is_format: fn(&Source) -> bool,

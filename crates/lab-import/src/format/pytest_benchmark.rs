@@ -13,7 +13,7 @@ use lab_model::{Imported, Metric};
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "pytest-benchmark",
     title: "pytest --benchmark-json=FILE (with --benchmark-save-data for each round)",
-    advice: "Call pytest 10 times with a different --benchmark-json, and import all files with --join.",
+    advice: "Run pytest 10 times with a different --benchmark-json, and import all files with --join.",
     is_format: |source| source.has_keys(&["machine_info", "benchmarks"]),
     read,
 };

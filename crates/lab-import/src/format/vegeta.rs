@@ -10,8 +10,8 @@ use crate::source::{Source, parse_json};
 use crate::subject::{single, subject};
 use lab_model::{Direction, Imported, Metric, Unit};
 
-/// How to measure in several processes.
-const ADVICE: &str = "Attack 10 times and import all files with --join.";
+/// Advice on measuring in multiple processes.
+const ADVICE: &str = "Run the attack 10 times and import all files with --join.";
 
 /// vegeta's report.
 pub const REPORT: ImportFormat = ImportFormat {

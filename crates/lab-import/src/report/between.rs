@@ -213,11 +213,11 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
 }
 
 fn changes(pairs: &[Pair], several: bool) -> Table {
-    let labelled = pairs
+    let labeled = pairs
         .iter()
         .any(|pair| !pair.first.series.label().is_empty());
-    let mut columns = vec![Column::from(if labelled { "benchmark" } else { "subject" })];
-    let shows_subject = several && labelled;
+    let mut columns = vec![Column::from(if labeled { "benchmark" } else { "subject" })];
+    let shows_subject = several && labeled;
     if shows_subject {
         columns.push("subject".into());
     }

@@ -55,7 +55,8 @@ struct Track<'a> {
     runs: Vec<(usize, &'a ImportedSeries, Interval)>,
 }
 
-/// Builds the history of the runs with one name, oldest first. `subjects` selects subjects; empty means all.
+/// Builds the history of the runs with one name, oldest first. `subjects` selects subjects. Empty
+/// means all.
 pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Document {
     let tracks = tracks(runs, subjects);
     let judged: Vec<&Track> = tracks
@@ -168,7 +169,7 @@ fn chart(tracks: &[Track]) -> Option<Chart> {
     let drawn = tracks
         .iter()
         .filter(|track| track.runs.len() > 1 && track.runs[0].2.estimate > 0.0);
-    let line = |(colour, track): (usize, &Track)| {
+    let line = |(color, track): (usize, &Track)| {
         let base = track.runs[0].2.estimate;
         let point = |(run, _, value): &(usize, &ImportedSeries, Interval)| {
             let relative = Interval {
@@ -181,7 +182,7 @@ fn chart(tracks: &[Track]) -> Option<Chart> {
         };
         Line {
             name: track.name.clone(),
-            colour,
+            color,
             stroke: Stroke::Measured,
             points: track.runs.iter().map(point).collect(),
             band: Band::Shown,

@@ -165,7 +165,7 @@ fn headline(all: &[SubjectSeries]) -> String {
     }
 }
 
-/// Builds the table of all values. Columns that would say the same in each row are left out.
+/// Builds the table of all values. Columns with the same value in each row are omitted.
 fn values(all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -> Table {
     // The number of operations describes how a time was measured. It is not a result.
     let shown: Vec<(&SubjectSeries, &Option<ProcessChange>)> = all
@@ -179,8 +179,8 @@ fn values(all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -> Table {
         let first = texts.next();
         texts.any(|text| Some(text) != first)
     };
-    let labelled = shown.iter().any(|(one, _)| !one.series.label().is_empty());
-    let shows_subject = labelled && differ(|one| one.subject.clone());
+    let labeled = shown.iter().any(|(one, _)| !one.series.label().is_empty());
+    let shows_subject = labeled && differ(|one| one.subject.clone());
     let shows_metric = differ(|one| one.series.metric.title.to_string());
     let shows_processes =
         differ(processes_text) || shown.iter().any(|(one, _)| processes_text(one) != "1");
@@ -188,7 +188,7 @@ fn values(all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -> Table {
         .iter()
         .flatten()
         .any(|change| change.verdict.is_some());
-    let mut columns = vec![Column::from(if labelled { "benchmark" } else { "subject" })];
+    let mut columns = vec![Column::from(if labeled { "benchmark" } else { "subject" })];
     columns.extend(shows_subject.then(|| "subject".into()));
     columns.extend(shows_metric.then(|| "metric".into()));
     columns.push("value".into());
@@ -222,7 +222,7 @@ fn processes_text(one: &SubjectSeries) -> String {
     table::processes(&one.series)
 }
 
-/// Lists what was not imported.
+/// Lists the content that was not imported.
 fn remarks(run: &Run) -> Section {
     let mut section = Section::new("Remarks");
     for remark in run.imports().iter().flat_map(|import| &import.remarks) {

@@ -13,7 +13,7 @@ pub const ROWS: usize = 30;
 
 /// Returns the typical value of a series.
 ///
-/// It has an interval only if the series was measured in several processes.
+/// It has an interval only if the series was measured in multiple processes.
 pub fn typical(series: &ImportedSeries) -> Option<Quantity> {
     let interval = processes::typical(series)?;
     Some(quantity(&interval, &series.metric.unit))
@@ -79,7 +79,8 @@ pub fn row(
     }
 }
 
-/// Formats the numbers of processes and values: `10`, or `3 of 5 values` if processes have several values.
+/// Formats the numbers of processes and values: `10`, or `3 of 5 values` if processes have multiple
+/// values.
 pub fn processes(series: &ImportedSeries) -> String {
     let values: usize = series.processes.iter().map(Vec::len).sum();
     let count = series.processes.len();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files that are truncated, foreign, empty, hostile or enormous: a clear error with the place, and no panic.
+//! Tests that files that are truncated, foreign, empty, hostile or enormous cause a clear error
+//! with the place, and no panic.
 
 use super::{file, path, text};
 use lab_import::{FORMATS, Limits, read};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests with files that each tool wrote, with damaged files, and of the reports.
 //!
-//! `../files` holds the output of hyperfine 1.20, JMH 1.37, Go 1.26, Criterion 0.5, google/benchmark 1.9, pytest 8 with
-//! pytest-benchmark, pyperf, k6 1.8, wrk 4.1, vegeta 12, HdrHistogram 2.2 and pytest's JUnit XML, with the names of
-//! hosts and directories removed. The files of BenchmarkDotNet and oha are made by hand after their documentation.
+//! `../files` holds the output of hyperfine 1.20, JMH 1.37, Go 1.26, Criterion 0.5,
+//! google/benchmark 1.9, pytest 8 with pytest-benchmark, pyperf, k6 1.8, wrk 4.1, vegeta 12,
+//! HdrHistogram 2.2 and pytest's JUnit XML, with the names of hosts and directories removed. The
+//! files of BenchmarkDotNet and oha were written by hand according to their documentation.
 
 mod damaged;
 mod formats;

@@ -117,7 +117,7 @@ impl OpenConnection {
                 let stream = connector.connect(tls.name.clone(), tcp).await;
                 let stream = stream.map_err(|error| unconnected(handshake_error(error)))?;
                 if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
-                    let reason = format!("{TLS_FAILURE}the server does not agree on HTTP/2 (ALPN)");
+                    let reason = format!("{TLS_FAILURE}the server does not support HTTP/2 (ALPN)");
                     return Err(unconnected(io::Error::other(reason)));
                 }
                 OpenConnection::shake_hands(stream, meter).await?
@@ -217,7 +217,7 @@ fn unconnected(error: io::Error) -> HttpFault {
     }
 }
 
-/// A stream that counts received bytes.
+/// A stream that counts the received bytes.
 struct Metered<S> {
     stream: S,
     meter: Rc<Meter>,

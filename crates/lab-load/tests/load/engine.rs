@@ -87,7 +87,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
     assert_eq!(server.connections(), record.served);
 }
 
-/// The stored part of a body must be long enough to show that the body continues.
+/// The stored part of a body is long enough to show that the body continues.
 #[test]
 fn a_body_that_only_begins_as_expected_is_wrong() {
     let server = Server::answering(OK);
@@ -251,8 +251,8 @@ fn a_server_that_dies_under_load_is_told_by_kind() {
     );
 }
 
-/// The purpose of an open loop: requests that become due while the server is stalled wait, and their response times
-/// start when they became due.
+/// In an open loop, requests that become due while the server is stalled wait, and their response
+/// times start when they became due.
 #[test]
 fn an_open_loop_counts_from_when_requests_are_due() {
     let first = OnceLock::new();
@@ -357,7 +357,7 @@ fn more_connections_than_files_are_refused_with_what_to_do() {
     assert!(error.contains("ulimit -n 100000064"), "{error}");
 }
 
-/// A server that reads slowly: requests larger than the socket buffer are sent in parts.
+/// A server that reads slowly receives requests that are larger than the socket buffer, in parts.
 #[test]
 fn large_requests_are_sent_in_parts() {
     let server = Server::raw(|stream| {

@@ -30,7 +30,7 @@ const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nX-Device: a=none;b=;\r\n    width=;mobile=false\r\nContent-Length:\r\n\t4\r\n\r\nfold",
 ];
 
-/// Bytes that cause errors in unexpected positions.
+/// Byte sequences that cause errors in unexpected positions.
 const TROUBLE: [&str; 22] = [
     "\r\n",
     "\n",
@@ -65,7 +65,8 @@ fn cases() -> usize {
 /// A complete response: its status, its body, and the position in the stream where it ended.
 type Complete = (u16, Vec<u8>, usize);
 
-/// The result of parsing a stream: the complete responses, and whether the bytes after them are invalid.
+/// The result of parsing a stream: the complete responses, and true if the bytes after them are
+/// invalid.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     complete: Vec<Complete>,
@@ -241,8 +242,9 @@ fn recorded(dice: &mut SmallRng) -> Vec<u8> {
     each.collect::<String>().into_bytes()
 }
 
-/// If benchlab parses a complete response, the other parser finds the same status, body and end, regardless of the
-/// pieces. The reverse need not hold: benchlab may reject responses that the other parser accepts.
+/// If benchlab parses a complete response, the other parser finds the same status, body and end,
+/// regardless of the pieces. The converse need not hold, because benchlab may reject responses that
+/// the other parser accepts.
 #[test]
 fn a_damaged_answer_is_never_one_served() {
     let mut dice = SmallRng::seed_from_u64(5);

@@ -125,8 +125,8 @@ fn refusal(params: CertificateParams, is_trusted: bool) -> Option<String> {
     words
 }
 
-/// Covers certificates as `openssl req -x509` creates them, with CA:TRUE, and others. curl accepts them with
-/// `--cacert`.
+/// Tests certificates as created by `openssl req -x509`, with CA:TRUE, and others. curl accepts
+/// them with `--cacert`.
 #[test]
 fn a_certificate_that_signs_itself_is_its_own_authority() {
     let params = |names: &[&str]| {
@@ -166,7 +166,7 @@ fn a_certificate_that_signs_itself_is_its_own_authority() {
         "{words}"
     );
     let words = refusal(authority(params(&[])), true).unwrap();
-    assert!(words.contains("it names no host"), "{words}");
+    assert!(words.contains("it contains no host name"), "{words}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use lab_stats::ratio::Level;
 
 /// The minimum number of days in each log for an interval.
 pub const FEWEST: usize = 3;
-/// Pages with a smaller fraction of the total time in both logs do not make the result
+/// The minimum fraction of the total time, in either log, for a page to make the result
 /// inconclusive.
 const MIN_SHARE: f64 = 0.01;
 
@@ -31,15 +31,15 @@ pub struct CommonPage<'w> {
 pub struct BetweenLogs<'w> {
     /// Pages in both logs, sorted by the larger of their two fractions of the time, descending.
     pub both: Vec<CommonPage<'w>>,
-    /// Pages that are only in the first log, and pages that are only in the second, longest total
-    /// time first.
+    /// Pages that are only in the first log, and pages that are only in the second, in descending
+    /// order of total time.
     pub alone: [Vec<&'w LogPage>; 2],
 }
 
 /// The result of the search for pages that are slower in the second log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlowerPages {
-    /// The slower pages with their ratios; empty if no page with a relevant fraction of the time is
+    /// The slower pages with their ratios. Empty if no page with a relevant fraction of the time is
     /// slower.
     Known(Vec<(String, Interval)>),
     /// The reasons why the result is inconclusive.
@@ -187,8 +187,8 @@ mod tests {
         }
     }
 
-    /// Returns whether a page with this fraction of the time is slower, and whether that is
-    /// unknown.
+    /// Returns true in the first value if a page with this fraction of the time is slower, and true
+    /// in the second value if this is unknown.
     fn judged(share: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
         let one = page("/a", 1);
         let common = CommonPage {

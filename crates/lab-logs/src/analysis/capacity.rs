@@ -18,18 +18,18 @@ pub struct Headroom {
     /// True if the load run exceeded the bound at a higher load; otherwise, the capacity is only a
     /// lower bound.
     pub is_known: bool,
-    /// The log's peak rates in requests per second: of its busiest minute and of its busiest
-    /// second.
+    /// The log's peak rates in requests per second: the rate of the busiest minute, and the rate of
+    /// the busiest second.
     pub peaks: [f64; 2],
     /// The rate of the busiest minute as a fraction of the capacity.
     pub used: Interval,
-    /// How many times the current number of users the server can handle.
+    /// The number of users that the server can handle, as a multiple of the current number.
     pub times: Interval,
 }
 
 /// Compares the peak of a log with the capacity of a load run.
 ///
-/// Returns an error that says which data is missing.
+/// Returns an error that describes the missing data.
 pub fn room(
     analysis: &LogAnalysis,
     load: &Results,

@@ -16,7 +16,7 @@ pub struct Gate {
     /// The part of the condition before the operator, such as `p99(/search)`.
     name: String,
     figure: GateFigure,
-    /// The page; `None` means all pages together.
+    /// The page. `None` means all pages together.
     page: Option<String>,
     relation: Relation,
     bound: f64,
@@ -247,7 +247,8 @@ impl Gate {
 /// The minimum similarity of a page's name to be suggested, from 0 to 1.
 const LIKENESS: f64 = 0.7;
 
-/// Returns the page with the most similar name. Normalized Damerau-Levenshtein similarity counts misspelt letters.
+/// Returns the page with the most similar name. Normalized Damerau-Levenshtein similarity measures
+/// the similarity.
 fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     let likeness = |page: &&LogPage| strsim::normalized_damerau_levenshtein(name, &page.name);
     let pages = analysis.pages.iter().filter(|page| page.kind.is_use());
@@ -334,8 +335,8 @@ mod tests {
                 })
             )
         );
-        let misspelt = "p99(/serach)>1s".parse::<Gate>().expect("a gate");
-        let answer = misspelt.judge(&analysis).value;
+        let misspelled = "p99(/serach)>1s".parse::<Gate>().expect("a gate");
+        let answer = misspelled.judge(&analysis).value;
         assert!(
             matches!(&answer, Err(GateProblem::NoPage { nearest: Some(n), .. }) if n == "/search"),
             "{answer:?}"

@@ -23,8 +23,8 @@ pub fn pages(analysis: &LogAnalysis, kind: PageKind) -> Vec<&LogPage> {
     analysis.pages.iter().filter(|p| p.kind == kind).collect()
 }
 
-/// Returns the offset of the log's clock from UTC in seconds: the most frequent offset among its
-/// hours.
+/// Returns the offset of the log's clock from UTC in seconds, which is the most frequent offset
+/// among its hours.
 pub fn offset_s(analysis: &LogAnalysis) -> i64 {
     let mut offsets: BTreeMap<i32, usize> = BTreeMap::new();
     analysis
@@ -46,7 +46,7 @@ pub fn span(analysis: &LogAnalysis) -> Option<(i64, i64)> {
 /// Each item contains the day, counted since 1970 in the log's time, and the logarithm of the
 /// geometric mean in ns.
 pub fn daily(analysis: &LogAnalysis, page: &LogPage) -> Vec<(i64, f64)> {
-    /// The minimum number of requests per day; fewer say little about the day.
+    /// The minimum number of requests per day. Fewer requests show little about the day.
     const ENOUGH: u64 = 20;
     if analysis.cell_s > DAY {
         return Vec::new();

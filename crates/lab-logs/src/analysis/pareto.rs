@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const MOST: f64 = 0.8;
 /// The minimum number of blocks of time for an interval.
 const FEWEST: usize = 8;
-/// The maximum number of pages that the bootstrap handles separately; it sums up the others.
+/// The maximum number of pages that the bootstrap handles separately. It sums up the other pages.
 const MAX_SEPARATE: usize = 300;
 /// The number of top pages whose fractions get intervals.
 pub const WITH_INTERVALS: usize = 15;
@@ -42,7 +42,7 @@ pub struct PageRanking<'w> {
     /// The size of the smallest set that reaches [`MOST`] of the total: the first pages of
     /// [`PageRanking::pages`].
     pub smallest: usize,
-    /// The interval of the set's size; `None` means that there are too few blocks of time.
+    /// The interval of the set's size. `None` means that there are too few blocks of time.
     pub interval: Option<Interval>,
     /// The length of the bootstrap's blocks in seconds, and the number of blocks.
     pub blocks: (i64, usize),
@@ -55,7 +55,7 @@ pub struct RankedPage<'w> {
     pub page: &'w LogPage,
     /// The page's fraction of the total.
     pub share: f64,
-    /// The interval of the fraction; only the first pages have one.
+    /// The interval of the fraction. Only the first pages have an interval.
     pub share_interval: Option<Interval>,
     /// The fraction of this page and all pages before it.
     pub cumulative: f64,
@@ -64,11 +64,11 @@ pub struct RankedPage<'w> {
     pub saving: f64,
     /// The rank by requests, from 1.
     pub by_requests: usize,
-    /// The rank by mean duration, from 1; `None` without durations.
+    /// The rank by mean duration, from 1. `None` without durations.
     pub by_mean: Option<usize>,
 }
 
-/// Ranks the pages of a kind; returns `None` if there are none.
+/// Ranks the pages of a kind. Returns `None` if there are none.
 pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>> {
     let mut pages = super::pages(analysis, kind);
     let has_time = pages.iter().any(|p| p.total_ns > 0);

@@ -12,8 +12,8 @@ use lab_model::{Counts, Interval, LogAnalysis, LogHour};
 use lab_stats::{normal, order};
 use std::collections::BTreeMap;
 
-/// The minimum number of weeks needed to estimate the usual rate of an hour of the week, so that a single hour can stand
-/// out from it.
+/// The minimum number of weeks needed to estimate the usual rate of an hour of the week, from which
+/// a single hour can stand out.
 pub const WEEKS: usize = 4;
 /// The minimum number of weeks in which an hour must stand out from the same hour of other days to count as weekly.
 pub const MIN_WEEKS: usize = 2;
@@ -30,7 +30,7 @@ pub const SLOTS: (usize, usize) = (7, 24);
 /// An hour of the week, summed over all weeks.
 #[derive(Clone, Debug, Default)]
 pub struct Slot {
-    /// How many times the log contains this hour of the week.
+    /// The number of times that the log contains this hour of the week.
     pub hours: usize,
     /// The requests in these hours.
     pub requests: u64,

@@ -28,7 +28,7 @@ fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     count > 0 && count * 2 > lines.len()
 }
 
-/// Returns advice about the time zone if the times are in UTC and the user gave no zone.
+/// Returns advice about the time zone if the times are in UTC and the user specified no zone.
 fn zone_advice(zone: &Zone) -> Option<LogAdvice> {
     (!zone.is_given).then_some(LogAdvice::TimesInUtc)
 }
@@ -160,7 +160,7 @@ struct SampledJson {
     has_request: bool,
 }
 
-/// Reads a sample of JSON lines; returns `None` if they are not JSON.
+/// Reads a sample of JSON lines. Returns `None` if they are not JSON.
 fn sampled_json(lines: &[&[u8]], hints: &Hints) -> Option<SampledJson> {
     let fields = Structured::new(hints.zone.clone(), hints.unit, hints.fields.clone());
     let mut json = Json::new(fields);
@@ -224,7 +224,7 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// Returns advice for a database log without durations; returns `None` if it is not such a log.
+/// Returns advice for a database log without durations. Returns `None` if it is not such a log.
 fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     let has = |marks: &[&[u8]]| {
         let has_mark = |line: &&[u8]| {
@@ -284,7 +284,8 @@ fn is_translated_postgresql(line: &[u8]) -> bool {
             .any(|unit| memchr::memmem::find(text, unit).is_some())
 }
 
-/// Explains why no format fits and what to do, depending on the input.
+/// Returns a message that explains why no format fits and what to do. The message depends on the
+/// input.
 pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let Some(first) = lines.first() else {
         return "unknown format: the log is empty".into();

@@ -29,7 +29,7 @@ pub struct Duration {
     pub step: u64,
     /// The possible units, in ns.
     ///
-    /// The list is empty if the unit is written in the log or was given by the user. With one
+    /// The list is empty if the log contains the unit or the user specified it. With only one
     /// possible unit, nothing is assumed.
     pub possible: Vec<u64>,
     /// True if another field may contain the durations instead.
@@ -39,12 +39,13 @@ pub struct Duration {
 /// A parser of common and combined lines.
 #[derive(Clone, Debug)]
 pub struct Combined {
-    /// The location of the durations; `None` if there are none.
+    /// The location of the durations, or `None` if there are none.
     pub duration: Option<Duration>,
     times: ClfTimes,
     is_unit_told: bool,
     check: UnitCheck,
-    /// The number of durations with a fraction in a log without fractions, or the other way around.
+    /// The number of durations with a fraction in a log without fractions, or without a fraction in
+    /// a log with fractions.
     odd: u64,
 }
 
@@ -89,7 +90,7 @@ impl Combined {
         assumptions
     }
 
-    /// Parses a line; returns `None` if it is malformed.
+    /// Parses a line. Returns `None` if it is malformed.
     #[inline]
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         self.entry(&CombinedFields::of(line, Baseline)?)
@@ -152,7 +153,7 @@ impl Combined {
 /// The maximum length of a method.
 const METHOD: usize = 16;
 
-/// Splits a request line into method and target; any other text becomes the target as a whole.
+/// Splits a request line into method and target. Any other text becomes the target as a whole.
 #[inline(always)]
 pub fn method_and_target(request: &[u8]) -> (&[u8], &[u8]) {
     // Most requests have this form.
@@ -194,7 +195,7 @@ struct CombinedFields<'a> {
 }
 
 impl<'a> CombinedFields<'a> {
-    /// Splits a line, or the first line of `text`; only `rest` may reach beyond the line.
+    /// Splits a line, or the first line of `text`. Only `rest` may extend beyond the line.
     // Without inlining, the result is returned through memory, where wide reads stall on narrow
     // writes, which costs several ns.
     #[inline(always)]
@@ -247,7 +248,7 @@ impl<'a> CombinedFields<'a> {
     }
 }
 
-/// Finds a time that follows an earlier bracket, such as that of an IPv6 address.
+/// Finds a time if another bracket precedes it, such as that of an IPv6 address.
 ///
 /// Returns the time and the text after it.
 #[cold]
@@ -314,7 +315,7 @@ impl Duration {
         }
     }
 
-    /// Describes the location and the unit, and says if the unit is assumed.
+    /// Describes the location and the unit, and states if the unit is assumed.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
             0 | 1 => "",
@@ -323,7 +324,7 @@ impl Duration {
         format!("{}, in {}{reason}", self.words(), unit_name(self.scale))
     }
 
-    /// Returns the duration with the unit that the user gave.
+    /// Returns the duration with the unit that the user specified.
     pub fn with_unit(mut self, unit: u64) -> Duration {
         self.step = (self.step.saturating_mul(unit) / self.scale).max(1);
         self.scale = unit;
@@ -343,7 +344,8 @@ impl Duration {
         self.step < self.scale
     }
 
-    /// Returns the duration in ns, and true if it differs from the sample in having a fraction.
+    /// Returns the duration in ns. The flag is true if the duration has a fraction and the sample
+    /// has none, or vice versa.
     #[inline(always)]
     fn of(&self, rest: &[u8]) -> Option<(u64, bool)> {
         // The common case: a single field with a whole number.
@@ -467,7 +469,7 @@ const KEYS: [&str; 12] = [
     "upstream_response_time=",
 ];
 
-/// Finds the durations in lines of this format; returns `None` if the lines have another format.
+/// Finds the durations in lines of this format. Returns `None` if the lines have another format.
 pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     let parsed: Vec<CombinedFields> = lines
         .iter()
@@ -581,7 +583,7 @@ fn most_values(
     count.count() * 10 >= lines.len() * 9
 }
 
-/// Returns the duration in a field if at least 90 % of the lines have one there.
+/// Returns the duration in a field if at least 90 % of the lines have a duration in that field.
 fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Duration> {
     let mut evidence = UnitEvidence::default();
     let mut times = ClfTimes::default();

@@ -10,7 +10,7 @@ use crate::registers::Baseline;
 use crate::time::{clf, offset};
 use proptest::prelude::*;
 
-/// Parses a line; returns `None` if it is malformed.
+/// Parses a line. Returns `None` if it is malformed.
 fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
     // The first bracket that is followed by enough bytes for a time and then by a request.
     let is_open =
@@ -47,7 +47,7 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
     })
 }
 
-/// Returns the length of ` 200 ` and the number of bytes sent after it.
+/// Returns the length of ` 200 ` and the number of bytes sent, which follows it.
 fn status_and_bytes_length(bytes: &[u8]) -> usize {
     5 + bytes.len()
 }
@@ -93,7 +93,7 @@ fn digits(text: &[u8]) -> Option<u64> {
         .ok()
 }
 
-/// Parses the first field as a whole number; the tests of durations cover other values.
+/// Parses the first field as a whole number. The tests of durations cover other values.
 fn duration_ns(rest: &[u8], scale: u64) -> Option<u64> {
     let value = rest.strip_prefix(b" ")?;
     digits(value)?.checked_mul(scale)

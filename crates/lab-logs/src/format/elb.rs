@@ -13,14 +13,14 @@ use crate::time::{Zone, iso, number, scaled};
 /// A parser of load balancer lines.
 #[derive(Clone, Debug, Default)]
 pub struct LoadBalancer {
-    /// The time zone that determines the hour of the day of a request.
+    /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
 }
 
 impl LoadBalancer {
-    /// Parses a line; returns `None` if it is malformed.
+    /// Parses a line. Returns `None` if it is malformed.
     ///
-    /// The duration is the target's processing time; -1 in the log means that no target responded.
+    /// The duration is the target's processing time. In the log, -1 means that no target responded.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut words = fields(line);
         let mut time = words.next()?;

@@ -12,12 +12,12 @@ use crate::time::{Zone, iso, number};
 /// A parser of Envoy lines.
 #[derive(Clone, Debug, Default)]
 pub struct Envoy {
-    /// The time zone that determines the hour of the day of a request.
+    /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
 }
 
 impl Envoy {
-    /// Parses a line; returns `None` if it is malformed.
+    /// Parses a line. Returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let rest = line.strip_prefix(b"[")?;
         let close = memchr::memchr(b']', rest)?;

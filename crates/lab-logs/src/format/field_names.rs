@@ -246,7 +246,7 @@ const OTHERS: [&str; 32] = [
     "source",
 ];
 
-/// Suffixes of names that imply a unit, with the unit in ns; longest first.
+/// Suffixes of names that imply a unit, with the unit in ns, longest first.
 const SUFFIXES: [(&str, u64); 21] = [
     ("milliseconds", 1_000_000),
     ("microseconds", 1_000),
@@ -282,13 +282,13 @@ pub struct Producer {
     marks: &'static [&'static [&'static str]],
     /// The unit of the producer's durations, in ns.
     pub unit: u64,
-    /// True if the producer's durations always have a fraction, false if they never do; `None`
-    /// allows both.
+    /// True if the producer's durations always have a fraction, false if they never have one.
+    /// `None` allows both.
     pub has_fraction: Option<bool>,
-    /// The last word of the duration field's path, in the form that [`plain`] returns; empty means
+    /// The last word of the duration field's path, in the form that [`plain`] returns. Empty means
     /// any.
     ///
-    /// The field matters because applications add durations of their own.
+    /// The field matters because applications may log other durations, too.
     field: &'static str,
     /// True if other programs write such fields, too.
     ///
@@ -530,8 +530,8 @@ impl Marks {
 /// The meaning of a field, derived from its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldMeaning {
-    /// The field's roles, each with the rank of its name; lower is better, and 0 is a name that the
-    /// user gave.
+    /// The field's roles, each with the rank of its name. Lower ranks are better, and 0 is the rank
+    /// of a name that the user specified.
     pub roles: [Option<(Role, u16)>; 2],
     /// The unit that the name of a duration implies, in ns.
     pub unit: Option<u64>,
@@ -618,12 +618,12 @@ pub fn sounds_like_duration(path: &str) -> bool {
         || ["_us", "_ns", "_s"].iter().any(|unit| last.ends_with(unit))
 }
 
-/// The roles of fields that the user gave, such as `--fields time=ts,path=request.uri`.
+/// The roles of fields that the user specified, such as `--fields time=ts,path=request.uri`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMap(Vec<(Role, String)>);
 
 impl FieldMap {
-    /// Parses the option's value; returns an error that describes the invalid item.
+    /// Parses the option's value. Returns an error that describes the invalid item.
     pub fn new(text: &str) -> Result<FieldMap, String> {
         let pair = |pair: &str| {
             let roles = || ROLES.map(|(name, _)| name).join(", ");
@@ -644,7 +644,8 @@ impl FieldMap {
 
     /// Returns the meaning of a field, in which the user's roles replace those of the known names.
     ///
-    /// A field that the user did not name loses each role that the user assigned to another field.
+    /// A field that the user did not specify loses each role that the user assigned to another
+    /// field.
     pub fn meaning(&self, path: &str, known: FieldMeaning) -> FieldMeaning {
         let mut meaning = known;
         for slot in &mut meaning.roles {

@@ -35,7 +35,7 @@ impl HaProxy {
             .collect()
     }
 
-    /// Parses a line; returns `None` if it is malformed.
+    /// Parses a line. Returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         // The process ID is in brackets, too.
         let client = memchr::memmem::find(line, b"]: ").map_or(line, |end| &line[end + 3..]);

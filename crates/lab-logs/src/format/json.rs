@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses logs with a JSON object on each line, by the fields' known or given names.
+//! Parses logs with a JSON object on each line, by the known names of fields or those that the user
+//! specified.
 
 use super::structured::{Scalar, Structured};
 use crate::entry::{Entry, LineKind};
@@ -176,7 +177,7 @@ mod tests {
     use crate::time::Zone;
     use lab_model::{FieldRole, LogAdvice, LogAssumption};
 
-    /// The entry of a line, for comparison with a sample.
+    /// The parts of an entry that are compared with a sample.
     type Found = (Option<i64>, Option<u64>, String, u16);
 
     fn read_with(line: &str, unit: Option<u64>, told: &str) -> Option<Found> {

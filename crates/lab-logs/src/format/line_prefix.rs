@@ -55,7 +55,8 @@ pub enum LineTag {
 pub enum HeadTime<'l> {
     /// The line has no time.
     None,
-    /// The local time, in seconds since 1970 as if it were UTC, and the zone as it is written.
+    /// The local time, in seconds since 1970 as if it were UTC, and the zone as written in the
+    /// line.
     Local(i64, Option<&'l [u8]>),
     /// The time in seconds since 1970.
     Unix(i64),
@@ -66,7 +67,7 @@ pub enum HeadTime<'l> {
 pub struct Head<'l> {
     /// The time of the line.
     pub time: HeadTime<'l>,
-    /// The server's process or session; `None` if the prefix contains neither.
+    /// The server's process or session, or `None` if the prefix contains neither.
     pub process: Option<&'l [u8]>,
     /// The client's `application_name`.
     ///
@@ -78,10 +79,10 @@ pub struct Head<'l> {
     pub text: &'l [u8],
 }
 
-/// The way that heads of lines are recognized.
+/// The method of recognizing heads of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePrefix {
-    /// By the patterns of times and process IDs; `true` means that every head has a time.
+    /// By the patterns of times and process IDs. `true` means that every head has a time.
     Found(bool),
     /// By the server's `log_line_prefix`.
     Given(Vec<PrefixPiece>),
@@ -97,7 +98,7 @@ pub enum PrefixPiece {
 }
 
 impl LinePrefix {
-    /// Compiles a `log_line_prefix`; returns an error if an escape is unknown.
+    /// Compiles a `log_line_prefix`. Returns an error if an escape is unknown.
     pub fn new(prefix: &str) -> Result<LinePrefix, String> {
         let mut pieces = Vec::new();
         let mut text = Vec::new();
@@ -158,7 +159,7 @@ impl LinePrefix {
     }
 }
 
-/// Returns the kind of line that a tag name stands for.
+/// Returns the kind of line that a tag name denotes.
 fn tag_named(name: &[u8]) -> Option<LineTag> {
     match name {
         b"STATEMENT" => Some(LineTag::Statement),
@@ -212,7 +213,7 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
     })
 }
 
-/// Finds the `application_name` in a prefix: after a key, or as a word that can only be a request
+/// Finds the `application_name` in a prefix: after a key, or as a word that looks like a request
 /// ID.
 fn found_application(prefix: &[u8]) -> &[u8] {
     const NAMES: [&[u8]; 4] = [b"app=", b"application_name=", b"application=", b"appname="];
@@ -231,7 +232,7 @@ fn found_application(prefix: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Finds the first time in a prefix; returns the time and the text before and after it.
+/// Finds the first time in a prefix. Returns the time and the text before and after it.
 fn found_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
     for at in 0..prefix.len().saturating_sub(12) {
         let is_begin = at == 0 || !prefix[at - 1].is_ascii_alphanumeric();
@@ -395,7 +396,7 @@ fn found_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
         .or_else(|| by(&with_line))
 }
 
-/// The fields of a prefix that the user gave.
+/// The fields of a prefix that the user specified.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fields<'l> {
     time: Option<HeadTime<'l>>,
@@ -488,7 +489,8 @@ fn match_pieces<'l>(
 pub struct SyslogLine<'l> {
     /// The server's process ID.
     pub process: &'l [u8],
-    /// The sequence number of this piece of the message, from 1; `None` if pieces are not numbered.
+    /// The sequence number of this piece of the message, from 1, or `None` if pieces are not
+    /// numbered.
     pub part: Option<u64>,
     /// The time that syslog wrote, if it has a year.
     pub time: HeadTime<'l>,
@@ -496,7 +498,7 @@ pub struct SyslogLine<'l> {
     pub text: &'l [u8],
 }
 
-/// Finds the bracket after a process ID; returns its index and the length of `]: ` before the text.
+/// Finds the bracket after a process ID. Returns its index and the length of `]: ` before the text.
 ///
 /// Heroku's logplex also writes `app[postgres.4882] [GREEN] `.
 fn process_mark(begin: &[u8]) -> Option<(usize, usize)> {

@@ -5,8 +5,8 @@
 //!
 //! `I, [2026-05-01T10:00:00.123456 #7]  INFO -- : [5a1b…] method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26`
 //!
-//! Values are neither quoted nor escaped. Fields are therefore found by lograge's own order: the
-//! fields that clients cannot forge come first, the fields that an application adds come last.
+//! Values are neither quoted nor escaped. Fields are therefore found by lograge's own order: fields
+//! that clients cannot forge come first, and fields that an application adds come last.
 //!
 //! Source: lograge 0.14, `Formatters::KeyValue`; Ruby, `Logger::Formatter`; Rails,
 //! `ActiveSupport::TaggedLogging`.
@@ -60,7 +60,7 @@ impl Lograge {
         }
     }
 
-    /// Parses the request of a line; returns `None` if there is none.
+    /// Parses the request of a line. Returns `None` if there is none.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let begin = field_at(line, b"method=")?;
         let (head, fields) = line.split_at(begin);
@@ -160,7 +160,7 @@ fn behind_error(text: &[u8]) -> &[u8] {
     end.map_or(text, |end| &text[end + 2..])
 }
 
-/// Parses a duration with exactly two decimals, in ns; fewer decimals mean that the line is cut
+/// Parses a duration with exactly two decimals, in ns. Fewer decimals mean that the line is cut
 /// off.
 fn milliseconds(text: &[u8]) -> Option<u64> {
     let point = memchr::memchr(b'.', text)?;

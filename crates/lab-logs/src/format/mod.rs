@@ -72,13 +72,15 @@ pub struct LogReader {
     kind: FormatKind,
     /// A description, such as `combined log format, with $request_time, in s`.
     pub words: String,
-    /// The resolution of the durations, in ns; `None` if there are no durations.
+    /// The resolution of the durations, in ns, or `None` if there are no durations.
     pub step_ns: Option<u64>,
     /// The assumed unit of durations, in ns.
     ///
-    /// `None` means that the log contains the unit, the user gave it, or the format defines it.
+    /// `None` means that the log contains the unit, the user specified it, or the format defines
+    /// it.
     bare_unit: Option<u64>,
-    /// Advice about the zone, if times are in UTC and the server's own zone was not given.
+    /// Advice about the zone, if times are in UTC and the user did not specify the server's own
+    /// zone.
     pub zone_advice: Option<LogAdvice>,
 }
 
@@ -242,8 +244,8 @@ fn prefixed_postgresql(
     is_prefix.then(|| LinePrefix::new(format).map(reader))
 }
 
-/// Returns whether the lines of PostgreSQL's log have times; `None` if the lines are from another
-/// log.
+/// Returns true if the lines of PostgreSQL's log have times, or `None` if the lines are from
+/// another log.
 fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
     let prefix = LinePrefix::Found(false);
     let (mut heads, mut times) = (0, 0);
@@ -314,7 +316,7 @@ impl LogReader {
     /// Continues the log of `previous` if `begin` contains the first lines of that log's next file.
     ///
     /// Returns the reader for these lines, and also `previous` if that is a different reader. If
-    /// `is_sure` is true, the file is known to be the next one; otherwise, it must begin when the
+    /// `is_sure` is true, the file is known to be the next one. Otherwise, it must begin when the
     /// previous file ends.
     pub(crate) fn continue_log(
         mut self,
@@ -352,7 +354,8 @@ impl LogReader {
 
     /// Returns the assumed unit of durations, in ns.
     ///
-    /// Returns `None` if the log contains the unit, the user gave it, or the format defines it.
+    /// Returns `None` if the log contains the unit, the user specified it, or the format defines
+    /// it.
     pub(crate) fn bare_unit(&self) -> Option<u64> {
         match &self.kind {
             FormatKind::W3c(w3c) => w3c.bare_unit(),
@@ -360,7 +363,7 @@ impl LogReader {
         }
     }
 
-    /// Returns a reader of lines without a format header that certainly continue the same log.
+    /// Returns a reader for lines without a format header that certainly continue the same log.
     pub(crate) fn without_header(&self, begin: &[u8]) -> Option<LogReader> {
         let FormatKind::W3c(w3c) = &self.kind else {
             return None;
@@ -390,7 +393,7 @@ impl LogReader {
         }
     }
 
-    /// Returns the maximum length of a line in bytes; a longer line is counted and skipped.
+    /// Returns the maximum length of a line in bytes. A longer line is counted and skipped.
     ///
     /// Statements can be long.
     pub(crate) fn longest_line(&self) -> usize {
@@ -401,7 +404,7 @@ impl LogReader {
         }
     }
 
-    /// Notes that a line was skipped because it was too long.
+    /// Records that a line was skipped because it was too long.
     pub(crate) fn skip_line(&mut self) {
         if let FormatKind::Postgresql(log) = &mut self.kind {
             log.skip_line();

@@ -64,7 +64,7 @@ const SQL_WORDS: [&str; 12] = [
 /// A parser of span batches.
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
-    /// The time zone that determines the hour of the day of a request.
+    /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
 }
 
@@ -100,9 +100,9 @@ struct ScopeSpans {
 struct Span {
     trace_id: String,
     name: String,
-    /// 2 or `SPAN_KIND_SERVER` means a server span.
+    /// The kind of span. 2 or `SPAN_KIND_SERVER` means a server span.
     kind: Value,
-    /// 64-bit numbers are encoded as strings.
+    /// The start time. 64-bit numbers are encoded as strings.
     start_time_unix_nano: Value,
     end_time_unix_nano: Value,
     attributes: Vec<Attribute>,

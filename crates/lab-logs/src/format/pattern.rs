@@ -55,7 +55,7 @@ enum PatternField {
         scale: u64,
         /// The resolution of the logged duration, in ns.
         step: u64,
-        /// True if the unit is Apache's, and other servers write this field in another unit.
+        /// True if the unit is Apache's, although other servers write this field in another unit.
         is_assumed: bool,
     },
     /// Bytes that Apache received, or the name of a thread of Tomcat or Undertow.
@@ -71,7 +71,7 @@ enum PatternField {
 struct PatternPiece {
     field: PatternField,
     terminator: Finder<'static>,
-    /// True if the field is in quotation marks; quotation marks within it are written as `\"`.
+    /// True if the field is in quotation marks. Quotation marks within it are written as `\"`.
     is_quoted: bool,
 }
 
@@ -213,7 +213,7 @@ impl Pattern {
         vec![assumption]
     }
 
-    /// Returns the finest resolution of the durations in ns; `None` if there are no durations.
+    /// Returns the finest resolution of the durations in ns, or `None` if there are no durations.
     pub fn step(&self) -> Option<u64> {
         let steps = self.pieces.iter().filter_map(|p| match p.field {
             PatternField::Duration { step, .. } => Some(step),
@@ -240,7 +240,7 @@ impl Pattern {
         advice
     }
 
-    /// Parses a line; returns `None` if it is malformed.
+    /// Parses a line. Returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let begin = line
             .starts_with(&self.before)
@@ -371,7 +371,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Finds the values from this piece on; returns false if the rest of the line does not match.
+    /// Finds the values from this piece on. Returns false if the rest of the line does not match.
     fn find(&mut self, index: usize, begin: usize) -> bool {
         let (pieces, line) = (self.pieces, self.line);
         let Some(piece) = pieces.get(index) else {
@@ -616,10 +616,10 @@ const fn duration(scale: u64, step: u64) -> PatternField {
 struct JavaMarks {
     /// True if there is a field that Apache does not support.
     has_others: bool,
-    /// `%s`, where most Apache formats use `%>s`; `%S` means bytes in Apache and a session in
+    /// True for `%s`. Most Apache formats use `%>s`. `%S` means bytes in Apache and a session in
     /// Tomcat.
     has_status: bool,
-    /// `%>s`
+    /// True for `%>s`.
     has_last_request: bool,
 }
 
@@ -680,7 +680,7 @@ fn gunicorn(text: &str) -> Result<(PatternField, usize), String> {
     Ok((field, end + 2))
 }
 
-/// Parses a `%` field at the beginning of `text`; returns the field and its length.
+/// Parses a `%` field at the beginning of `text`. Returns the field and its length.
 fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String> {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -790,7 +790,7 @@ fn without_moment(format: &str) -> &str {
         .unwrap_or(format)
 }
 
-/// Parses a `$` variable at the beginning of `text`; returns the field and its length.
+/// Parses a `$` variable at the beginning of `text`. Returns the field and its length.
 fn nginx(text: &str) -> Result<(PatternField, usize), String> {
     let braced = text.as_bytes().get(1) == Some(&b'{');
     let start = if braced { 2 } else { 1 };

@@ -23,7 +23,7 @@ const MAX_MESSAGE: usize = 16 << 20;
 const MAX_PARTS: usize = 1_000;
 /// The maximum total size of the open messages, in bytes.
 const MAX_PART_BYTES: usize = 64 << 20;
-/// How far messages of different processes can be out of order, in seconds.
+/// The maximum time by which messages of different processes can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
 /// The number of fields in a CSV line since PostgreSQL 8.3; later versions append more.
 const MIN_FIELDS: usize = 22;
@@ -33,7 +33,7 @@ const SESSION: usize = 5;
 const SEVERITY: usize = 11;
 const MESSAGE: usize = 13;
 const STATEMENT: usize = 19;
-/// Since PostgreSQL 9.0.
+/// The number of fields that precede `application_name`, which was added in PostgreSQL 9.0.
 const APPLICATION: usize = 22;
 
 /// A parser of PostgreSQL's log.
@@ -66,7 +66,7 @@ struct OpenMessage {
     application: Vec<u8>,
     tag: Option<LineTag>,
     text: Vec<u8>,
-    /// The position in the order in which messages began that arrived in pieces.
+    /// The sequence number of a message that arrives in pieces, in the order of their first pieces.
     number: u64,
 }
 
@@ -98,7 +98,7 @@ impl OpenMessage {
         self.text.extend(&text[..text.len().min(room)]);
     }
 
-    /// Finishes the message and passes its statements to `sink`; returns false if its duration is
+    /// Finishes the message and passes its statements to `sink`. Returns false if its duration is
     /// malformed.
     fn end(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) -> bool {
         let process = self.process.as_deref();
@@ -181,8 +181,8 @@ impl PostgresqlLog {
 
     /// Returns true if another file, whose first lines are `begin`, is the next one of this log.
     ///
-    /// It is the next one if it has the same format and begins when this file ended. This parser
-    /// then reads the file; otherwise, `next` does.
+    /// The file is the next one if it has the same format and begins when this file ended. This
+    /// parser then reads the file. Otherwise, `next` reads it.
     pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
         let is_same = match (&self.encoding, &next.encoding) {
             (Encoding::Text(before), Encoding::Text(next))
@@ -222,7 +222,7 @@ impl PostgresqlLog {
         })
     }
 
-    /// Notes that a line was skipped because it was too long.
+    /// Records that a line was skipped because it was too long.
     pub fn skip_line(&mut self) {
         if let Encoding::Csv(record) = &mut self.encoding {
             record.drop_open();
@@ -1227,7 +1227,7 @@ mod tests {
             }
         }
 
-        /// Every CSV record is parsed as it was written, whatever its text.
+        /// Every CSV record is parsed as it was written, regardless of its text.
         #[test]
         fn csv_fields_round_trip(fields in proptest::collection::vec("[a\",\n'\u{e9}]{0,8}", 1..6)) {
             let quoted: Vec<String> = fields.iter().map(|f| format!("\"{}\"", f.replace('"', "\"\""))).collect();

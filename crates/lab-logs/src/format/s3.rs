@@ -16,7 +16,7 @@ const MS: u64 = 1_000_000;
 /// A parser of S3 records.
 #[derive(Clone, Debug, Default)]
 pub struct S3 {
-    /// The time zone that determines the hour of the day of a request.
+    /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
     /// The number of S3's own operations, such as lifecycle expirations.
     others: u64,
@@ -69,7 +69,7 @@ impl S3 {
         LineKind::Entry
     }
 
-    /// Returns true if a line is surely an S3 record.
+    /// Returns true if a line is certainly an S3 record.
     pub fn is_record(line: &[u8]) -> bool {
         behind_key(line).is_some_and(|(_, rest)| {
             rest == b"-" || rest.starts_with(b"- ") || response(rest).is_some()

@@ -19,15 +19,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// The maximum number of tracked sessions; above it, the sessions that were idle longest are ended.
+/// The maximum number of tracked sessions. Above it, the longest idle sessions are ended.
 const MAX_SESSIONS: usize = 50_000;
 /// The maximum size of the statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
-/// How much a plan's duration may exceed the statement's duration, in ns.
+/// The maximum by which a plan's duration may exceed the statement's duration, in ns.
 ///
-/// The log rounds the latter to three decimals of a millisecond.
+/// The log rounds the statement's duration to three decimals of a millisecond.
 const ROUNDING_NS: u64 = 1_000;
-/// How much a duration may exceed the time between two messages, in seconds.
+/// The maximum by which a duration may exceed the time between two messages, in seconds.
 ///
 /// The times of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
@@ -39,9 +39,9 @@ pub struct Message<'m> {
     pub time_s: Option<i64>,
     /// The offset of the log's clock from UTC, in seconds.
     pub offset_s: i32,
-    /// The process or session; `None` if the log does not contain it.
+    /// The process or session, or `None` if the log does not contain it.
     pub process: Option<&'m [u8]>,
-    /// The client's `application_name`; empty if unknown.
+    /// The client's `application_name`. Empty if unknown.
     pub application: &'m [u8],
     /// The severity.
     pub severity: Severity,
@@ -78,7 +78,7 @@ struct StatementError {
 struct Session {
     /// The statement that the session is running.
     open: Option<Statement>,
-    /// A statement whose plan was written; the message with its duration may follow.
+    /// A statement whose plan was written. The message with its duration may follow.
     explained: Option<Statement>,
     /// The hash and the duration in ns of a completed statement whose plan may follow.
     executed: Option<(u64, u64)>,
@@ -122,7 +122,7 @@ struct Duration<'m> {
 }
 
 impl Sessions {
-    /// Reads a message and passes complete statements to `sink`; returns false if its duration is
+    /// Reads a message and passes complete statements to `sink`. Returns false if its duration is
     /// malformed.
     pub fn message(&mut self, message: &Message, sink: &mut impl FnMut(&Entry)) -> bool {
         self.messages += 1;
@@ -316,7 +316,8 @@ impl Sessions {
         }
     }
 
-    /// Handles an error without a statement: the open statement, or an unknown one, failed.
+    /// Handles an error that is not followed by its statement. The open statement, or an unknown
+    /// one, failed.
     fn settle_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         if let Some(error) = session.error.take()
             && error.severity == Severity::Error
@@ -382,7 +383,7 @@ impl Sessions {
         self.sessions.hasher().hash_one(text.trim_ascii())
     }
 
-    /// Ends the sessions that were idle longest if there are too many.
+    /// If there are too many sessions, ends the longest idle ones.
     fn fit(&mut self, sink: &mut impl FnMut(&Entry)) {
         if self.sessions.len() <= MAX_SESSIONS && self.bytes <= MAX_BYTES {
             return;
@@ -495,7 +496,7 @@ fn statement_of(message: &Message, text: &[u8]) -> Statement {
     }
 }
 
-/// Returns the request ID in the client's `application_name`; empty if there is none.
+/// Returns the request ID in the client's `application_name`. Empty if there is none.
 fn id_of(message: &Message) -> Vec<u8> {
     id_in_application(message.application)
         .unwrap_or_default()

@@ -19,9 +19,9 @@ const MAX_STATEMENT: usize = 16 << 20;
 const MAX_LOOKED_AT: usize = 64 << 10;
 /// Time zone offsets are multiples of this many seconds.
 const OFFSET_STEP: i64 = 900;
-/// How long after the end of its statement a log line may be written, in seconds.
+/// The maximum time from the end of a statement until its log line is written, in seconds.
 const WRITTEN_LATER: i64 = 5;
-/// How far statements can be out of order, in seconds.
+/// The maximum time by which statements can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
 
 /// The time in a line `# Time:`.
@@ -33,7 +33,7 @@ struct HeaderTime {
     offset_s: Option<i32>,
 }
 
-/// A statement with its header lines; more lines may still follow.
+/// A statement with its header lines. More lines may still follow.
 #[derive(Clone, Debug, Default)]
 struct SlowEvent {
     /// True after the line with the duration.
@@ -68,7 +68,7 @@ pub struct SlowLog {
     is_zone_guessed: bool,
     /// True if an entry had a duration.
     has_durations: bool,
-    /// One statement in this many is logged; 0 if the log does not say so.
+    /// One statement in this many is logged. 0 if the log does not contain this number.
     one_in: u64,
 }
 
@@ -194,8 +194,8 @@ impl SlowLog {
 
     /// Returns true if a line with `#` belongs to the statement.
     ///
-    /// A header ends a statement, complete or not, unless the statement has an open literal and no
-    /// terminating semicolon.
+    /// A header ends a statement, even an incomplete one, unless the statement has an open literal
+    /// and no terminating semicolon.
     fn is_within_statement(&self, header: Header) -> bool {
         let text = self.event.text.trim_ascii_end();
         if text.is_empty() {
@@ -232,7 +232,7 @@ impl SlowLog {
         LineKind::Other
     }
 
-    /// Notes the error code in the lines with additional statistics of Percona Server and MySQL.
+    /// Records the error code in the lines with additional statistics of Percona Server and MySQL.
     fn note_error(&mut self, line: &[u8]) {
         let code = |name: &[u8]| {
             value(line, name)
@@ -279,7 +279,7 @@ impl SlowLog {
 
     /// Learns the offset of the server's clock from UTC.
     ///
-    /// The offset follows from the start of a statement and the time at which its line was written.
+    /// The offset is derived from the start of a statement and the time when its line was written.
     fn learn_offset(&mut self) {
         let event = &self.event;
         let (Some(time), Some(began_s)) = (self.time, event.timestamp_s) else {
@@ -385,7 +385,7 @@ pub fn is_general_log(lines: &[&[u8]]) -> bool {
     lines.iter().any(is_command)
 }
 
-/// Returns the kind of a line that begins with `#`; returns `None` for other lines.
+/// Returns the kind of a line that begins with `#`. Returns `None` for other lines.
 fn header(line: &[u8]) -> Option<Header> {
     let rest = line.strip_prefix(b"#")?;
     let is = |begin: &[u8]| rest.starts_with(begin);
@@ -410,7 +410,7 @@ fn header(line: &[u8]) -> Option<Header> {
 
 /// Returns true if the header contains a complete duration.
 ///
-/// In old logs, the duration is alone; otherwise, `Lock_time` must follow it.
+/// In old logs, the line contains only the duration. Otherwise, `Lock_time` must follow it.
 fn has_duration(rest: &[u8]) -> bool {
     let begins = [&b" Query_time: "[..], b" Thread_id: ", b" Schema: "];
     let is_first = begins.iter().any(|begin| rest.starts_with(begin));

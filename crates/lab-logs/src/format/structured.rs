@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The maximum number of field names with cached meanings.
 const MAX_KNOWN: usize = 4_096;
-/// The maximum length of a field's path, in bytes; longer paths have no meaning.
+/// The maximum length of a field's path, in bytes. Fields with longer paths are ignored.
 const MAX_PATH: usize = 128;
 /// The maximum number of names listed in a sentence.
 const MAX_LISTED: usize = 6;
@@ -26,7 +26,8 @@ const MAX_LISTED: usize = 6;
 const MAX_BEGUN: usize = 10_000;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
-/// Added to the rank of a duration whose unit is given neither by its value nor by its name.
+/// A number that is added to the rank of a duration whose unit is given neither by its value nor by
+/// its name.
 const BARE: u16 = 1 << 12;
 
 /// A value of a field.
@@ -143,7 +144,7 @@ struct Line {
 pub struct Structured {
     /// The time zone for times without an offset.
     pub zone: Zone,
-    /// The unit of durations that the user gave, in ns.
+    /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
     told: FieldMap,
     known: HashMap<String, FieldMeaning, RandomState>,
@@ -164,14 +165,15 @@ pub struct Structured {
     strange_time: Option<(String, String)>,
     /// A field with durations that cannot be parsed, and an example.
     strange_duration: Option<(String, String)>,
-    /// The number of requests without a time, and without a duration, for this reason.
+    /// The number of requests whose time, and the number of requests whose duration, could not be
+    /// parsed.
     strange_times: u64,
     strange_durations: u64,
     /// The number of durations with a fraction in a log whose sample has none.
     odd: u64,
     /// True if durations are nginx's `$upstream_response_time`.
     has_upstream_times: bool,
-    /// Requests whose end can be in a later line.
+    /// Requests that may end in a later line.
     begun: BegunRequests,
     without_request: u64,
     without_time: u64,
@@ -248,7 +250,7 @@ impl Structured {
         found
     }
 
-    /// Stores a value for its role; returns false if the value does not fit the role.
+    /// Stores a value for its role. Returns false if the value does not fit the role.
     fn put(&mut self, role: Role, rank: u16, path: &str, unit: Option<u64>, value: Scalar) -> bool {
         let line = &mut self.line;
         match (role, value) {
@@ -366,7 +368,7 @@ impl Structured {
         }
     }
 
-    /// Returns the entry after all fields of a line were read; `None` if the line describes no
+    /// Returns the entry after all fields of a line were read, or `None` if the line describes no
     /// request.
     pub fn finish(&mut self) -> Option<Entry<'_>> {
         let line = &mut self.line;
@@ -560,7 +562,7 @@ impl Structured {
             .is_none_or(|has| has == self.has_fraction)
     }
 
-    /// Notes which producers may have written a line of the sample.
+    /// Records which producers may have written a line of the sample.
     fn note_weak_producers(&mut self) {
         if !self.is_sampling {
             return;
@@ -621,7 +623,8 @@ impl Structured {
 
     /// Returns the unit of durations that contain no unit, in ns.
     ///
-    /// The caller must have read a line with a duration. Returns `None` if the user gave the unit.
+    /// The caller must have read a line with a duration. Returns `None` if the user specified the
+    /// unit.
     pub fn bare_unit(&self) -> Option<u64> {
         let duration = self.line.duration.as_ref()?;
         let is_bare = !duration.is_written && self.unit.is_none();

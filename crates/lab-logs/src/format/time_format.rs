@@ -64,7 +64,7 @@ pub struct TimeParts {
 }
 
 impl TimeFormat {
-    /// Parses a `strftime` format; returns an error if a conversion is unknown.
+    /// Parses a `strftime` format. Returns an error if a conversion is unknown.
     pub fn strftime(format: &str) -> Result<TimeFormat, String> {
         let mut parts = Vec::new();
         let mut letters = format.chars();
@@ -91,7 +91,7 @@ impl TimeFormat {
         Ok(TimeFormat(parts))
     }
 
-    /// Parses a Java format; returns an error if a letter is unknown.
+    /// Parses a Java format. Returns an error if a letter is unknown.
     pub fn java(format: &str) -> Result<TimeFormat, String> {
         let mut parts = Vec::new();
         let mut rest = format;
@@ -305,7 +305,7 @@ fn offset_length(text: &[u8]) -> Option<usize> {
 }
 
 impl TimeParts {
-    /// Returns the time in seconds since 1970 and the clock's offset; `None` if the day does not
+    /// Returns the time in seconds since 1970 and the clock's offset, or `None` if the day does not
     /// exist.
     pub fn time(&self, zone: &mut Zone) -> Option<(i64, i32)> {
         if let Some(epoch) = self.epoch_s {

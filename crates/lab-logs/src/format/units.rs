@@ -22,8 +22,8 @@ const MIN_UNIT_CHANGE: f64 = 200.0;
 const MIN_P90_NS: f64 = 2e3;
 /// The maximum plausible average number of concurrent requests in one log.
 const MAX_CONCURRENCY: f64 = 10_000.0;
-/// How far a line's time must be before that of an earlier line to show that times are arrival
-/// times, in seconds.
+/// The minimum difference by which a line's time must be before that of an earlier line to show
+/// that times are arrival times, in seconds.
 const INVERSION_S: f64 = 2.0;
 /// The number of inversions needed as evidence.
 const MIN_INVERSIONS: usize = 3;
@@ -132,7 +132,8 @@ impl UnitEvidence {
         sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
     }
 
-    /// Returns the units in which the durations are plausible for a server, however few there are.
+    /// Returns the units in which the durations are plausible for a server, even if there are only
+    /// a few durations.
     pub fn likely(&self, units: &[u64]) -> Vec<u64> {
         let likely = |unit: &&u64| !self.durations.is_empty() && self.is_plausible(**unit);
         units.iter().filter(likely).copied().collect()

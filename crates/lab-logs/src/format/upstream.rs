@@ -27,7 +27,7 @@ pub fn is_within_list(text: &[u8], at: usize) -> bool {
     before.ends_with(b",") || before.ends_with(b" :") || text[at..].starts_with(b" : ")
 }
 
-/// Returns the sum of times in s, in ns; returns `None` if there is none.
+/// Returns the sum of times in s, in ns. Returns `None` if there is none.
 pub fn sum_ns(value: &[u8]) -> Option<u64> {
     let is_separator = |b: &u8| matches!(b, b',' | b':' | b' ');
     let times = value

@@ -38,7 +38,7 @@ enum W3cField {
 pub struct W3c {
     /// The time zone for local times, and for the hour of the day of a request.
     pub zone: Zone,
-    /// The unit of durations that the user gave, in ns.
+    /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
     fields: Vec<W3cField>,
     /// The unit of durations in ns, if the producer is known.
@@ -102,7 +102,8 @@ impl W3c {
         self.possible = evidence.possible(&[MS, S]);
     }
 
-    /// Returns the unit of durations that contain no unit, in ns; `None` if the user gave it.
+    /// Returns the unit of durations that contain no unit, in ns, or `None` if the user specified
+    /// it.
     pub fn bare_unit(&self) -> Option<u64> {
         let is_bare = self.unit.is_none() && self.fields.contains(&W3cField::Duration);
         is_bare.then(|| self.known_unit.unwrap_or(self.possible[0]))

@@ -18,7 +18,7 @@ pub struct LogsReport<'a> {
     pub run: &'a Run,
     /// The analysis of the logs.
     pub analysis: &'a LogAnalysis,
-    /// The displayed name of the run file; `None` if the run is not saved.
+    /// The displayed name of the run file, or `None` if the run is not saved.
     pub file: Option<&'a str>,
     /// The headroom, if a load run shows it.
     pub capacity: Option<&'a Capacity>,
@@ -100,7 +100,7 @@ pub(super) const SHARE: Metric = Metric::new(
 pub(super) const MEAN: Metric = Metric::new("mean", "mean", Unit::Nanoseconds, Direction::Less);
 pub(super) const P95: Metric = Metric::new("p95", "p95", Unit::Nanoseconds, Direction::Less);
 
-/// Returns the value of a page's metric; `None` if it is unknown.
+/// Returns the value of a page's metric, or `None` if it is unknown.
 pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -> Option<Quantity> {
     let exact = |value: f64| Some(Quantity::exact(value, metric.unit.clone()));
     // Use the middle of the bucket, and the bounds of the bucket as the interval.
@@ -133,7 +133,7 @@ pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -
     }
 }
 
-/// Formats a time in ns; empty if there is none.
+/// Formats a time in ns. Empty if there is none.
 pub(super) fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }

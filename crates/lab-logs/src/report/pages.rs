@@ -265,7 +265,7 @@ pub fn others(analysis: &LogAnalysis) -> Section {
     section
 }
 
-/// Explains how the smallest set and its interval are computed; empty without an interval.
+/// Explains how the smallest set and its interval are computed. Empty without an interval.
 pub fn interval_method(ranking: &PageRanking) -> String {
     let (length_s, stretches) = ranking.blocks;
     ranking.interval.map_or(String::new(), |_| {

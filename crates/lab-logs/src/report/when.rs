@@ -115,9 +115,9 @@ pub fn section(report: &Analyses) -> Section {
 ///
 /// A darker cell has a larger fraction of its day.
 fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
-    let map = |name: &str, colour, value: &dyn Fn(&Slot) -> u64| HeatMap {
+    let map = |name: &str, color, value: &dyn Fn(&Slot) -> u64| HeatMap {
         name: name.into(),
-        colour,
+        color,
         columns: slots
             .iter()
             .zip(DAYS)

@@ -20,7 +20,7 @@ fn per_request(within: &QueryWithin) -> f64 {
     within.executions as f64 / within.requests.max(1) as f64
 }
 
-/// Returns the fraction of the requests' time that the query takes; `None` if unknown.
+/// Returns the fraction of the requests' time that the query takes, or `None` if unknown.
 fn share(within: &QueryWithin) -> Option<f64> {
     let is_known = within.page_ns > 0 && within.total_ns > 0;
     is_known.then(|| within.total_ns as f64 / within.page_ns as f64)

@@ -206,7 +206,7 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
     assert_eq!(found.len(), 1);
 }
 
-/// The order of the logs and the number of machines make no difference.
+/// Joins give the same result for any order of logs and any number of machines.
 #[test]
 fn requests_that_share_an_id_with_statements_are_counted() {
     let request = |id: &str| {

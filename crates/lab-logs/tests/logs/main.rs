@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A single test program, because each further one would have to be compiled and linked with the
-//! library.
+//! All tests are one program, because each additional program would have to be compiled and linked
+//! with the library.
 
 mod joins;
 mod reading;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks the analysis on logs with known ground truth: effects are found, and false alarms stay
+//! Checks the analysis on logs with known ground truth. Effects are found, and false alarms stay
 //! within the promised rate.
 
 use crate::support::{MONDAY, Random, page, weeks};

@@ -390,7 +390,7 @@ fn every_sentence() {
     insta::assert_snapshot!("sentences", lists.join("\n"));
 }
 
-/// Programs can read the code of a finding and its numbers.
+/// The data of a finding contain its code and its numbers, for programs.
 #[test]
 fn findings_are_data() {
     let finding = LogsFinding::Advice {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's side of an experiment: the block driver, which writes its measurements into a separate file.
+//! The agent's side of an experiment: runs the block driver, which writes its measurements into a
+//! separate file.
 
 use super::{Bench, ExperimentOrder, ExperimentReport, MakeReady, Step, Task};
 use crate::agent::{Coordinator, end_within};
@@ -163,7 +164,7 @@ impl BlockHost<'_> {
     }
 }
 
-/// Removes the samples of an earlier block: the driver only needs its disturbances.
+/// Removes the samples of an earlier block, because the driver only needs its disturbances.
 fn without_samples(block: Block) -> Block {
     Block {
         number: block.number,

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long to wait for messages before checking whether to stop.
+/// The time to wait for messages before checking whether to stop.
 const LISTEN: Duration = Duration::from_millis(50);
 
 /// Distributes the blocks of a run to hosts. Each block is measured by one host.
@@ -220,7 +220,7 @@ impl<'a> BlockAgents<'a> {
         self.outcomes.extend(by_place);
     }
 
-    /// Records that an agent was lost. Its block is measured elsewhere.
+    /// Records that an agent was lost. Another host will measure its block.
     fn handle_loss(
         &mut self,
         agent: AgentId,
@@ -283,7 +283,8 @@ impl Executor for BlockAgents<'_> {
         Vec::new()
     }
 
-    /// One host runs the pilots for all, so that a batch has the same number of operations on each host.
+    /// Makes one host run the pilots for all hosts, so that a batch has the same number of
+    /// operations on each host.
     fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         self.keep_outcomes(run.writer.outcomes()?);
         if run.run.complete_blocks().next().is_some() {

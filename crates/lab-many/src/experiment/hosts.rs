@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Prepares hosts for an experiment concurrently, and rejects those that do not meet the requirements.
+//! Prepares hosts for an experiment concurrently, and rejects hosts that do not meet the
+//! requirements.
 
 use super::{ExperimentOrder, ExperimentReport, HostRequirements};
 use crate::agents::{AgentStart, Agents, StartError};

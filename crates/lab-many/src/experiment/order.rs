@@ -18,13 +18,13 @@ pub struct HostRequirements {
     pub hashes: Vec<(String, String)>,
     /// Subjects that cannot run on the coordinator's machine.
     pub failures: Vec<Failure>,
-    /// The directory for databases; `None` means in memory.
+    /// The directory for databases. `None` means in memory.
     pub scratch: Option<PathBuf>,
     /// True to reject a host that is unfit for measuring.
     pub strict: bool,
 }
 
-/// A prepared host, on which the servers of the run are running.
+/// A prepared host, on which the servers of the run have been started.
 pub struct Bench {
     /// The project's directory.
     pub folder: PathBuf,
@@ -36,7 +36,8 @@ pub struct Bench {
     pub host: Host,
 }
 
-/// Prepares the agent's host. An error says which requirements are not met.
+/// A function that prepares the agent's host. Its error describes the requirements that are not
+/// met.
 pub type MakeReady<'m> = &'m dyn Fn(&HostRequirements) -> Result<Bench, String>;
 
 /// An agent's order.

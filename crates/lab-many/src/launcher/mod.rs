@@ -21,25 +21,25 @@ const START: Duration = Duration::from_secs(120);
 /// An agent communicates over the standard input and output of the command that starts it, so no port is opened. It
 /// exits when its standard input ends.
 pub trait Launcher: Send + Sync {
-    /// Returns `local`, `ssh`, and so on.
+    /// Returns the launcher's name, such as `local` or `ssh`.
     fn name(&self) -> &'static str;
 
     /// Returns the names of the locations, each of which gets an agent.
     fn places(&self) -> &[String];
 
-    /// Returns the ways to start an agent at a location, given by its index. Later ones are tried if earlier ones
-    /// fail.
+    /// Returns the ways to start an agent at a location, given by its index. Each is tried if the
+    /// earlier ones fail.
     ///
     /// Returns an error if this program cannot be read.
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
 
-    /// Returns the timeout for the start of an agent, or `None` for no limit, for example in a queue.
+    /// Returns the timeout for the start of an agent, or `None` for no limit, as in a queue.
     fn timeout(&self) -> Option<Duration> {
         Some(START)
     }
 
-    /// Returns the command that kills the process of an unresponsive agent, or `None` if ending its launcher is
-    /// sufficient.
+    /// Returns the command that kills the process of an unresponsive agent, or `None` if ending the
+    /// start command is sufficient.
     fn kill(&self, _place: usize, _pid: i32) -> Option<Command> {
         None
     }
@@ -47,7 +47,7 @@ pub trait Launcher: Send + Sync {
 
 /// A way to start an agent.
 pub struct Attempt {
-    /// The command; its standard input and output are the agent's.
+    /// The command. Its standard input and output are those of the agent.
     pub command: Command,
     /// Bytes to send to its standard input before any message.
     pub sends: Option<Arc<[u8]>>,
@@ -82,8 +82,8 @@ pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
     }
 }
 
-/// Makes the path of a manifest in the text of a launcher absolute, so that the text means the same in any directory.
-/// Returns an error if the current directory is missing.
+/// Makes the path of a manifest in a launcher's text absolute, so that the text does not depend on
+/// the current directory. Returns an error if the current directory is missing.
 pub fn absolute(text: &str) -> Result<String, String> {
     let Some((agents, manifest)) = text.split_once(',').filter(|_| text.starts_with("k8s:")) else {
         return Ok(text.to_owned());
@@ -118,7 +118,7 @@ fn client(variable: &str, default: &str) -> Command {
     command
 }
 
-/// Returns pairs of a label and a name. The label of a repeated name gets a number.
+/// Parses names. Returns pairs of a label and a name. The label of a repeated name has a number.
 fn names(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for name in text.split(',') {
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// If the connection breaks, half a program cannot run, and nobody reads the shell's message.
+    /// If the connection breaks while the program is sent, the incomplete program does not run.
     #[test]
     fn half_a_program_is_not_left_behind() {
         let folder = tempfile::tempdir().unwrap();

@@ -40,8 +40,8 @@ impl Launcher for Slurm {
         &self.places
     }
 
-    /// Copies the program, because nodes may not share a directory. Slurm ends the task with `srun` (srun(1), SIGNALS
-    /// AND ESCAPE SEQUENCES).
+    /// Returns an attempt that copies the program, because nodes may not share a directory. Slurm
+    /// ends the task with `srun` (srun(1), SIGNALS AND ESCAPE SEQUENCES).
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");
@@ -62,7 +62,7 @@ impl Launcher for Slurm {
         }])
     }
 
-    /// A job waits in the queue until nodes are free.
+    /// Returns no timeout, because a job waits in the queue until nodes are free.
     fn timeout(&self) -> Option<Duration> {
         None
     }

@@ -47,7 +47,8 @@ impl Launcher for Ssh {
         &self.places
     }
 
-    /// Runs the installed program if it is the same as this one, and otherwise a copy of this one.
+    /// Returns the attempts to run the installed program, if it is the same as this one, and then a
+    /// copy of this program.
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let sha256 = program.sha256()?.to_owned();
         let installed = format!("benchlab {}", AGENT.join(" "));
@@ -67,7 +68,7 @@ impl Launcher for Ssh {
         ])
     }
 
-    /// Kills a frozen agent; any other agent exits when the connection ends.
+    /// Returns the command that kills a frozen agent. Other agents exit when the connection ends.
     fn kill(&self, place: usize, pid: i32) -> Option<Command> {
         Some(self.command(place, &format!("kill -9 {pid}")))
     }

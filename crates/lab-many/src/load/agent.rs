@@ -11,13 +11,13 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// The maximum time to sleep between two checks whether the load was stopped.
+/// The maximum time between two checks whether the load was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The servers that an agent loads, and an engine for each server with open connections.
 pub struct LoadAgent {
     inspect: fn(usize) -> Host,
-    /// `None` until the coordinator sends the load.
+    /// The servers, or `None` until the coordinator sends the load.
     servers: Option<LoadedServers>,
     engines: HashMap<SubjectId, Engine>,
 }

@@ -33,7 +33,7 @@ pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     }
     match rest {
         [] => Ok(()),
-        _ => Err("there is more behind the distributions of times".into()),
+        _ => Err("there is data after the distributions of times".into()),
     }
 }
 

@@ -224,7 +224,7 @@ mod tests {
         assert!(gather.is_over() && gather.next().is_none());
     }
 
-    /// The requests that a lost agent does not send add up to those that were due, including fractions.
+    /// The unsent requests of a lost agent are the requests that were due, including fractions.
     #[test]
     fn the_share_of_an_agent_that_is_lost_is_not_sent() {
         let mut gather = two_agents(5);
@@ -253,7 +253,7 @@ mod tests {
         assert!(gather.is_over() && gather.next().is_none());
     }
 
-    /// A stopped load has as many slices as the agent that reported the most.
+    /// A stopped load has as many slices as the agent that reported the most slices.
     #[test]
     fn agents_may_stop_in_different_slices() {
         let mut gather = two_agents(5);

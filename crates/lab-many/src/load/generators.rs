@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The time between announcing a load to the agents and its start, in ns, in addition to network latency.
 const LEAD_NS: i64 = 50_000_000;
 
-/// How long to wait for a message before checking whether the user interrupted the program.
+/// The time to wait for a message before checking whether the user interrupted benchlab.
 const LISTEN: Duration = Duration::from_millis(100);
 
 /// The agents that generate the load of a run.
@@ -32,7 +32,7 @@ pub struct LoadAgents<'a> {
     first: Vec<Vec<FirstAnswer>>,
 }
 
-/// The errors of one request: the kind of each, and its description if there is one.
+/// The errors of one request: each kind, with a description if there is one.
 pub type FirstAnswer = Vec<(ErrorKind, Option<String>)>;
 
 /// The parameters for starting the agents of a load.
@@ -41,7 +41,7 @@ pub struct LoadStart<'a> {
     pub plan: &'a Plan,
     /// The plan's load, without the names of files on this machine.
     pub load: LoadSpec,
-    /// The launcher of the agents, and how long an agent may be silent before it counts as lost.
+    /// The launcher of the agents, and the time of silence after which an agent counts as lost.
     pub starting: AgentStart,
     /// The requests to each of the plan's subjects, including secrets.
     pub requests: Vec<Vec<Request>>,
@@ -73,7 +73,7 @@ impl<'a> LoadAgents<'a> {
         let fewest = plan.points.ids().map(|point| plan.connections(point)).min();
         if fewest.is_some_and(|fewest| fewest < places) {
             return Err(StartError::Refused(format!(
-                "{} connections are too few for {places} agents: each needs one; raise --connections",
+                "{} connections are too few for {places} agents: each agent needs one; raise --connections",
                 fewest.unwrap_or(0)
             )));
         }
@@ -329,7 +329,8 @@ impl LoadState {
         Ok(answers)
     }
 
-    /// Returns the fault that ends the load: the loss of agents, or else a failure with `message`.
+    /// Returns the fault that ends the load: the loss of agents or, if no agent was lost, a failure
+    /// with `message`.
     fn fault(&self, message: String) -> LoadFault {
         let (total, present) = (self.agents.len(), self.agents.present().len());
         let reason = if message.is_empty() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs on multiple machines: each agent counts the logs on its machine, and the counts are combined.
+//! Logs on multiple machines. Each agent counts the logs on its machine, and the counts are
+//! combined.
 
 pub mod agent;
 mod order;
@@ -18,7 +19,7 @@ pub struct LogsAgents {
 }
 
 impl LogsAgents {
-    /// Starts the agents. Returns an error if one cannot be started.
+    /// Starts the agents. Returns an error if an agent cannot be started.
     pub fn start(starting: &AgentStart) -> Result<LogsAgents, StartError> {
         Ok(LogsAgents {
             agents: Agents::start(starting)?,

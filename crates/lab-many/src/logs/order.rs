@@ -23,7 +23,7 @@ pub struct LogsOrder {
     pub rules: Option<String>,
 }
 
-/// The result of an order; the counts are the body.
+/// The result of an order. The counts are in the body of the message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogsReport {
     /// The logs that were read.

@@ -13,7 +13,7 @@ pub struct UsageAgent {
 }
 
 impl UsageAgent {
-    /// Executes an order. An error describes why this is not possible.
+    /// Executes an order. The error describes why this is not possible.
     pub fn carry_out(
         &mut self,
         order: UsageOrder,

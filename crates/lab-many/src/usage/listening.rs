@@ -40,8 +40,8 @@ pub fn on(port: u16) -> Result<Vec<Pid>, String> {
     let first: Vec<Pid> = holders.iter().copied().filter(is_first).collect();
     if first.is_empty() {
         Err(format!(
-            "who listens on port {port} there belongs to another user, and may not be seen: name its process with \
-             --server-pid, or log in as its user"
+            "the process that listens on port {port} there belongs to another user and cannot be identified: \
+             specify it with --server-pid, or log in as that user"
         ))
     } else {
         Ok(first)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The usage of a server on another machine: an agent there reads its CPU time, memory and threads.
+//! The resource usage of a server on another machine, which an agent there reads: CPU time, memory
+//! and threads.
 
 pub mod agent;
 mod listening;
@@ -14,21 +15,22 @@ use lab_bench::{ServerWatch, Usage};
 use lab_model::AgentId;
 use std::time::{Duration, Instant};
 
-/// How long to wait for a response. After that, the slice continues without the usage.
+/// The timeout of a response. After that, the slice continues without the usage.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long to wait for messages before checking the timeout.
+/// The time to wait for messages before checking the timeout.
 const LISTEN: Duration = Duration::from_millis(20);
 
 /// A server's processes, monitored by an agent on the same machine.
 pub struct RemoteWatch {
     agents: Agents,
-    /// The reason why monitoring has failed, or `None` while it works.
+    /// The reason why monitoring has failed, or `None` if it has not failed.
     failure: Option<String>,
 }
 
 impl RemoteWatch {
-    /// Starts the agent, which finds the processes. Returns an error if it cannot be started or finds no process.
+    /// Starts the agent, which finds the processes. Returns an error if the agent cannot be started
+    /// or finds no process.
     pub fn start(starting: &AgentStart, order: UsageOrder) -> Result<RemoteWatch, StartError> {
         let agents = Agents::start(starting)?;
         let mut watch = RemoteWatch {

@@ -11,7 +11,7 @@ pub enum UsageOrder {
     Process(i32),
     /// Monitor the processes that listen on this port, and their descendants.
     Port(u16),
-    /// Report their usage.
+    /// Report the usage of these processes.
     Read,
 }
 
@@ -20,6 +20,6 @@ pub enum UsageOrder {
 pub enum UsageReport {
     /// The processes are monitored.
     Watched,
-    /// Their usage so far.
+    /// The usage of the processes so far.
     Used(Usage),
 }

@@ -136,7 +136,7 @@ fn what_does_not_go_together_is_refused() {
     };
     let base = || loading(1);
     let even = true;
-    refused(Loading { even, ..base() }, "give --rate or --stages too");
+    refused(Loading { even, ..base() }, "add --rate or --stages");
     let load = |change: fn(&mut LoadSpec)| {
         let mut loading_with = base();
         change(&mut loading_with.load);
@@ -146,16 +146,16 @@ fn what_does_not_go_together_is_refused() {
     refused(no_reuse, "leave one of them out");
     refused(
         load(|load| load.threads = 51),
-        "a thread needs a connection",
+        "each thread needs a connection",
     );
     let swept = |name: &str, values: &[&str]| Loading {
         sweeps: vec![(name.into(), values.iter().map(|v| v.to_string()).collect())],
         ..base()
     };
-    refused(swept("rate", &["1"]), "swept over its connections");
+    refused(swept("rate", &["1"]), "can sweep only its connections");
     refused(swept("connections", &["0"]), "`0` is not a number from 1");
     refused(swept("connections", &["2", "2"]), "2 is given twice");
     let mut same = loading(2);
     same.servers[1] = "s0".into();
-    refused(same, "cannot have one name");
+    refused(same, "cannot have the same name");
 }

@@ -228,7 +228,7 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
-/// With fewer operations, the 99th percentile would be unknown.
+/// Each point has enough operations for a 99th percentile.
 #[test]
 fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     let turn = |lines: &str, extent| {
@@ -298,8 +298,8 @@ fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
     }
 }
 
-/// If a table lists values of both the sweep and the factor, the case's `thin` applies; if it lists only the
-/// sweep, it does not.
+/// If a table lists values of both the sweep and the factor, the case's `thin` applies. If it lists
+/// only the sweep, `thin` does not apply.
 #[test]
 fn further_values_are_thinned_among_those_that_an_experiment_names() {
     let of = |lines: &str| {
@@ -331,7 +331,7 @@ fn a_selection_named_for_an_extent_has_its_subjects() {
 }
 
 #[test]
-fn a_wrong_name_among_the_few_points_is_named_with_its_neighbour() {
+fn a_wrong_name_among_the_few_points_is_named_with_its_neighbor() {
     for (lines, expected) in [
         ("swapt = {}", "there is no case `swapt`"),
         ("swept = { m = [1] }", "case `swept` has no `m`"),
@@ -583,7 +583,8 @@ fn a_target_alone_goes_without_saying() {
     assert!(error.contains("no target `postgresql`"), "{error}");
 }
 
-/// A file has no connection to lose, and a server cannot be locked as a whole.
+/// A target with faults. A file has no connection to lose, and a server cannot be locked as a
+/// whole.
 const FAULTS: &str = r#"
 [experiment]
 title = "T"

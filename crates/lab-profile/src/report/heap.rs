@@ -63,9 +63,9 @@ fn chart_of<'p>(
     let lines = alike
         .iter()
         .enumerate()
-        .map(|(colour, (name, massif))| Line {
+        .map(|(color, (name, massif))| Line {
             name: (*name).into(),
-            colour,
+            color,
             stroke: Stroke::Steps,
             points: stepped(massif, &times),
             band: Band::Hidden,

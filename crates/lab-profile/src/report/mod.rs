@@ -91,7 +91,8 @@ pub fn document(report: &ProfileReport) -> Document {
     document
 }
 
-/// Returns the chart of what changed most: the heap, or the costs. A single program's heap comes first.
+/// Returns the chart of the largest change: of the heap or of the costs. A single program's heap
+/// comes first.
 fn answer_chart(pair: &ProfilePair) -> Option<Chart> {
     let greatest_change = |names: &[&str]| {
         let changes = names.iter().filter_map(|name| match pair.figure(name) {

@@ -23,7 +23,7 @@ pub struct ChangedFigure<'a> {
     pub place: String,
     /// The metric. For batches and commands, this is the ratio to the baseline's time.
     pub metric: Metric,
-    /// Says whether both runs used the same program.
+    /// Shows whether both runs used the same program.
     pub program: ProgramMatch,
     /// The values in the first and the second run.
     pub values: [Interval; 2],

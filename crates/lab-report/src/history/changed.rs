@@ -24,7 +24,7 @@ pub struct LatestChange {
     pub title: String,
     /// The number of runs.
     pub runs: usize,
-    /// The change as a ratio, and the run with which it happened; `None` if nothing changed.
+    /// The change as a ratio, and the run with which it happened, or `None` if nothing changed.
     pub change: Option<(Interval, String)>,
 }
 

@@ -128,7 +128,7 @@ fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
         let measured = lines.iter().find(|line| line.name == name);
         let exact = |(x, y): (f64, f64)| (x, Quantity::exact(y, Unit::Ratio));
         let line = Line {
-            colour: measured.map_or(0, |line| line.colour),
+            color: measured.map_or(0, |line| line.color),
             name: format!("{name}, means between changes"),
             stroke: Stroke::Model,
             points: points.into_iter().map(exact).collect(),
@@ -171,7 +171,7 @@ fn run_names<'r>(records: &'r [HistoryRow]) -> Vec<&'r str> {
     runs
 }
 
-fn line(mine: &[&HistoryRow], colour: usize, all: &[HistoryRow]) -> Line {
+fn line(mine: &[&HistoryRow], color: usize, all: &[HistoryRow]) -> Line {
     let runs = run_names(all);
     let point = |r: &&HistoryRow| {
         let place = runs.iter().position(|run| *run == r.summary.run)?;
@@ -179,7 +179,7 @@ fn line(mine: &[&HistoryRow], colour: usize, all: &[HistoryRow]) -> Line {
     };
     Line {
         name: mine[0].title(),
-        colour,
+        color,
         stroke: Stroke::Measured,
         points: mine.iter().filter_map(point).collect(),
         band: Band::Shown,

@@ -40,7 +40,7 @@ pub struct SubjectStanding {
     pub points: Vec<String>,
     pub subject: ProgramIdentity,
     pub baseline: ProgramIdentity,
-    /// The ratio to the baseline, at the only point or over all points; `None` without an interval.
+    /// The ratio to the baseline, at the only point or over all points. `None` without an interval.
     pub ratio: Option<Interval>,
     /// True if there were too few blocks for the requested confidence level.
     pub few_blocks: bool,

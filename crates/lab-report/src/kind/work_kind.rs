@@ -39,7 +39,7 @@ pub trait WorkKind {
 /// The parts that each kind of work adds to the common document.
 #[derive(Default)]
 pub struct DocumentParts {
-    /// The answer in one sentence; empty if the first finding already gives it.
+    /// The answer in one sentence. Empty if the first finding already gives it.
     pub headline: String,
     /// The values that the question asks for, if a table shows them better than the chart.
     pub table: Option<Table>,

@@ -98,7 +98,7 @@ fn work_table(scope: &Scope) -> Table {
         Column::of("p50", Unit::Nanoseconds),
         Column::of("p99", Unit::Nanoseconds),
         Column::of("service time, others = 1", Unit::Ratio),
-        Column::of("lag p99", Unit::Nanoseconds),
+        Column::of("send delay p99", Unit::Nanoseconds),
         Column::of("busy", Unit::Share),
         Column::from("marks"),
     ];
@@ -106,9 +106,9 @@ fn work_table(scope: &Scope) -> Table {
     for result in agents(scope.run, scope.plan.measure.alpha) {
         table.row(row(scope, &result));
     }
-    table.caption = "Single measurements without intervals, except for the service time: the median over slices of \
-                     each slice's median as a multiple of the other agents', with simultaneous intervals for all \
-                     agents."
+    table.caption = "Single measurements without intervals. Only the service time has intervals, which are \
+                     simultaneous over all agents. It is the median over slices of the slice's median, divided by \
+                     the other agents' median."
         .into();
     table.without_empty_columns()
 }

@@ -189,7 +189,7 @@ fn bar_rows(scope: &Scope, point: Option<PointId>, metric: &Metric) -> Vec<BarRo
         let total = scope.quantity((subject, point), metric)?;
         Some(BarRow::new(
             scope.name(subject),
-            scope.colour(subject),
+            scope.color(subject),
             total,
         ))
     });
@@ -280,7 +280,7 @@ pub fn line(
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     Line {
         name: scope.name(subject).into(),
-        colour: scope.colour(subject),
+        color: scope.color(subject),
         stroke: Stroke::Measured,
         points,
         band: Band::Shown,
@@ -296,7 +296,7 @@ pub fn bars_of_metrics(
 ) -> Option<Chart> {
     let rows = metrics.iter().filter_map(|metric| {
         let total = scope.quantity(place, metric)?;
-        Some(BarRow::new(&metric.title, scope.colour(place.0), total))
+        Some(BarRow::new(&metric.title, scope.color(place.0), total))
     });
     let unit = &metrics.first()?.unit;
     bars("answer", title, unit, [(String::new(), rows.collect())])

@@ -37,7 +37,7 @@ pub fn section(measured: &Measured) -> Section {
     section
 }
 
-/// Returns a sentence on the hosts that measured a run; empty if this machine measured it.
+/// Returns a sentence on the hosts that measured a run. Empty if this machine measured it.
 pub fn measured_on(measured: &Measured) -> String {
     let hosts = hosts(measured.run);
     let measuring = hosts.iter().filter(|host| host.blocks > 0);
@@ -147,8 +147,8 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
 
 /// Returns the cell of a standard deviation.
 ///
-/// With few hosts, the upper bound can be implausibly high: no machine measures ten times what another does. Such a
-/// bound is not reported.
+/// With few hosts, the upper bound can be implausibly high: no machine is ten times as fast as
+/// another. Such a bound is not reported.
 fn deviation(part: &Interval, hosts: usize) -> Cell {
     if part.high <= MAX_BETWEEN {
         return Quantity::estimate(part, Unit::Share).into();

@@ -54,7 +54,8 @@ pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Sec
     section
 }
 
-/// Describes the server's processes and where their resource usage was read; empty if none were named.
+/// Describes the server's processes and where their resource usage was read. Empty if none were
+/// named.
 fn server(load: &LoadSpec) -> String {
     let mut pids = load.server_pids.clone();
     pids.dedup();
@@ -152,7 +153,7 @@ fn arrivals(scope: &Scope, load: &LoadSpec) -> String {
     format!("open loop: {rate}, at {distances}, regardless of earlier responses")
 }
 
-/// Describes the fraction of the rate that the included agents sent; empty if no agent is excluded.
+/// Describes the fraction of the rate that the included agents sent. Empty if no agent is excluded.
 fn part(scope: &Scope, load: &LoadSpec) -> String {
     let (all, out) = (scope.run.load_agents().len(), scope.run.left_out().len());
     match (all, out, &load.arrivals) {

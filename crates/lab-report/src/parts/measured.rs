@@ -106,8 +106,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Formats a location after a name, such as ` at select limit=100` or ` everywhere`; empty if there is only one
-    /// point.
+    /// Formats a location after a name, such as ` at select limit=100` or ` everywhere`. Empty if
+    /// there is only one point.
     pub fn at(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {

@@ -44,13 +44,13 @@ impl<'a> Scope<'a> {
             .collect()
     }
 
-    /// Returns the target's name; empty if it is the only one.
+    /// Returns the target's name. Empty if it is the only one.
     pub fn title(&self) -> &'static str {
         let named = self.kind().filter(|_| self.has_targets());
         named.map_or("", TargetKind::title)
     }
 
-    /// Returns the prefix of chart IDs, such as `sqlite-`; empty if there is only one target.
+    /// Returns the prefix of chart IDs, such as `sqlite-`. Empty if there is only one target.
     pub fn prefix(&self) -> String {
         let named = self.kind().filter(|_| self.has_targets());
         named.map_or(String::new(), |kind| format!("{}-", kind.name()))
@@ -161,8 +161,8 @@ impl<'a> Scope<'a> {
         &self.measured.plan.cases[group.case]
     }
 
-    /// Formats a group, such as `select statement=text`. The case is left out if it is the only one and has no name of
-    /// its own.
+    /// Formats a group, such as `select statement=text`. The case is omitted if it is the only one
+    /// and has no name of its own.
     pub fn group_label(&self, group: &PointGroup) -> String {
         let named = !self.plan.has_one_case();
         let name = named.then(|| self.case(group).name.clone());
@@ -208,7 +208,7 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// Returns the parameters that short names leave out, such as `statement=prepared`.
+    /// Returns the parameters that short names omit, such as `statement=prepared`.
     pub fn left_out(&self, points: &[PointId]) -> Vec<String> {
         let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];
@@ -273,7 +273,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns a subject's color number, which is the same in all charts and for the same name on all targets.
-    pub fn colour(&self, subject: SubjectId) -> usize {
+    pub fn color(&self, subject: SubjectId) -> usize {
         let names = say::distinct(self.plan.compared().map(|other| self.name(other)));
         let mut earlier = names.iter();
         earlier

@@ -57,7 +57,7 @@ pub fn ranked<'a>(scope: &Scope<'a>, standing: &Standing) -> Ranked<'a> {
     }
 }
 
-/// Formats a location, such as ` at select limit=100`; empty if the run has only one point.
+/// Formats a location, such as ` at select limit=100`. Empty if the run has only one point.
 pub fn at(scope: &Scope, point: PointId) -> String {
     match scope.points().len() {
         1 if scope.plan.has_one_case() => String::new(),

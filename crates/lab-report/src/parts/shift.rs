@@ -33,7 +33,7 @@ fn line(scope: &Scope, shift: &Shift) -> Line {
     let points = parts.map(|(part, ratio)| (f64::from(*part) / 10_000.0, Quantity::ratio(ratio)));
     Line {
         name: scope.name(shift.subject).into(),
-        colour: scope.colour(shift.subject),
+        color: scope.color(shift.subject),
         stroke: Stroke::Measured,
         points: points.collect(),
         band: Band::Shown,

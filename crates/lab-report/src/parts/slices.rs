@@ -44,7 +44,7 @@ fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, 
     let charted = charted.into_iter().enumerate();
     let charted = charted.map(|(i, place)| {
         if same_point {
-            (place, scope.colour(place.0), scope.name(place.0).into())
+            (place, scope.color(place.0), scope.name(place.0).into())
         } else {
             (place, i, scope.place_name(place))
         }
@@ -69,23 +69,23 @@ fn response() -> Axis {
 /// Builds the chart of response times by percentile, with service times if `service` is set.
 pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
-    for (place, colour, name) in charted_places(scope, places) {
+    for (place, color, name) in charted_places(scope, places) {
         if scope.cell(place, &Metric::BACKLOG).is_some() {
             continue;
         }
         let slices = slices(scope, place);
-        let mut add = |name, colour, of: fn(&Slice) -> &SliceTimes| {
+        let mut add = |name, color, of: fn(&Slice) -> &SliceTimes| {
             let counts = merged(slices.iter().map(|slice| of(slice)));
             lines.extend((!counts.is_empty()).then_some(DistributionLine {
                 name,
-                colour,
+                color,
                 counts,
             }));
         };
-        add(name.clone(), colour, |s| &s.response);
+        add(name.clone(), color, |s| &s.response);
         if service {
             let name = format!("{name}, service time");
-            add(name, colour + MANY, |s| &s.service);
+            add(name, color + MANY, |s| &s.service);
         }
     }
     (!lines.is_empty()).then(|| Chart {
@@ -129,7 +129,7 @@ pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
 type Maps<'s> = Box<dyn Iterator<Item = HeatMap> + 's>;
 
 fn over_slices<'s>(scope: &'s Scope, places: &[SubjectScope]) -> Maps<'s> {
-    let map = move |(place, colour, name): (SubjectScope, usize, String)| {
+    let map = move |(place, color, name): (SubjectScope, usize, String)| {
         let slices = slices(scope, place);
         let each = slices.len().div_ceil(COLUMNS).max(1);
         let mut begin_ns = 0_u64;
@@ -143,7 +143,7 @@ fn over_slices<'s>(scope: &'s Scope, places: &[SubjectScope]) -> Maps<'s> {
         };
         HeatMap {
             name,
-            colour,
+            color,
             columns: slices.chunks(each).map(column).collect(),
         }
     };
@@ -157,7 +157,7 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
         let subjects = scope.compared().into_iter();
         subjects.map(move |subject| (group.clone(), subject))
     });
-    let map = move |(colour, (group, subject)): (usize, (PointGroup, SubjectId))| {
+    let map = move |(color, (group, subject)): (usize, (PointGroup, SubjectId))| {
         let columns = group.points.iter().map(|&point| {
             let slices = slices(scope, (subject, Some(point)));
             HeatColumn {
@@ -168,7 +168,7 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
         let name = format!("{} {}", scope.name(subject), scope.group_label(&group));
         HeatMap {
             name: name.trim().into(),
-            colour,
+            color,
             columns: columns.filter(|c| !c.counts.is_empty()).collect(),
         }
     };
@@ -183,29 +183,29 @@ pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<C
     }
     let mut lines = Vec::new();
     for &place in places {
-        let (name, colour) = (scope.name(place.0), scope.colour(place.0));
+        let (name, color) = (scope.name(place.0), scope.color(place.0));
         let slices = slices(scope, place);
-        let mut add = |name: String, colour, stroke, rate: fn(&Slice) -> f64| {
+        let mut add = |name: String, color, stroke, rate: fn(&Slice) -> f64| {
             lines.push(Line {
                 name,
-                colour,
+                color,
                 stroke,
                 points: over_slices_of(&slices, rate),
                 band: Band::Hidden,
             });
         };
-        add(name.into(), colour, Stroke::Steps, |s| {
+        add(name.into(), color, Stroke::Steps, |s| {
             per_second(s.served, s.served_in_ns())
         });
         if open {
-            add(format!("{name}, offered"), colour, Stroke::Model, |s| {
+            add(format!("{name}, offered"), color, Stroke::Model, |s| {
                 per_second(s.offered, s.wall_ns)
             });
         }
         if slices.iter().any(|s| !s.errors.is_empty()) {
             add(
                 format!("{name}, failed"),
-                colour + MANY,
+                color + MANY,
                 Stroke::Steps,
                 |s| per_second(s.errors.iter().map(|(_, n)| n).sum(), s.wall_ns),
             );

@@ -11,7 +11,8 @@ use lab_stats::analysis::Verdict;
 
 /// Builds a table with a row per subject and point and a column per metric.
 ///
-/// Metrics that no row has are left out. A column with the ratio to the baseline follows each metric that is compared.
+/// Metrics that no row has are omitted. A column with the ratio to the baseline follows each metric
+/// that is compared.
 pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
     let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
     let measured = metrics
@@ -213,7 +214,7 @@ fn better(scope: &Scope) -> String {
     format!("below 1 is better, and within 1 ± {margin} counts as equivalent")
 }
 
-/// Returns a note on the parameters that short names of points leave out.
+/// Returns a note on the parameters that short names of points omit.
 fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
     let words = scope.left_out(points);
     let is_needed = !words.is_empty() && !scope.plan.has_one_case();

@@ -37,7 +37,8 @@ pub fn last_lines(subject: &str) -> String {
     format!("last lines of {subject}'s output")
 }
 
-/// States that commands run the same program, so that their difference is none of the program.
+/// States that commands run the same program, so that the program cannot be the cause of their
+/// difference.
 pub fn same_program(names: &[String], commit: Option<&str>) -> String {
     let (program, source) = match commit {
         Some(commit) => (
@@ -285,9 +286,10 @@ pub enum LeftOut {
     OtherWork,
 }
 
-/// Describes the subjects that are missing from the result; `None` if there are none.
+/// Describes the subjects that are missing from the result, or `None` if there are none.
 ///
-/// With `several_points`, the run has more than one point, so subjects may be missing at only some of them.
+/// `several_points` is true if the run has more than one point. In that case, subjects may be
+/// missing at only some points.
 pub fn left_out(names: &[String], reason: LeftOut, several_points: bool) -> Option<String> {
     let is_one = names.len() == 1;
     let is = if is_one { "is" } else { "are" };

@@ -8,7 +8,7 @@ use lab_stats::between::ProgramMatch;
 /// The question of a report of two runs.
 pub const QUESTION: &str = "What changed from the first run to the second?";
 
-/// Says whether a subject is the same program in both runs.
+/// States whether a subject is the same program in both runs.
 pub fn program(program: ProgramMatch) -> &'static str {
     match program {
         ProgramMatch::Same => "same program",
@@ -215,7 +215,7 @@ pub fn gate(
     }
 }
 
-/// Says that a gate's condition names nothing that was compared.
+/// States that a gate's condition names nothing that was compared.
 pub fn nothing_to_judge(condition: &str) -> String {
     format!("{condition}: nothing that it names was compared; the caveats say why")
 }
@@ -237,12 +237,12 @@ pub fn changed_in_history(title: &str, change: &Interval, run: &str) -> String {
     format!("{title} changed to {number} of its value with the run of {run}")
 }
 
-/// Says that a value did not change over a history.
+/// States that a value did not change over a history.
 pub fn never_changed(title: &str, runs: usize) -> String {
     format!("{title} did not change in {}", count(runs, "run"))
 }
 
-/// Says that a history has nothing whose change can be judged.
+/// States that a history has nothing whose change can be judged.
 pub fn nothing_in_history() -> &'static str {
     "the runs have no ratio and no time that can be compared"
 }

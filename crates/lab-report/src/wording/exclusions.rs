@@ -113,7 +113,7 @@ fn first_point(at: &FirstPoint) -> String {
     }
 }
 
-/// Formats a number of processes, such as ` in 3 of 12 processes`; empty for all or none of them.
+/// Formats a number of processes, such as ` in 3 of 12 processes`. Empty for all or none of them.
 fn some_processes(off: usize, all: usize) -> String {
     if off == 0 || off == all {
         String::new()
@@ -162,7 +162,8 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
     }
 }
 
-/// Describes the problem with the age of a server, as a verb phrase after its name; empty if the server was steady.
+/// Describes the problem with the age of a server, as a verb phrase after its name. Empty if the
+/// server was steady.
 pub fn server_age(age: &ServerAge) -> String {
     let time = |ns: Option<f64>| microseconds(ns.unwrap_or(age.steady_ns));
     let needed = format!(

@@ -80,7 +80,7 @@ pub fn ratio(words: &GateWords, baseline: &str, ratio: &Interval, level: f64) ->
     }
 }
 
-/// Says why a limit is above the requested one.
+/// Explains why a limit is above the requested one.
 pub fn raised(requested: f64, baseline: &str) -> String {
     let requested = format!("{requested:.4}");
     format!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sentences about what threads share and what calls lose: costs, waits and losses.
+//! Sentences about threads that share data and about calls that fail: costs, waits and losses.
 
 use lab_document::format::quantity;
 use lab_document::say;
@@ -28,7 +28,8 @@ pub fn how_to_read_losses(level: f64, lowest: f64) -> String {
     )
 }
 
-/// Formats the upper bound of a fraction of wrong calls of which none was seen, such as `: at most 0.8 % (95 %)`.
+/// Formats the upper bound of the fraction of wrong calls if none was observed, such as `: at most
+/// 0.8 % (95 %)`.
 pub fn wrong_at_most(bound: f64, level: f64) -> String {
     format!(
         ": at most {} (at {})",
@@ -37,7 +38,7 @@ pub fn wrong_at_most(bound: f64, level: f64) -> String {
     )
 }
 
-/// States that metrics that count what goes wrong are 0 for every subject.
+/// States that the metrics of losses are 0 for every subject.
 pub fn nothing_lost(titles: &[&str]) -> String {
     format!("None with any subject: {}.", say::list(titles))
 }

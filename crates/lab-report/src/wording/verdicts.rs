@@ -208,7 +208,7 @@ pub struct Order<'a> {
     pub first: Vec<Ranked<'a>>,
     /// The second-best subject.
     pub next: Option<Ranked<'a>>,
-    /// The subject that all others are ahead of.
+    /// The subject that is worse than all others.
     pub last: Option<Ranked<'a>>,
     /// The points, such as ` over 3 points`.
     pub over: &'a str,

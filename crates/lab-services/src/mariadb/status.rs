@@ -8,7 +8,7 @@ use mysql::{Conn, Error};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-/// How long a closed connection still counts as open after its last command.
+/// The time after its last command for which a closed connection still counts as open.
 const ENDING: Duration = Duration::from_millis(100);
 
 /// The variables that count statements, and the corresponding first words.

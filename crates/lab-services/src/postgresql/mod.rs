@@ -117,7 +117,8 @@ struct Postgresql {
     lab: ServiceAddress,
     /// The address for subjects.
     subjects: ServiceAddress,
-    /// The counters of a private server's exited processes and accepted connections; `None` for an external server.
+    /// The counters of a private server's exited processes and accepted connections. `None` for an
+    /// external server.
     tally: Option<Arc<SharedTally>>,
     client: Option<Client>,
     statements: Option<Statements>,

@@ -169,7 +169,8 @@ fn ticks(pid: impl std::fmt::Display) -> (u64, u64) {
     (fields[0] + fields[1], fields[2] + fields[3])
 }
 
-/// Compares with the kernel's own sum over all exited children, which is in units of 10 ms.
+/// Compares the CPU time with the kernel's own sum over all exited children, which is in units of
+/// 10 ms.
 #[test]
 fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
     if !is_installed(&POSTGRESQL) {

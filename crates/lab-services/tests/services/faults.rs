@@ -240,7 +240,7 @@ fn the_readers_own_server_is_measured_and_left_alone() {
         assert!(
             service.facts()[0]
                 .1
-                .starts_with("the reader's own, on this machine"),
+                .starts_with("the user's own, on this machine"),
             "{:?}",
             service.facts()
         );

@@ -101,8 +101,8 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
     }
 }
 
-/// This includes a PostgreSQL process that is computing and does not notice the exit of the main process; PostgreSQL
-/// does not start while it is running.
+/// The next start ends all processes, including a PostgreSQL process that is computing and does not
+/// notice the exit of the main process; PostgreSQL does not start while it is running.
 #[test]
 fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
     for kind in installed() {

@@ -55,7 +55,7 @@ fn load_facts(load: &LoadSpec) -> Facts {
 
 fn arrivals(arrivals: &Arrivals) -> String {
     let Arrivals::Open { poisson, stages } = arrivals else {
-        return "as soon as the previous request was answered".into();
+        return "as soon as the previous response arrived".into();
     };
     let stage = |stage: &Stage| {
         let Stage { from, to, .. } = stage;

@@ -91,7 +91,7 @@ pub fn interval(values: &[f64], alpha: f64) -> Option<LogInterval> {
     }
     let is_exact = signed_rank::values_needed(alpha).is_some_and(|n| merged.len() >= n as usize);
     let found: Interval = if is_exact {
-        signed_rank::centre(&merged, alpha)?.interval
+        signed_rank::center(&merged, alpha)?.interval
     } else {
         few_blocks::interval(&merged, alpha, &Deviation::BY_ITSELF, 0.0).0
     };
@@ -128,10 +128,10 @@ pub fn least_change(total: f64, margin: f64) -> f64 {
 
 /// Judges in which halves of a range the time changes.
 ///
-/// `before` holds the logarithm of probe / start of each block, and `after` that of end / probe. A half is
-/// unchanged if its change is less than half of the range's, or less than `least`, the smallest change that is
-/// searched for, whichever is more. `alpha` is the allowed error of the probe. Returns `None` with fewer than two
-/// blocks.
+/// `before` holds the logarithm of probe / start of each block, and `after` that of end / probe. A
+/// half is unchanged if its change is less than half of the range's, or less than `least`, the
+/// smallest change that is searched for, whichever is larger. `alpha` is the allowed error of the
+/// probe. Returns `None` with fewer than two blocks.
 pub fn judge(before: &[f64], after: &[f64], alpha: f64, least: f64) -> Option<Judgment> {
     // Two halves share the error of each analysis.
     let each = alpha / (2 * LOOKS.len()) as f64;

@@ -32,7 +32,7 @@ pub struct ProbeValues {
 
 /// Returns the values of the complete blocks of a run in which neighboring commits took turns.
 ///
-/// `subjects` are two or three commits in their order. Blocks that lack a value are left out.
+/// `subjects` are two or three commits in their order. Blocks that lack a value are omitted.
 pub fn probe_values(run: &Run, subjects: &[SubjectId], metric: BisectedMetric) -> ProbeValues {
     let pairs: Vec<Vec<Option<f64>>> = subjects
         .windows(2)

@@ -144,7 +144,8 @@ impl BisectionSearch {
         sorted(&self.found)
     }
 
-    /// Returns the ranges that changed although neither of their halves changed by as much as is searched for.
+    /// Returns the ranges that changed although neither of their halves changed by at least the
+    /// smallest change that is searched for.
     pub fn gradual(&self) -> Vec<Segment> {
         sorted(&self.gradual)
     }

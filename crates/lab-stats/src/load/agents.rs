@@ -91,7 +91,7 @@ impl AgentResult {
     }
 }
 
-/// Returns the results of a run's agents, except for those that were left out.
+/// Returns the results of a run's agents, except for excluded ones.
 pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     let slices: Vec<&Slice> = run.complete_blocks().flat_map(|b| &b.slices).collect();
     let counted = run.agents.enumerated().filter(|(_, a)| !a.is_left_out);

@@ -83,7 +83,7 @@ pub fn quantiles(
     quantiles_at(alpha, blocks, of, PARTS)
 }
 
-/// Returns the given quantiles, in units of 1/10,000; otherwise like [`quantiles`].
+/// Works like [`quantiles`] for the given quantiles, in units of 1/10,000.
 pub fn quantiles_at<const N: usize>(
     alpha: f64,
     blocks: &[&Visit],

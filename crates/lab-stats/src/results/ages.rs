@@ -197,7 +197,7 @@ fn deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }
-    let centre = mean(values.iter().copied());
-    let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
+    let center = mean(values.iter().copied());
+    let squares: f64 = values.iter().map(|v| (v - center).powi(2)).sum();
     Some((squares / (values.len() - 1) as f64).sqrt())
 }

@@ -28,8 +28,8 @@ pub(crate) fn is_total(metric: &Metric) -> bool {
     Metric::EFFECTS.contains(metric)
 }
 
-/// Returns the latencies compared for a case: for calls in addition to their time, and at a fixed
-/// rate instead of it.
+/// Returns the latencies that are compared for a case. Calls are compared by time and latency, and
+/// operations at a fixed rate only by latency.
 pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     static OF_CALLS: [Metric; 1] = [Metric::P99];
     if case.check == Check::Effects || case.rate.is_some() {
@@ -94,7 +94,7 @@ pub(crate) fn add_latencies(
         let differences: Blocks = blocks.iter().map(added).collect();
         levels.add(
             key(subject, Some(point), &metric),
-            BlockSummary::Centre,
+            BlockSummary::Center,
             &differences,
         );
     }
@@ -128,12 +128,12 @@ pub(crate) fn add(subject: SubjectId, plan: &Plan, levels: &mut Levels) {
     add_wrong(subject, None, (blocks, &total), total_level, levels);
 }
 
-/// Returns true if a fault hits calls independently of each other. An outage, a lock or a cut connection may hit several
-/// calls at once, so that the number of wrong calls is not binomial.
+/// Returns true if a fault hits calls independently of each other. An outage, a lock or a cut
+/// connection may hit multiple calls at once, so that the number of wrong calls is not binomial.
 fn is_independent(injection: Option<&Injection>) -> bool {
     matches!(
         injection,
-        None | Some(Injection::Statements(_) | Injection::LostAnswers(_))
+        None | Some(Injection::Statements(_) | Injection::LostResponses(_))
     )
 }
 

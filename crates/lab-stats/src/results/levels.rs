@@ -17,7 +17,7 @@ pub(crate) fn log_ratios(above: &Blocks, below: &Blocks) -> Blocks {
     pairs.map(|(a, b)| Some(((*a)? / (*b)?).ln())).collect()
 }
 
-/// How the values of blocks are summarized.
+/// The method of summarizing the values of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockSummary {
     /// The median, with its exact interval at the plan's level.
@@ -29,7 +29,7 @@ pub(crate) enum BlockSummary {
     /// The median, without an interval.
     Middle,
     /// The Hodges-Lehmann estimate with its exact interval, for differences between two subjects.
-    Centre,
+    Center,
     /// The maximum.
     Most,
     /// The sum.
@@ -87,8 +87,8 @@ impl Levels {
                 return Some((Value::Estimate(interval), Some(merged)));
             }
             BlockSummary::Mean => Value::Estimate(self.mean(values)?),
-            BlockSummary::Centre => {
-                Value::Estimate(signed_rank::centre(values, self.alpha)?.interval)
+            BlockSummary::Center => {
+                Value::Estimate(signed_rank::center(values, self.alpha)?.interval)
             }
             BlockSummary::Middle => Value::Reading(order::median(values)?),
             BlockSummary::Most => Value::Reading(most()?),

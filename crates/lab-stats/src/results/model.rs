@@ -37,7 +37,7 @@ pub struct Results {
     pub fits: Vec<Fit>,
     /// The effects of a factor on the same subject.
     pub effects: Vec<Effect>,
-    /// How throughput scales with connections or threads.
+    /// The scaling of throughput with connections or threads.
     pub scalings: Vec<Scaling>,
     /// The peak rate of each subject over a sweep.
     pub bests: Vec<Best>,
@@ -50,13 +50,13 @@ pub struct Results {
     pub shifts: Vec<Shift>,
     /// Biases that could be mistaken for a difference between subjects.
     pub biases: Vec<Bias>,
-    /// How the batch times of fresh processes change as the process warms up.
+    /// The change of batch times as fresh processes warm up.
     pub warm_ups: Vec<(SubjectId, PointId, WarmUp)>,
     /// The age at which each server became steady, and whether its turns were at the steady level.
     pub ages: Vec<ServerAge>,
     /// Failed requests by kind. Kinds without failures are omitted.
     pub errors: Vec<(SubjectId, PointId, ErrorKind, u64)>,
-    /// Where the load generator, not the server, was the bottleneck.
+    /// The subjects and points at which the load generator, not the server, was the bottleneck.
     pub saturated: Vec<(SubjectId, PointId)>,
     /// The exit statuses of whole commands, in ascending order.
     pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
@@ -270,7 +270,8 @@ pub struct Effect {
     pub ratio: Interval,
 }
 
-/// How a subject's throughput scales with connections or threads, for one combination of factors.
+/// The scaling of a subject's throughput with connections or threads, for one combination of
+/// factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
     /// The subject.
@@ -320,7 +321,7 @@ pub struct Best {
     pub rate: Interval,
 }
 
-/// How the effect of a factor varies between subjects, at one point of the sweep.
+/// The variation of a factor's effect between subjects, at one point of the sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spread {
     /// The point with the factor's first value.
@@ -335,7 +336,7 @@ pub struct Spread {
     pub apart: bool,
 }
 
-/// How a server's response-time distribution differs from the baseline's.
+/// The difference between a server's response-time distribution and the baseline's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
     /// The server.

@@ -208,7 +208,7 @@ pub enum WarningFact {
     UnfitHost {
         /// The problem with the host.
         what: String,
-        /// How to solve the problem.
+        /// The solution of the problem.
         advice: String,
     },
     /// Comparisons have too few replicates for intervals that assume only symmetry.
@@ -489,7 +489,7 @@ pub struct OverloadAt {
     pub served: f64,
     /// Requests per second that were due.
     pub offered: f64,
-    /// How long after the end of the load the last requests were served, in ns.
+    /// The time from the end of the load to the last served request, in ns.
     pub drain_ns: f64,
 }
 

@@ -41,8 +41,8 @@ fn noise(program: &str) -> Vec<[f64; 3]> {
 
 /// Draws the noise of successive blocks.
 ///
-/// Stretches of blocks are taken as they were measured, from a random place on. The copies are equal, so they swap
-/// places at random.
+/// Stretches of blocks are taken as they were measured, from a random position on. The copies are
+/// equal, so they swap roles at random.
 struct Machine<'n> {
     blocks: &'n [[f64; 3]],
     at: usize,
@@ -73,7 +73,7 @@ struct History {
 }
 
 impl History {
-    /// Commits at one level, with steps at random places.
+    /// Commits at one level, with steps at random positions.
     fn new(commits: usize, steps: &[f64], random: &mut Random) -> History {
         let mut levels = vec![0.0; commits + 1];
         let mut places: Vec<usize> = (1..=commits).collect();

@@ -3,7 +3,7 @@
 //! whole library again.
 
 mod ages;
-mod behaviour;
+mod behavior;
 mod best;
 mod between;
 mod bias;

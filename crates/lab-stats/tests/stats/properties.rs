@@ -105,9 +105,9 @@ proptest! {
     /// The p-value and the interval are consistent, even with ties and zeros.
     #[test]
     fn p_and_interval_agree(values in tied_values(8..40), alpha in 0.01..0.5) {
-        let centre = signed_rank::centre(&values, alpha).unwrap();
-        let outside = centre.interval.low > 0.0 || centre.interval.high < 0.0;
-        prop_assert_eq!(outside, centre.p <= alpha);
+        let center = signed_rank::center(&values, alpha).unwrap();
+        let outside = center.interval.low > 0.0 || center.interval.high < 0.0;
+        prop_assert_eq!(outside, center.p <= alpha);
     }
 
     /// The p-value is valid even with ties and zeros.
@@ -116,7 +116,7 @@ proptest! {
     /// at most as frequent as it claims.
     #[test]
     fn p_is_valid_with_ties(values in tied_values(3..10)) {
-        let p = |values: &[f64]| signed_rank::centre(values, 0.05).unwrap().p;
+        let p = |values: &[f64]| signed_rank::center(values, 0.05).unwrap().p;
         let observed = p(&values);
         let flips = 0..1u32 << values.len();
         let as_small = flips.clone().filter(|signs| {
@@ -129,7 +129,7 @@ proptest! {
     /// The Hodges-Lehmann estimate is the median of all Walsh averages, found without listing them.
     #[test]
     fn estimate_is_the_median_of_walsh_averages(values in prop::collection::vec(-1e3..1e3, 1..40)) {
-        let estimate = signed_rank::centre(&values, 0.05).unwrap().interval.estimate;
+        let estimate = signed_rank::center(&values, 0.05).unwrap().interval.estimate;
         prop_assert!((estimate - order::median(&walsh(&values)).unwrap()).abs() < 1e-9);
     }
 

@@ -78,7 +78,7 @@ struct Found {
 const OFTEN: (f64, f64) = (0.4, 2.0);
 
 #[test]
-fn redoing_parts_favours_a_subject_that_provokes_disturbances() {
+fn redoing_parts_favors_a_subject_that_provokes_disturbances() {
     let world = |name, outside, provoked| World {
         name,
         outside,

@@ -34,10 +34,10 @@ fn signed_rank_distribution_equals_r() {
 #[test]
 fn estimate_interval_and_p_equal_wilcox_test() {
     for line in lines(R, "wilcox") {
-        let centre = signed_rank::centre(&sample(line.key("id")), line.key("alpha")).unwrap();
-        let i = centre.interval;
+        let center = signed_rank::center(&sample(line.key("id")), line.key("alpha")).unwrap();
+        let i = center.interval;
         close(
-            &[i.estimate, i.low, i.high, i.level, centre.p],
+            &[i.estimate, i.low, i.high, i.level, center.p],
             &line.numbers,
             1e-12,
         );

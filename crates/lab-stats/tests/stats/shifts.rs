@@ -2,7 +2,7 @@
 //! Change points of a history.
 //!
 //! At most 5 % of histories without any change show one. A change of three times the spread is
-//! found at the right place. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats
+//! found at the right position. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats
 //! shifts::` writes the table.
 
 use crate::documents;

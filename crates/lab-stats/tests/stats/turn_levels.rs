@@ -26,8 +26,8 @@ struct World {
     /// The standard deviation of the logarithm of a process's effect at a point.
     luck: f64,
     tails: Tails,
-    /// How much slower the machine is in the blocks than in the pilot, as a logarithm. Blocks
-    /// differ by the same amount.
+    /// The slowdown of the machine from the pilot to the blocks, as a logarithm. Blocks differ by
+    /// the same amount.
     drift: f64,
 }
 

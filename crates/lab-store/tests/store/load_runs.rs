@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Slices of a load run are read back exactly, are readable with any HdrHistogram library, and damage is
-//! reported with its position.
+//! Tests that slices of a load run are read back exactly, that any HdrHistogram library can read
+//! them, and that damage is reported with its position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -44,7 +44,7 @@ fn the_servers_processes_are_read_from_older_files() {
     }
 }
 
-/// What a run file says of a load's rates is summed up later, where an overflow would end the program.
+/// The rates in a run file are summed later, where an overflow would end the program.
 #[test]
 fn stages_beyond_all_limits_are_refused() {
     let read = |stages: serde_json::Value| {
@@ -266,7 +266,8 @@ fn any_counts() -> impl Strategy<Value = Counts> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
-    /// Both through the file and with any other library that decodes the stored bytes.
+    /// The distributions are the same after a round trip through the file, and when another library
+    /// decodes the stored bytes.
     #[test]
     fn distributions_survive_exactly(all in prop::collection::vec(any_counts(), 3)) {
         let folder = tempfile::tempdir().unwrap();
@@ -492,7 +493,7 @@ fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
     );
 }
 
-/// Slices still have their errors, whatever their new IDs.
+/// Merged slices keep their errors, whatever their new IDs.
 #[test]
 fn slices_of_another_file_are_taken_in_with_their_errors() {
     let folder = tempfile::tempdir().unwrap();

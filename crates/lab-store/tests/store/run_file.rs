@@ -558,7 +558,7 @@ fn rows_that_point_to_nowhere_are_named() {
     }
 }
 
-/// This is how the blocks of an agent are merged into its coordinator's file.
+/// Tests how the blocks of an agent are merged into its coordinator's file.
 #[test]
 fn what_another_file_holds_is_taken_in() {
     let folder = tempfile::tempdir().unwrap();

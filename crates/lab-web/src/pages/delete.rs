@@ -49,7 +49,7 @@ pub async fn ask(
 
 /// Deletes runs.
 ///
-/// The form must also contain the token, because a browser sends its cookie no matter which site
+/// The form must also contain the token, because a browser sends the cookie even if another site
 /// caused the request.
 pub async fn delete(
     State(app): State<App>,

@@ -12,7 +12,7 @@ use lab_kinds::{RunSummary, history as document};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
-/// The default number of runs in a history; the query can contain another number.
+/// The default number of runs in a history.
 const RUNS: usize = 30;
 
 /// Lists the names that have a history.

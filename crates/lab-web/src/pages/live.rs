@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows a run while it is measured, with events that the page's script shows.
+//! Follows a run while it is measured, and sends events to the page's script.
 
 use crate::app::App;
 use crate::library::{RunEntry, RunLibrary};
@@ -15,12 +15,12 @@ use maud::{Markup, html};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// The interval between two reads of the file.
+/// The interval at which the run file is read.
 const EVERY: Duration = Duration::from_secs(1);
 /// Analyses may use at most 1/20 of a core, so that they hardly disturb the measurement.
 const SHARE: u32 = 20;
 
-/// Renders the page of a run in progress: its answer so far, below a line with its progress.
+/// Renders the page of a run in progress: a line with the progress, and the result so far.
 pub fn live_page(entry: &RunEntry, report: impl maud::Render) -> Markup {
     html! {
         div class="following" data-live=(super::run_path(&entry.name, "/live")) {
@@ -45,7 +45,7 @@ struct PageFollower {
     app: App,
     run: String,
     state: FollowState,
-    /// The number of blocks in the last report that was sent; `None` if no report was sent.
+    /// The number of blocks in the last report that was sent. `None` if no report was sent.
     shown: Option<u32>,
     /// The earliest time of the next report.
     next_report: Instant,
@@ -53,7 +53,7 @@ struct PageFollower {
 }
 
 /// Streams the events `progress` (a sentence), `report` (a page's content) and `ended` until the
-/// run's end.
+/// run ends.
 pub async fn events(
     State(app): State<App>,
     Path(run): Path<String>,
@@ -77,7 +77,7 @@ pub async fn events(
 }
 
 impl PageFollower {
-    /// Returns the next event; `None` if the run is over or the server shuts down.
+    /// Returns the next event, or `None` if the run has ended or the server shuts down.
     async fn next(&mut self) -> Option<Event> {
         while self.queue.is_empty() {
             if matches!(self.state, FollowState::Over) {

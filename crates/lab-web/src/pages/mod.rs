@@ -65,7 +65,7 @@ pub fn values(query: &str, name: &str) -> Vec<String> {
     pairs.map(|(_, value)| value.into_owned()).collect()
 }
 
-/// Formats a time in UTC to the minute.
+/// Formats a time in UTC, rounded down to the minute.
 pub fn minute(unix_s: f64) -> String {
     let seconds = unix_s.clamp(0.0, 2.5e11) as i64;
     let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lists all runs with their answers, and searches them.
+//! Lists all runs with their results, and searches them.
 
 use super::{count, encoded, minute, page, run_path, values};
 use crate::app::App;
@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 /// The number of runs on a page.
 const ON_A_PAGE: usize = 50;
-/// How long a page waits for answers that are not cached; its script fetches the rest.
+/// The time for which a page waits for results that are not cached. Its script fetches the others
+/// later.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Lists all runs, or those that contain all words of the search.
@@ -50,7 +51,7 @@ pub async fn list(
     .await
 }
 
-/// Serves a single answer, for the script.
+/// Serves a single result, for the script.
 pub async fn summary(
     State(app): State<App>,
     Path(run): Path<String>,
@@ -65,7 +66,7 @@ pub async fn summary(
     .await
 }
 
-/// Returns true if each of the words occurs in a run's heading, its date or its answer.
+/// Returns true if each word occurs in a run's heading, its date or its result.
 fn matches_all(library: &RunLibrary, entry: &RunEntry, words: &str) -> bool {
     let mut text = format!("{}\n", entry.name);
     match &entry.heading {
@@ -98,7 +99,7 @@ fn search_form(words: &str) -> Markup {
         form class="search" role="search" action="/" method="get" {
             label for="app-search" { "Search" }
             input id="app-search" type="search" name="q" value=(words) autocomplete="off"
-                placeholder="a name, a subject, a word of the question or the answer";
+                placeholder="a name, a subject, or a word of the question or result";
             button { "Search" }
         }
     }
@@ -153,7 +154,7 @@ fn row(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
     }
 }
 
-/// Returns the title; without one, returns the question or the file's name.
+/// Returns the title of a run. Without a title, returns the question or the file's name.
 pub fn title(entry: &RunEntry) -> String {
     let heading = entry.heading.as_ref().ok();
     let texts = heading
@@ -194,7 +195,7 @@ fn about_line(entry: &RunEntry) -> Markup {
     }
 }
 
-/// Lists the first names and the number of further names.
+/// Lists the first names, and the number of other names.
 fn subjects(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| clean(name)).collect();
@@ -205,7 +206,7 @@ fn subjects(names: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// Renders the answer if it is cached or if the deadline has not passed.
+/// Renders the result if it is cached or if the deadline has not passed.
 ///
 /// Otherwise, renders a placeholder that the script replaces.
 fn answer_or_pending(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {

@@ -75,7 +75,7 @@ fn reads(opening: &Opening) -> Result<u64, Failure> {
         "99" => Ok(99),
         "90" => Ok(90),
         reads => {
-            let message = format!("reads are 99 or 90 %, not {reads}");
+            let message = format!("expected 99 or 90 % reads, got {reads}");
             Err(Failure::unsupported(message))
         }
     }

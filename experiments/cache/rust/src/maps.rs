@@ -30,7 +30,7 @@ pub trait SharedMap: ReadMap {
 /// Creates the map of a scheme, with the keys below `entries`, for reading only.
 pub fn read_map(scheme: &str, entries: u64) -> Result<Box<dyn ReadMap>, Failure> {
     Ok(match scheme {
-        "unsynchronised" => Box::new(initial(entries).collect::<HashMap<_, _>>()),
+        "unsynchronized" => Box::new(initial(entries).collect::<HashMap<_, _>>()),
         _ => shared_map(scheme, entries)?,
     })
 }
@@ -44,11 +44,11 @@ pub fn shared_map(scheme: &str, entries: u64) -> Result<Box<dyn SharedMap>, Fail
         "copy_on_write" => Box::new(Copied(ArcSwap::from_pointee(initial.collect()))),
         "unsafe_copy_on_write" => Box::new(UnsafeCopied(ArcSwap::from_pointee(initial.collect()))),
         "concurrent" => Box::new(initial.collect::<DashMap<_, _>>()),
-        "unsynchronised" => {
-            let message = format!("the map {scheme} is for reading only");
+        "unsynchronized" => {
+            let message = format!("the map {scheme} is read-only");
             return Err(Failure::unsupported(message));
         }
-        _ => return Err(Failure::unsupported(format!("there is no scheme {scheme}"))),
+        _ => return Err(Failure::unsupported(format!("unknown scheme {scheme}"))),
     })
 }
 
@@ -100,7 +100,7 @@ impl SharedMap for RwLock<HashMap<u64, u64>> {
     }
 }
 
-/// A writer copies again if another one was faster.
+/// A writer copies again if another writer replaced the map in the meantime.
 struct Copied(ArcSwap<HashMap<u64, u64>>);
 
 impl ReadMap for Copied {

@@ -35,7 +35,7 @@ fn read_mostly(opening: Opening) -> Result<Closed, Failure> {
 fn count(opening: Opening, work: fn(&dyn CountingLoops, u64) -> u64) -> Result<Closed, Failure> {
     let scheme = opening.text("scheme")?;
     let Some(counter) = counters::counter(scheme) else {
-        return Err(Failure::unsupported(format!("there is no scheme {scheme}")));
+        return Err(Failure::unsupported(format!("unknown scheme {scheme}")));
     };
     let counter: Arc<dyn CountingLoops> = counter.into();
     let shared = counter.clone();

@@ -49,9 +49,7 @@ impl Kind {
             "read" => Ok(Some(Kind::Read)),
             "write" => Ok(Some(Kind::Write)),
             "copy" => Ok(Some(Kind::Copy)),
-            other => Err(Failure::unsupported(format!(
-                "there is no background {other}"
-            ))),
+            other => Err(Failure::unsupported(format!("unknown background {other}"))),
         }
     }
 

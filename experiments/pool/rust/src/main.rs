@@ -13,7 +13,7 @@ const UNCONTENDED_SIZE: usize = 8;
 const HOLDING_TIME: Duration = Duration::from_micros(100);
 const FAILS_EVERY: u64 = 8;
 
-/// Uses a resource in operation `k`; returns the value to add to the check.
+/// Uses a resource in operation `k`. Returns the value to add to the check.
 type Hold = Arc<dyn Fn(&Resource, u64) -> Result<u64, HolderFailed> + Send + Sync>;
 
 /// A holder that fails on purpose.
@@ -24,7 +24,7 @@ struct HolderFailed;
 struct Seen {
     /// The number of leases of resources that another worker held.
     over: u64,
-    /// Operations per second; 0 if there were none.
+    /// Operations per second, or 0 if there were none.
     rate: f64,
 }
 
@@ -55,7 +55,7 @@ fn lease(opening: Opening) -> Result<Closed, Failure> {
         "equal" => threads,
         "half" => threads.div_ceil(2),
         "eightfold" => 8 * threads,
-        size => return Err(Failure::unsupported(format!("there is no size {size}"))),
+        size => return Err(Failure::unsupported(format!("unknown size {size}"))),
     };
     let hold: Hold = match opening.text("hold")? {
         "0us" => Arc::new(|_, _| Ok(1)),
@@ -64,7 +64,7 @@ fn lease(opening: Opening) -> Result<Closed, Failure> {
             while start.elapsed() < HOLDING_TIME {}
             Ok(1)
         }),
-        hold => return Err(Failure::unsupported(format!("there is no hold {hold}"))),
+        hold => return Err(Failure::unsupported(format!("unknown hold {hold}"))),
     };
     together(opening, threads, Pool::new(size, true), hold)
 }
@@ -86,7 +86,7 @@ fn reuse(opening: Opening) -> Result<Closed, Failure> {
     let is_lifo = match opening.text("reuse")? {
         "lifo" => true,
         "fifo" => false,
-        reuse => return Err(Failure::unsupported(format!("there is no reuse {reuse}"))),
+        reuse => return Err(Failure::unsupported(format!("unknown reuse {reuse}"))),
     };
     let hold: Hold = Arc::new(|resource, _| Ok(resource.words.iter().sum()));
     together(opening, threads, Pool::new(8 * threads, is_lifo), hold)

@@ -32,7 +32,7 @@ fn serve(
     let size = match opening.text("parent")? {
         "10MB" => 10 << 20,
         "1GB" => 1 << 30,
-        parent => return Err(Failure::unsupported(format!("there is no parent {parent}"))),
+        parent => return Err(Failure::unsupported(format!("unknown parent {parent}"))),
     };
     let resident = vec![1_u8; size];
     std::hint::black_box(&resident); // otherwise the compiler would remove it

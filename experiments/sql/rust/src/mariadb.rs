@@ -33,7 +33,7 @@ async fn connect_each(options: &Opts, operations: u64) -> Result<Work, Failure> 
 
 /// Returns the row, or an error if there is none.
 pub fn found<T>(row: Option<T>) -> Result<T, Failure> {
-    row.ok_or_else(|| Failure::failed("the query gave no row"))
+    row.ok_or_else(|| Failure::failed("the query returned no row"))
 }
 
 /// Returns the address in the argument `target`.

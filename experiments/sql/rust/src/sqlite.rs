@@ -55,7 +55,7 @@ pub fn read_settings(opening: &mut Opening, connection: &Connection) -> Result<(
         match connection.query_row(query, [], |row| row.get(0))? {
             Value::Integer(number) => opening.setting(key, number),
             Value::Text(text) => opening.setting(key, text),
-            other => return Err(Failure::failed(format!("{query} answers {other:?}"))),
+            other => return Err(Failure::failed(format!("{query} returned {other:?}"))),
         }
     }
     opening.setting("threading", threading(connection));

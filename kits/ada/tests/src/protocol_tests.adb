@@ -66,13 +66,13 @@ package body Protocol_Tests is
    end Wrong_Encoding;
 
    procedure Reading_Fields (T : in out Fixture) is
-      type Colour is (Red, Dark_Green);
+      type Color is (Red, Dark_Green);
 
-      function Colour_Of is new Fields.Choice_Of (Colour);
+      function Color_Of is new Fields.Choice_Of (Color);
 
       Arguments : constant Fields.Field_List :=
         Fields.Parsed
-          ("text=a%20b empty= max=18446744073709551615 n=007 colour=dark_green other=red");
+          ("text=a%20b empty= max=18446744073709551615 n=007 color=dark_green other=red");
 
       procedure Refuse (Key : String; First, Last : Unsigned_64) is
          procedure Get is
@@ -85,7 +85,7 @@ package body Protocol_Tests is
 
       procedure Missing is
       begin
-         Assert (Arguments.Text ("colours"), "", "unreachable");
+         Assert (Arguments.Text ("colors"), "", "unreachable");
       end Missing;
 
       pragma Unreferenced (T);
@@ -94,8 +94,8 @@ package body Protocol_Tests is
       Assert (Arguments.Text ("empty"), "", "a value may be empty");
       Assert (Arguments.Number ("max") = Unsigned_64'Last, "the largest number");
       Assert (Arguments.Number ("n", 7, 7) = 7, "leading zeros");
-      Assert (Colour_Of (Arguments, "colour") = Dark_Green, "a choice");
-      Assert (Colour_Of (Arguments, "other") = Red, "the other choice");
+      Assert (Color_Of (Arguments, "color") = Dark_Green, "a choice");
+      Assert (Color_Of (Arguments, "other") = Red, "the other choice");
       Assert (Arguments.Has ("n") and then not Arguments.Has ("m"), "has");
       Is_Usage_Error (Missing'Access, "a missing field");
       Refuse ("m", 0, 9);

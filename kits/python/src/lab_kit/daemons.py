@@ -66,9 +66,9 @@ class Daemons:
     """The servers of one case, as a context manager. They are in the subject's process group, so that benchlab
     freezes and ends them with the subject.
 
-    `folder` is the daemons' directory, which is removed at the end. It is created in `parent`, which all users
-    must be able to enter. If `tells`, the daemons' output and their file `log` become log lines of the subject
-    at the end.
+    `folder` is the daemons' directory, which is removed at the end. It is created in `parent`, which all users must
+    be able to enter. If `tells` is true, the daemons' output and their file `log` become log lines of the subject at
+    the end.
     """
 
     def __init__(self, parent: Path | None = None, *, tells: bool = True) -> None:

@@ -17,9 +17,9 @@ _ADDED = ("state", "folder", "disk", "visit")
 
 @dataclass(frozen=True)
 class State:
-    """A state of a fixture: its name (that of a subject, or the value of a factor), its arguments in the experiment,
-    and the subject's directory with the name of the disk below it, if there is one. In a visit, the name is empty if
-    the fixture has no states."""
+    """A state of a fixture: its name (that of a subject, or the value of a factor), its arguments in the experiment, and
+    the subject's directory with the name of the underlying disk, if there is one. In a visit, the name is empty if the
+    fixture has no states."""
 
     name: str
     arguments: Mapping[str, str]
@@ -34,7 +34,7 @@ class State:
 @dataclass(frozen=True)
 class Checked:
     """The effect of a state: whether the machine is already in it, how a user makes it permanent, the text from which a
-    later process undoes it, and names, without commas, of what only one run may change at a time."""
+    later process undoes it, and the names, without commas, of the resources that only one run may change at a time."""
 
     is_current: bool = False
     permanent: str | None = None
@@ -62,8 +62,8 @@ class Visit:
 
 
 class Fixture:
-    """A helper program of an experiment. `set` may change what outlives the process only if `check` returned how to
-    undo it."""
+    """A helper program of an experiment. `set` may make changes that outlive the process only if `check` returned how to
+    undo them."""
 
     def open(self) -> Mapping[str, object]:
         """Prepares the fixture. Returns values for subjects, such as the address of a proxy."""
@@ -84,7 +84,8 @@ class Fixture:
         raise UnsupportedError("the fixture takes no part in visits")
 
     def undo(self, record: str) -> str | None:
-        """Undoes what an earlier process changed, from a text in `Checked.undo`. Returns what was still changed."""
+        """Undoes what an earlier process changed, from a text in `Checked.undo`. Returns a description of the changes
+        that it undid, or None."""
         return None
 
 

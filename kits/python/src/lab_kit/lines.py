@@ -88,5 +88,5 @@ def reply(verb: str, arguments: Mapping[str, object]) -> bytes:
              for key, value in arguments.items())
     line = f"@lab {verb}{''.join(words)}\n".encode("ascii")
     if len(line) > LINE_MAX + 1:
-        raise ValueError(f"the reply would be longer than {LINE_MAX} bytes; do fewer operations")
+        raise ValueError(f"the reply would be longer than {LINE_MAX} bytes; perform fewer operations")
     return line

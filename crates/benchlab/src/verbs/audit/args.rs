@@ -59,7 +59,7 @@ pub struct Auditing {
     /// The reason of --waive
     #[arg(long, value_name = "TEXT", requires = "waive")]
     pub reason: Vec<String>,
-    /// The last day of --waive, such as 2027-03-31
+    /// The last day on which --waive applies, such as 2027-03-31
     #[arg(long, value_name = "DATE", requires = "waive")]
     pub until: Vec<String>,
     /// Also use the rules in this directory, one TOML file per rule
@@ -74,7 +74,7 @@ pub struct Auditing {
     /// Do not save a run file
     #[arg(long)]
     pub no_run: bool,
-    /// True to print no report.
+    /// If true, nothing is printed.
     #[arg(skip)]
     pub quiet: bool,
 }
@@ -88,8 +88,8 @@ pub struct Auditing {
                         benchlab audit host --watch 10m --fast /mnt/ssd --script move.sh   # what to move to the fast disk"
 )]
 pub struct HostArgs {
-    /// Measure these disks concurrently: in a directory with a scratch file, on a device or a file with reads
-    /// only [default: a scratch file in the current directory]
+    /// Measure the speed of these disks concurrently. In a directory, benchlab writes a scratch
+    /// file; it only reads a device or a file [default: a scratch file in the current directory]
     #[arg(long, value_name = "DIR|DEVICE", num_args = 0.., default_missing_value = ".", conflicts_with = "root")]
     pub measure: Vec<PathBuf>,
     /// Record for this long which directories are read and written; Ctrl-C stops early
@@ -120,8 +120,8 @@ pub struct HostArgs {
                         sensitive data; otherwise the browser omits cookies."
 )]
 pub struct CookiesArgs {
-    /// URLs, whose pages and files are requested; or files: HAR, a curl cookie jar, or text copied from a
-    /// browser's developer tools; `-` reads standard input
+    /// URLs of pages to request, with the files that they load; or HAR, a curl cookie jar, or text
+    /// copied from a browser's developer tools; `-` for standard input
     #[arg(required = true, value_name = "URL|FILE")]
     pub from: Vec<String>,
     /// Requests per second, for the cost per day

@@ -11,7 +11,7 @@ use lab_audit::{cookies, site};
 use lab_bench::unix_seconds;
 use lab_document::Document;
 
-/// Audits cookies.
+/// Audits the cookies of URLs or files.
 pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<Document, Exit> {
     let began = unix_seconds();
     let rules = rules(cookies::rules(), &cookies::CLASSES, &args.auditing)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit host`: audits a machine or a copy of its files.
+//! `benchlab audit host`: audits a machine, or a copy of its files.
 
 use super::args::HostArgs;
 use super::{finish, rules};
@@ -18,7 +18,7 @@ use lab_document::Document;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The number of latest runs that are searched for a load.
+/// The number of latest runs to search for a load.
 const NEWEST: usize = 100;
 
 /// Audits a machine.

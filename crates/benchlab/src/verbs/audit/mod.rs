@@ -177,7 +177,7 @@ fn given_waivers(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
             [one] => Ok(vec![one.clone(); args.waive.len()]),
             many if many.len() == args.waive.len() => Ok(many.to_vec()),
             many => Err(Exit::wrong(format!(
-                "{option} is given {} times for {} waivers: give it once, or once for each --waive",
+                "{option} is given {} times for {} waivers: pass it once, or once for each --waive",
                 many.len(),
                 args.waive.len()
             ))),

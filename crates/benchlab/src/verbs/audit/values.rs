@@ -8,7 +8,7 @@ use lab_audit::value::counted;
 use lab_audit::{Class, user_rules, wording};
 use std::process::ExitCode;
 
-/// The lines of a screen, minus the two lines that say how to see more.
+/// The lines of a screen, minus two lines for the hint.
 const LINES: usize = 38;
 
 /// Prints the classes of things, or the values of one class.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks out, builds and measures the commits that a bisection asks for.
+//! Checks out, builds and measures the commits that a bisection selects.
 
 use crate::exit::Exit;
 use crate::measuring;
@@ -159,7 +159,7 @@ impl CommitBench {
             Err(Unmeasured::Commit(skipped)) => {
                 let commit = &self.bisection.commits[skipped.commit].short;
                 return Err(Exit::failed(format!(
-                    "{commit} could be measured before, but not again: {}",
+                    "{commit} was measured before, but cannot be measured again: {}",
                     skipped.message
                 )));
             }
@@ -219,9 +219,10 @@ impl CommitBench {
         }))
     }
 
-    /// Measures neighboring commits of a range in turns until they are decided.
+    /// Measures neighboring commits of a range in turns until the comparison is conclusive.
     ///
-    /// Blocks of an earlier measurement with the same label, which was stopped or killed, count.
+    /// Blocks of an earlier measurement with the same label count, even if that measurement was
+    /// stopped or killed.
     fn measure(
         &mut self,
         label: &str,
@@ -268,7 +269,7 @@ impl CommitBench {
         })
     }
 
-    /// Measures a plan until `stop` says so. The run is in the file `path`.
+    /// Measures a plan until `stop` returns true. `path` is the run file.
     fn run(
         &self,
         plan: &Plan,
@@ -286,7 +287,7 @@ impl CommitBench {
             writer.hash(&subject.name, &fingerprint(subject))?;
         }
         let run = writer.load()?;
-        let commands = plan.commands().expect("a plan of commands");
+        let commands = plan.commands().expect("the plan is one of commands");
         let workload = CommandWorkload::new(plan, commands, &run, measuring::scratch(None)?)?;
         let executor = LocalExecutor::new(plan, Box::new(workload));
         // A measurement usually ends long before its time limit, so no time left is shown.
@@ -318,7 +319,7 @@ impl CommitBench {
             values.first.extend(found.first);
             values.second.extend(found.second);
         }
-        unreachable!("numbers do not end")
+        unreachable!("the range has no end")
     }
 
     fn plan_of(&self, commits: &[usize], alpha: f64) -> Result<Plan, Exit> {
@@ -407,7 +408,7 @@ impl CommitBench {
     }
 }
 
-/// Cuts values off after the last planned analysis.
+/// Removes the values after the last planned analysis.
 fn at_look(mut values: ProbeValues) -> ProbeValues {
     let blocks = last_look(values.first.len() as u32) as usize;
     values.first.truncate(blocks);
@@ -498,7 +499,8 @@ pub fn plan(
 
 /// Runs a program once, outside of any measurement.
 ///
-/// Returns what it used, or else a description of its failure with the last lines of its output.
+/// Returns its resource usage. If it failed, returns a description with the last lines of its
+/// output.
 pub fn run_once(
     program: &[String],
     folder: &Path,

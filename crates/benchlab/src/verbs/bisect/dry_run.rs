@@ -62,8 +62,8 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
          other measurements   both ends first, and the change again\n\
          builds               {builds}, each about {}\n\
          a run                {}\n\
-         a measurement        {} to {}; it ends as soon as it is decided\n\n\
-         Each further change, and each commit that does not build, adds to it.\n",
+         a measurement        {} to {}; it ends as soon as the result is clear\n\n\
+         Each further change, and each commit that does not build, needs more measurements.\n",
         measurements,
         say::count(commits, "commit"),
         duration(builds * build_s + measurements * least_s),

@@ -65,7 +65,7 @@ pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
 /// Continues a bisection.
 ///
 /// # Errors
-/// Returns an error if the bisection is complete and no measurement is open, or if its state is invalid.
+/// Returns an error if there is nothing left to measure, or if its state is invalid.
 pub fn resume(file: &BisectionFile, budget: Option<Duration>) -> Result<ExitCode, Exit> {
     let mut bisection = file.load()?;
     if bisection.next() == NextMeasurement::Done {
@@ -120,7 +120,7 @@ fn carry_out(
     }
 }
 
-/// Returns the user's name for a commit, or its hash if the name depends on HEAD.
+/// Returns the name that the user wrote for a commit, or its hash if the name depends on HEAD.
 fn shown(written: &str, commit: &BisectionCommit) -> String {
     if crate::verbs::compare::is_relative(written) {
         commit.short.clone()
@@ -180,7 +180,7 @@ fn new_folder(runs: &Path, name: &str) -> Result<BisectionFile, Exit> {
         n => run_file.with_extension(format!("{n}.bisect")),
     });
     let mut paths = paths.filter(|path: &PathBuf| !path.exists());
-    let path = paths.next().expect("numbers do not end");
+    let path = paths.next().expect("the range has no end");
     Ok(BisectionFile::create(&path)?)
 }
 

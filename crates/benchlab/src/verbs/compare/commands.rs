@@ -30,7 +30,7 @@ pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<Option<Document>, Exit>
     compare_in_turns(cli, args, given_commands(args)?)
 }
 
-/// Compares commands in turns and returns the report; `None` after a pilot, which saves no run.
+/// Compares commands in turns and returns the report, or `None` after a pilot, which saves no run.
 pub fn compare_in_turns(
     cli: &Cli,
     args: &CompareArgs,
@@ -63,7 +63,7 @@ pub fn plan(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<P
 
 /// Creates a new run file for a plan.
 ///
-/// Without `is_timed`, nothing will be timed, and the host's fitness does not matter.
+/// If `is_timed` is false, the host's fitness is not checked.
 ///
 /// # Errors
 /// Returns an error if the host is unfit and `--strict` is set, or if the file cannot be created.
@@ -90,7 +90,8 @@ pub fn new_run_file(
     Ok(writer)
 }
 
-/// Reports the commands that only start another program, whose time then includes the wrapper's, and records them.
+/// Finds commands that only start another program, reports them because their time includes the
+/// wrapper's, and records them.
 fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
     for (id, subject) in plan.subjects.enumerated().filter(|(_, s)| !s.overhead) {
         let folder = subject.command.as_ref().and_then(|c| c.folder.as_ref());
@@ -100,7 +101,7 @@ fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
         };
         if subject.control_of.is_none() {
             eprintln!(
-                "benchlab: {}: {wrapper}; its own time is part of every run",
+                "benchlab: {}: {wrapper}; every run includes its time",
                 subject.name
             );
         }
@@ -221,7 +222,7 @@ fn fail_if(args: &CompareArgs) -> Vec<String> {
         .collect()
 }
 
-/// Returns the messages of the commits of `--rev A..B`; empty without a range.
+/// Returns the messages of the commits of `--rev A..B`, or an empty list without a range.
 fn commit_messages(args: &CompareArgs) -> Result<Vec<String>, Exit> {
     let Some((first, last)) = args.rev.iter().find_map(|revision| range(revision)) else {
         return Ok(Vec::new());

@@ -25,7 +25,8 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     Ok(document.map_or(ExitCode::SUCCESS, |document| gate::exit_code(&document)))
 }
 
-/// Compares the commands or revisions, and returns the report; `None` after a pilot, which saves no run.
+/// Compares the commands or revisions, and returns the report, or `None` after a pilot, which saves
+/// no run.
 ///
 /// # Errors
 /// Returns an error if a word is a URL or a run file, or if nothing was left to compare.

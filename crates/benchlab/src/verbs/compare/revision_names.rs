@@ -13,7 +13,8 @@ fn or_head(written: &str) -> &str {
     if written.is_empty() { "HEAD" } else { written }
 }
 
-/// Returns true if the meaning of a revision depends on HEAD or is a bare hash, so that its name says nothing.
+/// Returns true if the meaning of a revision depends on HEAD or is a bare hash, so that it is not a
+/// useful name.
 pub fn is_relative(written: &str) -> bool {
     let base = written.split(['~', '^', '@', ':']).next().unwrap_or("");
     let is_hash = base.len() >= 7 && base.bytes().all(|b| b.is_ascii_hexdigit());

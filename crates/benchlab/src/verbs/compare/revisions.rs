@@ -68,8 +68,8 @@ fn expanded(folder: &Path, revisions: &[String]) -> Result<Vec<String>, Exit> {
     Ok(expanded)
 }
 
-/// Returns the name of a revision: its commit if the user's name for it is relative to HEAD, because a history keeps the
-/// name, and HEAD moves.
+/// Returns the name of a revision: its commit if the user's name for it is relative to HEAD,
+/// because histories keep the name although HEAD moves.
 fn name(revision: &Revision) -> String {
     match &revision.commit {
         Some(commit) if is_relative(&revision.written) => commit.short.clone(),
@@ -97,7 +97,7 @@ fn check_builds(args: &CompareArgs) -> Result<(), Exit> {
     Err(Exit::wrong(reason))
 }
 
-/// Returns the one command that every revision runs.
+/// Returns the command that every revision runs.
 fn command_words(args: &CompareArgs) -> Result<CommandWords, Exit> {
     match (&args.commands[..], &args.words[..]) {
         ([line], []) => Ok(CommandWords::Line(line.clone())),

@@ -96,7 +96,7 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Returns a subject's name with its role, and with its targets if it does not run on all targets.
+/// Describes a subject: its name, its role, and its targets if it does not run on all of them.
 fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> String {
     let all = experiment.subjects.iter();
     let same = all.filter(|s| s.model.name == subject.model.name);

@@ -47,10 +47,10 @@ fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<
     Ok(())
 }
 
-/// Returns a note for the user about an unexpected response.
+/// Returns a note for the user if the response is unexpected.
 ///
 /// # Errors
-/// If there was no response, returns the reason and advice.
+/// Returns the reason and advice if there was no response.
 fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
     let Some((kind, words)) = errors.first() else {
         return Ok(None);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shows the progress of a load: a view that is redrawn on a terminal, lines otherwise.
+//! Progress of a load: a view that is redrawn on a terminal, lines otherwise.
 //!
 //! A line is printed for each second of load, and at least every ten seconds while benchlab waits.
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The generators of a load, in this process or in agents, and the watches of the servers' resource usage.
+//! The generators of a load, in this process or in agents, and the watches that read the servers'
+//! resource usage.
 
 use super::check;
 use super::session::LoadSession;
@@ -105,8 +106,8 @@ impl<'a> LoadGenerators<'a> {
     }
 }
 
-/// Starts watches that read the CPU time, memory and threads of the servers, and adds the servers' machine to the
-/// facts of the host.
+/// Starts watches that read the servers' CPU time, memory and threads, and adds the servers'
+/// machine to the facts about the host.
 ///
 /// # Errors
 /// Returns an error if the agent on that machine cannot be started or does not find a process.
@@ -151,7 +152,7 @@ pub fn watches<'a>(session: &LoadSession, host: &mut Host) -> Result<Watches<'a>
     Ok(watches)
 }
 
-/// Warns if a load that opens a connection per request may run out of ports, and says what helps.
+/// Warns if a load that opens a connection per request may run out of ports, and lists remedies.
 fn report_port_shortage(plan: &Plan, loopback: bool) {
     let load = plan.load().expect("a plan with a load");
     if load.keep_alive {

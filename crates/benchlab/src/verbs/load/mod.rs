@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab load`: plans a load, sends one request, generates the load, reports the result, and judges it.
+//! `benchlab load`: plans and generates a load, reports the result, and judges it.
 
 mod check;
 mod follow;
@@ -51,7 +51,7 @@ pub fn loaded(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
     } = requested_load(args, seed)?;
     if args.gate && requests.len() == 1 {
         return Err(Exit::wrong(
-            "--gate is for servers that are compared: --fail-if judges one, such as --fail-if 'p99>20ms'",
+            "--gate needs two or more servers; for one server use --fail-if 'p99>20ms'",
         ));
     }
     let servers = names(args, &origins)?;
@@ -107,8 +107,8 @@ pub fn resume_load(
     let name = file.display();
     let cannot = |reason: &str| {
         Err(Exit::wrong(format!(
-            "{name} contains a load that cannot be resumed: {reason}. `benchlab report {name}` shows what was measured; \
-             start the load again for more"
+            "{name} contains a load that cannot be resumed: {reason}. `benchlab report {name}` \
+            shows the results so far. To measure more, start a new load"
         )))
     };
     if !plan.can_resume() {
@@ -194,7 +194,7 @@ fn carry_out(session: &LoadSession) -> Result<Document, Exit> {
     })
 }
 
-/// Returns the advice to resume a run, which follows the reason why it ended.
+/// Returns the advice to resume a run, for the end of a message.
 fn resume_hint(resumable: Option<&Path>) -> String {
     resumable.map_or(String::new(), |file| {
         format!("; continue with `benchlab resume {}`", file.display())

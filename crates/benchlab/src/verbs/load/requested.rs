@@ -120,7 +120,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
     })
 }
 
-/// Returns a server and the requests to it. With `--requests`, the URL only names the server and is not requested.
+/// Returns a server and the requests to it. With `--requests`, the URL only specifies the server.
 fn request_list(
     args: &LoadArgs,
     group: &ServerUrls,

@@ -6,14 +6,14 @@ use crate::exit::Exit;
 use lab_load::{IpFamily, LoadUrl, Origin};
 use std::collections::HashSet;
 
-/// The URLs of one server, with their weights, if any were given.
+/// The URLs of one server, with their weights, if there are any.
 #[derive(Default)]
 pub struct ServerUrls {
     pub urls: Vec<String>,
     pub weights: Vec<u32>,
 }
 
-/// Returns the address families of `--family`; empty without the option.
+/// Returns the address families of `--family`, or an empty slice without the option.
 pub fn families(args: &LoadArgs) -> &[IpFamily] {
     args.family.as_ref().map_or(&[], |families| &families.0)
 }

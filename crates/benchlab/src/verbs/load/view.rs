@@ -22,11 +22,11 @@ const HEIGHT: usize = 7 + ROWS + 1;
 /// The width of the heat map's labels, in columns.
 const LABEL: usize = 10;
 
-/// How much load time the latest slices that are shown together cover, in ns.
+/// The load time that the view sums up in its latest values, in ns.
 const LAST_NS: u64 = 1_000_000_000;
 
-/// Shades by the fraction of a column's requests, in descending order: minimum fraction, character, color (of
-/// 256).
+/// Shades by the fraction of a column's requests, in descending order: minimum fraction, character,
+/// color (0 to 255).
 const SHADES: [(f64, &str, u8); 5] = [
     (0.5, "█", 208),
     (0.2, "▓", 142),
@@ -48,7 +48,7 @@ pub struct LoadStatus<'a> {
     /// The server and point of the last slice.
     current: SubjectAtPoint,
     all: HashMap<SubjectAtPoint, Sum>,
-    /// The last slices of the current server and point: one second of load.
+    /// The latest slices of the current server and point, which cover one second of load.
     last: VecDeque<Slice>,
     heat: VecDeque<SliceColumn>,
 }
@@ -117,7 +117,7 @@ impl SliceColumn {
 fn level(ns: u64) -> usize {
     (0..)
         .find(|&level| ns <= bound_ns(level))
-        .expect("steps do not end")
+        .expect("the range has no end")
 }
 
 /// Returns the upper bound of a step, in ns: 1, 2, 5, 10, …
@@ -193,7 +193,8 @@ impl LoadStatus<'_> {
 }
 
 impl SliceColumn {
-    /// Returns a character whose shade shows the fraction of the requests in a range of levels, inclusive.
+    /// Returns the cell for the levels `from` to `to`, inclusive. Its shade shows the fraction of
+    /// the requests.
     fn cell(&self, from: usize, to: usize) -> String {
         let within = self
             .counts
@@ -244,8 +245,8 @@ fn shade(share: f64) -> String {
     let shade = SHADES
         .iter()
         .find(|(from, _, _)| share > 0.0 && share >= *from);
-    shade.map_or(" ".into(), |(_, symbol, colour)| {
-        PLAIN.color256(*colour).apply_to(symbol).to_string()
+    shade.map_or(" ".into(), |(_, symbol, color)| {
+        PLAIN.color256(*color).apply_to(symbol).to_string()
     })
 }
 
@@ -257,15 +258,15 @@ pub struct LoadView {
 }
 
 impl LoadView {
-    /// Creates a view on standard error; `None` if that is not a terminal of the required size.
+    /// Creates a view on standard error, or `None` if that is not a terminal of the required size.
     pub fn on_terminal() -> Option<LoadView> {
         let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let (columns, rows) = size_of(&terminal);
         let fits = columns >= MIN_WIDTH && rows > HEIGHT;
         // An empty variable counts as unset (https://no-color.org), but the library considers it set.
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        console::set_colors_enabled_stderr(!no_colour);
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        console::set_colors_enabled_stderr(!no_color);
         (terminal.is_term() && !dumb && fits).then_some(LoadView { terminal, drawn: 0 })
     }
 
@@ -292,7 +293,8 @@ impl LoadView {
     }
 }
 
-/// Returns the number of columns and rows, or the default size for a terminal without a size.
+/// Returns the terminal's number of columns and rows, or default numbers if the terminal does not
+/// report them.
 fn size_of(terminal: &Term) -> (usize, usize) {
     let size = terminal.size_checked();
     let size = size.filter(|&(rows, columns)| columns > 0 && rows > 0);

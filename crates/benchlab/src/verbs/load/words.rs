@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats values of a load in progress. These values have no intervals and therefore only few digits.
+//! Formats values of a load in progress. They have few digits, because they have no intervals.
 
 use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::BTreeMap;
@@ -39,8 +39,8 @@ impl Sum {
         }
     }
 
-    /// Returns a quantile (0 to 1) of the response times of served requests in ns; `None` if no request was
-    /// served.
+    /// Returns a quantile (0 to 1) of the response times of served requests in ns, or `None` if no
+    /// request was served.
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let all: u64 = self.times.values().sum();
         let rank = ((all as f64 * part).ceil() as u64).max(1);
@@ -75,7 +75,7 @@ impl Sum {
     }
 }
 
-/// Formats a time, for example as `1.2 ms` or `850 µs`; `None` becomes `-`.
+/// Formats a time, for example as `1.2 ms` or `850 µs`. `None` becomes `-`.
 pub fn time(ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".into() };
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
@@ -117,8 +117,8 @@ fn two_digits(value: f64) -> String {
 
 /// Returns the label of a server and a point, such as `A connections=8`.
 ///
-/// It contains the server's name if there is more than one server, and the parameters if there is more than one
-/// point.
+/// The server's name is included if there are multiple servers, the parameters if there are
+/// multiple points.
 pub fn label(plan: &Plan, (subject, point): SubjectAtPoint) -> String {
     let name = (plan.subjects.len() > 1).then(|| plan.subjects[subject].name.clone());
     let params = plan.points[point].params.iter();

@@ -48,33 +48,36 @@ pub struct LogsArgs {
     /// UTC]
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
-    /// A file with routes, bots and health checks, which take precedence over detected ones: /users/{id}, bot
-    /// NAME, health /up
+    /// A file with routes, bots and health checks, which take precedence over detected ones.
+    /// Examples of lines: /users/{id}, bot NAME, health /up
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// A release: compares pages before and after it; 2026-05-01=v12, 2026-05-01T14:30=v12
+    /// A release, for a comparison of pages before and after it, such as 2026-05-01=v12 or
+    /// 2026-05-01T14:30=v12
     #[arg(long, value_name = "TIME=NAME")]
     pub release: Vec<String>,
-    /// Use the tags of a git repository that were created during the time of the log as releases
+    /// Use tags of this git repository as releases, if they were created during the time of the log
     #[arg(long, value_name = "FOLDER")]
     pub git_tags: Option<PathBuf>,
     /// A run of `benchlab load` on the server: shows the log's peak as a fraction of the server's capacity
     #[arg(long, value_name = "RUN.lab")]
     pub capacity: Option<PathBuf>,
-    /// For --capacity, the maximum response time that is acceptable
+    /// For --capacity, the maximum acceptable response time
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = time)]
     pub p99_limit: Duration,
     #[command(flatten)]
     pub agents: AgentPlacement,
-    /// Also save the requests and statements with their pages as Parquet files in this new directory, for
-    /// DuckDB, Spark or DataFusion; only for logs on this machine, and not with --follow
+    /// Also save the requests and statements, with their pages, as Parquet files in this new
+    /// directory. DuckDB, Spark and DataFusion can read them. Works only for logs on this machine,
+    /// and not with --follow
     #[arg(long, value_name = "DIR")]
     pub parquet: Option<PathBuf>,
-    /// Continue with new lines of the log until Ctrl-C; rotated and truncated files are followed
+    /// Continue with new lines of the log until Ctrl-C, also when the log is rotated or truncated
     #[arg(long, conflicts_with = "on")]
     pub follow: bool,
-    /// Exit with code 3 if this condition holds, on p50, p95, p99, mean, max, errors, requests or share of a
-    /// page or of all pages, or on the rate; for example 'p99(/search)>300ms' or 'errors>1%'
+    /// Exit with code 3 if this condition holds. A condition is about p50, p95, p99, mean, max,
+    /// errors, requests or share of a page or of all pages, or about the rate; for example
+    /// 'p99(/search)>300ms' or 'errors>1%'
     #[arg(long, value_name = "GATE")]
     pub fail_if: Vec<Gate>,
     #[command(flatten)]
@@ -94,7 +97,7 @@ pub struct LogsArgs {
     /// project]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
-    /// True to print no report.
+    /// If true, nothing is printed.
     #[arg(skip)]
     pub quiet: bool,
 }
@@ -103,7 +106,7 @@ impl LogsArgs {
     /// Rejects combinations of options in which `--parquet` cannot save the records.
     ///
     /// # Errors
-    /// The error says what to do instead.
+    /// Returns an error that says what to do instead.
     pub fn check(&self) -> Result<(), Exit> {
         let message = match (&self.parquet, &self.agents.on, self.follow) {
             (Some(_), Some(_), _) => {

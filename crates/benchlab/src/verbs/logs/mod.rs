@@ -27,7 +27,7 @@ struct LogsCommand<'a> {
     args: &'a LogsArgs,
     session: LogsSession,
     began_unix_s: f64,
-    /// The exit code of the first failed write; 0 if all writes succeeded.
+    /// The exit code of the first failed write, or 0 if all writes succeeded.
     exit_code: u8,
 }
 
@@ -64,8 +64,8 @@ fn check(args: &LogsArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::from(status.code))
 }
 
-/// Reads the logs, saves the analysis, reports it, and returns the report, with the exit code of the first file that
-/// could not be written.
+/// Reads the logs, saves the analysis, and reports it. Returns the report and the exit code of the
+/// first file that could not be written.
 pub fn read_and_report(cli: &Cli, args: &LogsArgs) -> Result<(Document, u8), Exit> {
     let mut command = read(args)?;
     let analysis = command.session.end();
@@ -110,7 +110,7 @@ fn read(args: &LogsArgs) -> Result<LogsCommand<'_>, Exit> {
 }
 
 impl LogsCommand<'_> {
-    /// Reads all logs according to the options, and reports those that cannot be read to the end.
+    /// Reads all logs according to the options, and reports logs that cannot be read to the end.
     fn read(&mut self) -> Result<(), Exit> {
         if let Some(on) = &self.args.agents.on {
             remote::read(self, &self.args.agents.lost.starting(&on.launcher))?;
@@ -154,7 +154,7 @@ impl LogsCommand<'_> {
 
     /// Returns a run without a host, which the screens of `--follow` do not show.
     ///
-    /// Reading a log measures nothing, so a disturbed host does not matter.
+    /// Reading a log is not a measurement, so a disturbed host does not matter.
     fn run(&self) -> Run {
         Run {
             name: "logs".into(),
@@ -207,7 +207,7 @@ fn with_progress<T, E>(
     let style = ProgressStyle::with_template(
         "{spinner} {binary_bytes} in {elapsed}, {binary_bytes_per_sec}  {wide_msg}",
     );
-    bar.set_style(style.expect("the template is sound"));
+    bar.set_style(style.expect("the template is valid"));
     let outcome = read(&mut |log, bytes| {
         bar.set_message(clean(log));
         bar.set_position(bytes);

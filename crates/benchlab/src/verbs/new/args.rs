@@ -7,15 +7,15 @@ use clap::{Args, Subcommand};
 /// `benchlab new`
 #[derive(Args)]
 pub struct NewArgs {
-    /// The kind of thing to create
+    /// The item to create
     #[command(subcommand)]
     pub what: New,
 }
 
-/// The things that `benchlab new` creates.
+/// The items that `benchlab new` creates.
 #[derive(Subcommand)]
 pub enum New {
-    /// Create an experiment with a subject per language that works at once
+    /// Create a working experiment with one subject per language
     #[command(
         after_help = "Examples:\n  benchlab new experiment parse --language python,c\n  benchlab new experiment ./bench/parse --language go\n\n\
                       A name alone is a directory in the project's experiments/, or, outside of a project, in the current\n\
@@ -32,9 +32,9 @@ pub enum New {
 /// `benchlab new experiment`
 #[derive(Args)]
 pub struct NewExperimentArgs {
-    /// Its name, or the directory to create, such as ./bench/parse
+    /// The experiment's name, or the directory to create, such as ./bench/parse
     pub name: String,
-    /// The languages of its subjects; the first one is the baseline
+    /// The languages of the subjects; the first one is the baseline
     #[arg(long, short, value_delimiter = ',', required = true, value_name = "LANGUAGE,…", value_parser = language())]
     pub language: Vec<String>,
 }
@@ -42,9 +42,9 @@ pub struct NewExperimentArgs {
 /// `benchlab new subject`
 #[derive(Args)]
 pub struct NewSubjectArgs {
-    /// Its name, which is also that of its directory
+    /// The subject's name, which is also the name of its directory
     pub name: String,
-    /// Its language
+    /// The subject's language
     #[arg(long, short, value_parser = language())]
     pub language: String,
     /// The experiment: a name, or a directory such as ./bench/parse [default: the one in the current directory]

@@ -82,7 +82,7 @@ fn print_files(project: &Project, files: &[PathBuf], current: &Path) -> Result<(
     Ok(())
 }
 
-/// Returns a path relative to the current directory if it is below it.
+/// Returns a path relative to the current directory if it is in that directory.
 fn shown_path(path: &Path, current: &Path) -> String {
     let below = path.strip_prefix(current).ok();
     let below = below.filter(|below| below.components().next().is_some());

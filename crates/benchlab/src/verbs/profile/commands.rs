@@ -31,7 +31,7 @@ const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::wrong)?;
     let Verb::Compare(compare) = &compared.verb else {
-        unreachable!("the words are those of a comparison")
+        unreachable!("the arguments are those of a comparison")
     };
     interrupt::watch().map_err(Exit::failed)?;
     if args.rev.len() > 2 {

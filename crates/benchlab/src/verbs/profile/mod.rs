@@ -14,7 +14,7 @@ use lab_profile::{Profile, ProfileFiles, RunWarning, Sources, wording};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Profiles of one or two programs, with facts and warnings for the report.
+/// The profiles of one or two programs, with facts and warnings for the report.
 #[derive(Default)]
 struct Profiled {
     profiles: Vec<Profile>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report of a long load has only few of its slices' distributions in memory at a time.
+//! The report of a long load keeps only a few slices' distributions in memory at a time.
 
 use super::{Manner, Place, Web};
 use crate::project::outcome;
@@ -9,7 +9,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-/// Seconds of load, and different times in each second: 200 MB in total.
+/// Seconds of load. With the different times in each second, the data has 200 MB.
 const SECONDS: u32 = 2_000;
 const TIMES: u64 = 3_000;
 
@@ -33,7 +33,7 @@ fn a_report_of_a_long_load_takes_little_memory() {
     assert!(outcome.stdout.contains(&served), "{}", outcome.stdout);
 }
 
-/// Appends seconds that were never measured, with nearly all different times.
+/// Appends invented seconds of load, with nearly all different times.
 fn append_seconds(file: &Path) {
     let run = lab_store::load(file).unwrap();
     let number = run.complete_blocks().count() as u32;

@@ -16,7 +16,8 @@ use web::{Manner, Web};
 
 /// A short load with all steps of a long one.
 ///
-/// Nothing is redone: the number of requests must not depend on other programs on the machine.
+/// Disturbed blocks are not repeated, so that the number of requests does not depend on other
+/// programs.
 const SHORT: [&str; 7] = [
     "--redo",
     "0",
@@ -27,7 +28,8 @@ const SHORT: [&str; 7] = [
     "--seed=7",
 ];
 
-/// For tests with servers that do not respond; on a busy machine even an honest server may take this long.
+/// Options for tests with servers that do not respond. On a busy machine, even a working server may
+/// exceed this timeout.
 const IMPATIENT: [&str; 2] = ["--timeout", "300ms"];
 
 /// A directory in which servers are loaded.
@@ -131,7 +133,7 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     );
 }
 
-/// The two runs stand for a site before and after a change.
+/// Compares two runs, which represent a site before and after a change.
 #[test]
 fn response_times_of_two_runs_are_shown_side_by_side() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -150,7 +152,8 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
         .expect(2);
 }
 
-/// The audit compares the connections that a load opened with the ports of this host.
+/// The audit compares the number of connections that a load opened with the number of ports of this
+/// host.
 #[test]
 fn an_audit_of_the_host_knows_what_the_last_load_opened() {
     let (place, web) = (Place::new(), Web::new(Manner::Closes));
@@ -197,16 +200,16 @@ fn without_a_terminal_there_is_a_line_per_second() {
     }
 }
 
-/// The view is on the terminal during the load, but not afterwards.
+/// The view is on the terminal during the load and is removed afterwards.
 #[test]
 fn on_a_terminal_a_view_is_redrawn_and_cleared() {
     let (place, web) = (Place::new(), Web::after(5, Manner::Refuses));
-    for no_colour in ["", "1"] {
+    for no_color in ["", "1"] {
         let (output, code) = crate::progress::on_terminal(
             &place
                 .0
                 .command(&["load", &web.url("/"), "--for=500ms", "-c2"]),
-            &[("NO_COLOR", no_colour)],
+            &[("NO_COLOR", no_color)],
         );
         assert!([Some(0), Some(1)].contains(&code), "{output}");
         assert!(
@@ -215,7 +218,7 @@ fn on_a_terminal_a_view_is_redrawn_and_cleared() {
         );
         assert_eq!(
             output.contains("\u{1b}[31m"),
-            no_colour.is_empty(),
+            no_color.is_empty(),
             "{output:?}"
         );
         let screen = crate::progress::screen(&output);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The requests that can be configured, the options that are rejected, and the parts that are stored.
+//! The requests that users can configure, the options that are rejected, and the data that is
+//! stored.
 
 use super::{Manner, Place, Web, sums};
 use std::fs;
@@ -19,21 +20,21 @@ fn options_that_are_wrong_say_what_is_right() {
             &["--rate", "5", "--stages", "1:2:3s"],
             "cannot be used with",
         ),
-        (&["--stages", "0:0:1s"], "no request is due"),
-        (&["--even"], "give --rate or --stages too"),
+        (&["--stages", "0:0:1s"], "no stage sends a request"),
+        (&["--even"], "add --rate or --stages"),
         (
             &["--pipeline", "2", "--no-keep-alive"],
             "leave one of them out",
         ),
-        (&["--threads", "5"], "a thread needs a connection"),
-        (&["--family", "5"], "4 or 6"),
-        (&["--method", "G T"], "is not a method"),
+        (&["--threads", "5"], "each thread needs a connection"),
+        (&["--family", "5"], "expected 4, 6, or 4,6"),
+        (&["--method", "G T"], "is not a valid method"),
         (&["--header", "no-colon"], "has no colon"),
         (
             &["--header", "Content-Length: 5"],
-            "it is counted from the body",
+            "benchlab computes it from the body",
         ),
-        (&["--expect-status", "99"], "is no status"),
+        (&["--expect-status", "99"], "is not a valid status"),
         (&["--expect-json", "a.b"], "has no `=`"),
         (
             &["--method", "HEAD", "--expect-body", "x"],
@@ -46,7 +47,7 @@ fn options_that_are_wrong_say_what_is_right() {
         ),
         (
             &["--sweep", "rate=1,2"],
-            "a load is swept over its connections",
+            "a load can sweep only its connections",
         ),
         (
             &["--sweep", "connections=1,x"],
@@ -78,7 +79,7 @@ fn options_that_are_wrong_say_what_is_right() {
     place
         .load(&["ftp://127.0.0.1/"], &[])
         .expect(2)
-        .says(&["http and https are what can be loaded"]);
+        .says(&["benchlab loads only http and https"]);
     assert_eq!((place.0.files().len(), web.requests()), (0, 0));
 }
 
@@ -89,7 +90,7 @@ fn strangers_are_not_loaded() {
     place
         .load(&[stranger], &[])
         .expect(2)
-        .says(&["if it is yours to load, say so with `--i-may-load 192.0.2.1`"]);
+        .says(&["If you have permission, pass `--i-may-load 192.0.2.1`"]);
     place
         .load(&[stranger], &["--i-may-load", "192.0.2.2"])
         .expect(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load that is stopped or killed does not lose what was measured until then.
+//! A load that is stopped or killed keeps its results so far.
 
 use super::{Manner, Place, Web, sums};
 use crate::progress::{at_terminal, screen};
@@ -84,7 +84,7 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
 /// The secrets of a load, as sent.
 const SECRETS: [&str; 3] = ["hunter2", "sesame", "c0ffee"];
 
-/// Checks that neither these texts nor the files in the directory of the run contain a secret.
+/// Asserts that neither the texts nor the files in the run's directory contain a secret.
 #[track_caller]
 fn holds_no_secret(place: &Place, texts: &[&str]) {
     let folder = place.0.file().parent().unwrap().to_path_buf();
@@ -102,7 +102,7 @@ fn holds_no_secret(place: &Place, texts: &[&str]) {
     }
 }
 
-/// Returns true if no request failed. Requests in flight when a load was killed are not counted as errors.
+/// Returns true if no request failed. Requests in flight when the load was killed do not count.
 fn has_no_errors(run: &Run) -> bool {
     let mut slices = run.complete_blocks().flat_map(|block| &block.slices);
     slices.all(|slice| slice.errors.is_empty())
@@ -142,7 +142,7 @@ fn a_killed_load_asks_for_its_secrets_again() {
         .0
         .call(&[&resume[..], &["--user=me:hunter2", "--body=c0ffee"]].concat())
         .expect(2)
-        .says(&["the body has 6 bytes, and had 10 when the load began"]);
+        .says(&["the body has 6 bytes, but had 10 when the load began"]);
     place
         .0
         .call(&[&resume[..], &["--header=X-Other: x"]].concat())
@@ -236,11 +236,11 @@ fn a_load_whose_rate_changes_cannot_be_resumed() {
     let resumed = place.0.call(&["resume", file.to_str().unwrap()]);
     resumed.expect(2).says(&[
         "cannot be resumed: its rate changes over time",
-        "start the load again",
+        "start a new load",
     ]);
 }
 
-/// The keys go to the terminal, and the view restores it.
+/// Keys are read from the terminal, which is restored afterwards.
 #[test]
 fn ctrl_c_at_a_terminal_clears_the_view() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -276,7 +276,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     assert!(sums(&run).0 > 0);
 }
 
-/// The same holds in turns, whose block is then incomplete.
+/// A load in turns can be stopped, too; its last block is then incomplete.
 #[test]
 fn ctrl_c_ends_turns() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

@@ -62,10 +62,10 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
     assert!(before > 0);
     for trust in [&[][..], &["--ca", other_file.to_str().unwrap()]] {
         let place = Place::new();
-        place
-            .load(&[&url], trust)
-            .expect(1)
-            .says(&["does not respond: no TLS connection: ", "certificate"]);
+        place.load(&[&url], trust).expect(1).says(&[
+            "does not respond: the TLS connection failed: ",
+            "certificate",
+        ]);
         assert_eq!(place.0.files().len(), 0, "nothing was measured");
     }
     assert_eq!(requests.load(SeqCst), before);
@@ -119,7 +119,7 @@ fn a_server_that_does_not_agree_on_http2_is_told_of() {
     let outcome = place.load(&[&url], &["--http2", "--ca", ca.to_str().unwrap()]);
     outcome
         .expect(1)
-        .says(&["does not respond: no TLS connection: "]);
+        .says(&["does not respond: the TLS connection failed: "]);
     // A server without a protocol in common may abort the handshake itself.
     let says = |text: &str| outcome.stderr.contains(text);
     assert!(says("ALPN") || says("NoApplicationProtocol"), "{outcome:?}");

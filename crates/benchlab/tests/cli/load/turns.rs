@@ -171,7 +171,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
             ],
             "load them in separate runs",
         ),
-        (&["load", url, "--gate"], "--fail-if judges one"),
+        (&["load", url, "--gate"], "for one server use --fail-if"),
         (
             &["load", url, other, "--family", "4,6"],
             "two ways to one server",
@@ -186,7 +186,7 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
         ),
         (
             &["load", url, other, "-n", "a", "-n", "a"],
-            "two servers cannot have one name",
+            "two servers cannot have the same name",
         ),
         (
             &["compare", url, "true"],
@@ -200,8 +200,8 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
     assert_eq!(web.requests(), 0);
 }
 
-/// URLs of one server are a mix of requests, unless they take turns; a comparison can have multiple URLs per
-/// server.
+/// URLs of one server are requested in a mix, unless they take turns. A comparison can have
+/// multiple URLs per server.
 #[test]
 fn urls_are_grouped_by_their_server() {
     let (web, other) = (Web::new(Manner::Honest), Web::new(Manner::Honest));
@@ -232,7 +232,8 @@ fn urls_are_grouped_by_their_server() {
     );
 }
 
-/// Twenty responses per second over one connection, while two hundred requests per second are due.
+/// The server sends 20 responses per second over one connection, but 200 requests per second are
+/// due.
 #[test]
 fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     let (place, web) = (Place::new(), Web::new(Manner::Slow(50)));
@@ -274,7 +275,8 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     }
 }
 
-/// If responses take microseconds, the generator's own delay in reading them can be more than a tenth of that.
+/// If responses take microseconds, the generator's own delay can exceed a tenth of the response
+/// time.
 #[test]
 fn what_the_generator_hides_is_not_equivalent() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A small HTTP server with faults, in threads of the test.
+//! A small HTTP server with configurable faults, in threads of the test.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,11 +14,11 @@ use std::time::Duration;
 pub enum Manner {
     /// Responds with `{"ok":true}`.
     Honest,
-    /// Sends the same response in chunks.
+    /// Sends the honest response in chunks.
     Chunked,
-    /// Sends the same response after this many ms.
+    /// Sends the honest response after this many ms.
     Slow(u64),
-    /// Sends the same response and closes the connection.
+    /// Sends the honest response and closes the connection.
     Closes,
     /// Closes the connection with a reset.
     Resets,
@@ -36,7 +36,7 @@ pub enum Manner {
     Dies,
 }
 
-/// The server, which stops when this is dropped.
+/// The server. It stops when this is dropped.
 pub struct Web {
     pub address: SocketAddr,
     shared: Arc<Shared>,
@@ -196,7 +196,7 @@ impl Shared {
     }
 }
 
-/// Makes the connection end with a reset, which happens if it lingers for no time (socket(7)).
+/// Makes the connection end with a reset when it is closed, by a linger time of zero (socket(7)).
 fn reset_at_close(stream: &TcpStream) {
     let linger = nix::libc::linger {
         l_onoff: 1,
@@ -214,7 +214,7 @@ fn reset_at_close(stream: &TcpStream) {
     }
 }
 
-/// Reads the head and body of a request; `None` at the end of the connection.
+/// Reads the head and body of a request. Returns `None` at the end of the connection.
 fn request(reader: &mut BufReader<TcpStream>) -> Option<String> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pods {
     Run,
-    /// No node has room, and the number of nodes grows.
+    /// No node has room, and their number grows with every response.
     Wait,
     /// The image does not exist.
     Fail,
@@ -35,7 +35,7 @@ pub struct ApiServer {
 struct Shared {
     pods: Pods,
     jobs: Mutex<BTreeMap<String, LoadJob>>,
-    /// Every Job as it was created.
+    /// Every Job, as it was created.
     created: Mutex<Vec<Value>>,
     /// The directory for temporary files of containers.
     node: PathBuf,
@@ -47,7 +47,7 @@ struct LoadJob {
     attached: Option<Attached>,
 }
 
-/// A request: method, path, query, body.
+/// A request.
 struct Request {
     method: String,
     path: String,

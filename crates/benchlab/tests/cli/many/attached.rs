@@ -19,7 +19,7 @@ const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
 const STATUS: u8 = 3;
 
-/// A message that announces the end of standard input.
+/// The message for the end of standard input.
 const STDIN_ENDS: [u8; 2] = [255, 0];
 
 /// A running container, identified by its process group.
@@ -61,7 +61,7 @@ pub fn start(mut command: Command, key: &str, mut out: TcpStream) -> (Attached, 
 }
 
 impl Container {
-    /// Serves the container until it exits. Its standard input ends with the connection.
+    /// Serves the container until it exits. When the connection closes, its standard input ends.
     pub fn serve(mut self, mut input: impl Read + Send + 'static) {
         let mut stdin = self.child.stdin.take();
         let out = self.out.clone();
@@ -108,7 +108,8 @@ fn forward(
     })
 }
 
-/// Sends a message in one frame. If the other side is closed, the reading thread notices.
+/// Sends a message in one frame. Ignores errors, because the reading thread detects a closed
+/// connection.
 fn send(out: &Mutex<TcpStream>, code: u8, message: &[u8]) {
     let mut frame = vec![0x80 | code];
     match message.len() {
@@ -147,7 +148,8 @@ fn read(input: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     }
 }
 
-/// Works on eight bytes at a time, because benchlab's program is sent through here and tests are not optimized.
+/// Unmasks eight bytes at a time, because benchlab's program is sent through this function and
+/// tests are not optimized.
 fn unmask(payload: &mut [u8], mask: [u8; 4]) {
     let [a, b, c, d] = mask;
     let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `run --on`: blocks of an experiment on multiple hosts, and the result if a host or the coordinator is lost.
+//! `run --on`: blocks of an experiment on multiple hosts, and the loss of a host or the
+//! coordinator.
 
 use super::sshd::Sshd;
 use super::{children, is_alive};
@@ -15,7 +16,7 @@ use std::process::{Child, Stdio};
 
 const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
 
-/// Pairs in a block that takes about a second.
+/// The number of pairs for a block of about one second.
 const LONG: &str = "400";
 
 fn start(project: &Project, blocks: &str) -> Child {
@@ -28,7 +29,7 @@ fn resume(project: &Project) -> Outcome {
     project.call(&["resume", file.to_str().expect("UTF-8")])
 }
 
-/// Asserts that each block counts once and was measured by one agent with all of its turns.
+/// Asserts that each block counts once, was measured by one agent, and has all of its turns.
 #[track_caller]
 pub fn assert_blocks(run: &Run, blocks: u32) {
     assert_eq!(run.ending, Some(Ending::Blocks));
@@ -51,7 +52,7 @@ pub fn assert_blocks(run: &Run, blocks: u32) {
     assert_eq!(run.pilots.len(), plan.points.len() * plan.subjects.len());
 }
 
-/// Asserts that the agents' processes and files are removed.
+/// Asserts that no process or file of an agent remains.
 #[track_caller]
 fn assert_nothing_left(project: &Project, agents: &[i32]) {
     wait_until("the agents' end", || {
@@ -192,7 +193,8 @@ fn a_run_without_any_host_left_can_be_resumed() {
     assert_blocks(&project.load(), 4);
 }
 
-/// As on one machine, the failure is a result, and the other subjects continue.
+/// A subject that fails on another host is recorded as failed, and the other subjects continue, as
+/// on one machine.
 #[test]
 fn a_subject_that_fails_on_a_host_takes_no_further_part() {
     let project = Project::with_faults(&["killed-in-block"]);
@@ -247,7 +249,7 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
         .says(&["`t` measures disks", "--on expects directories"]);
 }
 
-/// All subjects of a host agree with each other, but not with those of the other host.
+/// The subjects of each host do the same work, but different work than on the other host.
 #[test]
 fn a_host_that_does_other_work_measures_nothing() {
     let head = "[experiment]\ntitle = \"V\"\nquestion = \"Q\"\nbaseline = \"one\"\n";

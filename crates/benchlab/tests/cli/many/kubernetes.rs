@@ -200,7 +200,7 @@ fn the_manifest_is_printed_and_edited() {
     assert!(server.jobs().is_empty() && place.0.files().is_empty());
 }
 
-/// Uses logs rather than a load, because the cluster's nodes may be unable to reach this machine.
+/// Tests logs rather than a load, because the cluster's nodes may be unable to reach this machine.
 #[test]
 fn agents_are_started_in_a_cluster_that_kubeconfig_names() {
     if std::env::var_os("KUBECONFIG").is_none() {

@@ -36,7 +36,7 @@ fn load_analysis(place: &Place) -> LogAnalysis {
     place.0.load().logs().expect("what was read").clone()
 }
 
-/// Removes data that depends on the file, and rounds sums.
+/// Removes data that depends on the file, and rounds sums, for comparisons.
 fn figures(mut analysis: LogAnalysis) -> LogAnalysis {
     analysis.sources.clear();
     analysis.pages.sort_by(|a, b| a.name.cmp(&b.name));
@@ -82,7 +82,7 @@ fn what_several_places_counted_is_what_one_would_have() {
     assert_eq!(figures(parts), figures(one_place));
 }
 
-/// Two hosts that read the same file count everything twice.
+/// If two hosts read the same file, everything counts twice.
 #[test]
 fn several_places_add_up() {
     let place = Place::new();
@@ -127,7 +127,7 @@ fn what_a_place_cannot_read_is_told() {
         .0
         .call(&["logs", "--on", "local:1", "-"])
         .expect(2)
-        .says(&["name files"]);
+        .says(&["specify files"]);
 }
 
 /// Requests and queries are joined across agents, although agents send hashes rather than IDs.

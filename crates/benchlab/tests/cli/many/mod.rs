@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on`: agents that share a load or read logs, and the results if agents or their coordinator are lost.
+//! `--on`: agents that share a load or read logs, and the loss of agents or their coordinator.
 
 mod api_server;
 mod attached;
@@ -88,7 +88,7 @@ fn assert_added_up(run: &Run) {
     }
 }
 
-/// Returns the slices of an agent.
+/// Returns the slices of one agent.
 fn parts(run: &Run, agent: AgentId) -> Vec<AgentSlice> {
     let parts = slices(run).flat_map(|slice| &slice.agents);
     parts.filter(|part| part.agent == agent).cloned().collect()

@@ -29,7 +29,7 @@ const ENDS: [[&str; 2]; 2] = [
 ];
 
 impl Networks {
-    /// Chooses names from this process ID and these suffixes; creates nothing.
+    /// Derives names from the process ID and these suffixes. Creates no networks.
     fn named(ends: [&str; 2]) -> Networks {
         Networks {
             names: ends.map(|end| format!("bl{}{end}", std::process::id() % 100_000)),
@@ -37,7 +37,8 @@ impl Networks {
         }
     }
 
-    /// Creates the networks, or returns `None` if the user is not permitted to, and says so on standard error.
+    /// Creates the networks, or returns `None` if the user has no permission, and says so on
+    /// standard error.
     fn new() -> Option<Networks> {
         let networks = Networks::named(["a", "b"]);
         let outcome = networks.lay();
@@ -75,7 +76,7 @@ impl Networks {
         Ok(())
     }
 
-    /// Returns the devices of each link: the one on this side and the one on the other.
+    /// Returns the devices of each link: the one on this side and the one on the other side.
     fn devices(&self) -> [[String; 2]; 2] {
         let of = |name: &String| ["0", "1"].map(|end| format!("{name}{end}"));
         [of(&self.names[0]), of(&self.names[1])]
@@ -108,7 +109,7 @@ impl Drop for Networks {
     }
 }
 
-/// A single test for all networks, because the addresses are fixed.
+/// Tests everything on a single set of networks, because the addresses are fixed.
 #[test]
 fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let Some(networks) = Networks::new() else {
@@ -147,7 +148,8 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
         .says(&[name, "does not respond", "nothing was loaded"]);
 }
 
-/// Agents communicate over pipes: an agent whose link to the server is cut is not lost, but its requests fail.
+/// Cuts an agent's link to the server. The agent is not lost, because agents communicate over
+/// pipes, but its requests fail.
 fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
     let lab = place.start_load(&[words, &["-c", "4", "--rate", "200"]].concat());
     networks.cut(true);
@@ -174,7 +176,7 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
     std::fs::remove_file(place.0.file()).unwrap();
 }
 
-/// Subjects do not need the coordinator's network.
+/// Measures subjects on a host without the coordinator's network.
 #[test]
 fn hosts_in_namespaces_measure_blocks() {
     let networks = Networks::named(["c", "d"]);

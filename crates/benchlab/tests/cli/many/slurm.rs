@@ -181,7 +181,7 @@ fn assert_loaded(place: &Place) {
     assert_eq!(names, ["slurm 1", "slurm 2"]);
 }
 
-/// Nodes measure blocks like other hosts.
+/// Measures blocks on nodes as on other hosts.
 fn blocks_of_an_experiment(cluster: &Cluster) {
     let place = Place::new();
     let words = [&blocks_of("4", "2")[..], &["--on", "slurm:2"]].concat();
@@ -190,8 +190,8 @@ fn blocks_of_an_experiment(cluster: &Cluster) {
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
 
-/// `sbatch --wait` has a coordinator on its first node. Each node has one core, so two concurrent steps use two
-/// nodes.
+/// Runs a coordinator on the first node of `sbatch --wait`. Each node has one core, so two
+/// concurrent steps use two nodes.
 fn in_an_allocation(cluster: &Cluster) {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
@@ -211,7 +211,7 @@ fn in_an_allocation(cluster: &Cluster) {
     assert_loaded(&place);
 }
 
-/// benchlab waits for nodes that other jobs use.
+/// Checks that benchlab waits for nodes that other jobs use.
 fn waits_in_the_queue(cluster: &Cluster) {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let mut other = cluster.command("srun");

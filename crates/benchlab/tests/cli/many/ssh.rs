@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on ssh:…`: the program is found or copied, verified, and removed afterwards, whatever happens.
+//! `--on ssh:…`: the program is found or copied, verified, and removed afterwards, even after
+//! failures.
 
 use super::sshd::Sshd;
 use super::{Place, assert_added_up, children, parts};
@@ -11,7 +12,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// Shifts the monotonic clock by ten minutes (time_namespaces(7)), which only root may do.
+/// A command that shifts the monotonic clock by ten minutes (time_namespaces(7)). Only root may run
+/// it.
 const LATE_CLOCK: &str =
     "unshare --time --monotonic 600 --boottime 600 --fork sh -c \"$SSH_ORIGINAL_COMMAND\"";
 
@@ -72,7 +74,7 @@ fn two_hosts_get_copies_that_leave_nothing_behind() {
     assert!(sshd.left_behind().is_empty(), "{:?}", sshd.left_behind());
 }
 
-/// The installed program is the same build, so it is not copied.
+/// The program is not copied if the same build is installed.
 #[test]
 fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
@@ -183,7 +185,7 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
         .says(&["on gen1", "it runs benchlab 0.0.9", "no room"]);
 }
 
-/// Loads start together although the clocks differ by ten minutes.
+/// Two agents start a load together although their clocks differ by ten minutes.
 #[test]
 fn a_clock_that_is_ten_minutes_off_delays_nothing() {
     if !nix::unistd::geteuid().is_root() {
@@ -207,7 +209,8 @@ fn assert_began_together(run: &Run) {
     }
 }
 
-/// The files that libfaketime leaves in /dev/shm for killed processes; dropping this removes the new ones.
+/// The files that libfaketime had left in /dev/shm for killed processes before the test. Dropping
+/// this removes newer ones.
 struct FaketimeRemains(Vec<PathBuf>);
 
 impl FaketimeRemains {
@@ -232,7 +235,8 @@ impl Drop for FaketimeRemains {
     }
 }
 
-/// The clock is wrong because of libfaketime: the report shows the offset, and nothing depends on it.
+/// libfaketime shifts the clock of an agent. The report shows the offset, and no result depends on
+/// it.
 #[test]
 fn a_time_of_day_that_is_ten_minutes_off_is_told() {
     let folders = fs::read_dir("/usr/lib").unwrap().flatten();
@@ -293,7 +297,7 @@ fn a_host_that_cannot_be_reached_is_named() {
     wait_until("the copies' end", || sshd.left_behind().is_empty());
 }
 
-/// The connection is cut when the coordinator is killed, including while the program is being copied.
+/// Kills the coordinator, which cuts the connection, also while the program is being copied.
 #[test]
 fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
@@ -327,7 +331,7 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
     }
 }
 
-/// This simulates a connection that a firewall cuts: both sides are silent.
+/// Simulates a connection that a firewall cuts: both sides are silent.
 #[test]
 fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {

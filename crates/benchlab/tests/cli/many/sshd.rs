@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// The server, which stops when this is dropped.
+/// The server. It stops when this is dropped.
 pub struct Sshd {
     folder: TempDir,
     child: Child,
@@ -20,8 +20,8 @@ impl Sshd {
     /// Starts the server with hosts, each with the command that it runs instead of the requested one (sshd(8),
     /// `command=`).
     ///
-    /// An empty command runs the requested one. Returns `None` if sshd is not installed, and says so on
-    /// standard error.
+    /// With an empty command, a host runs the requested one. Returns `None` if sshd is not
+    /// installed, and says so on standard error.
     pub fn start(hosts: &[(&str, &str)]) -> Option<Sshd> {
         if !Path::new(SSHD).exists() {
             assert!(

@@ -183,7 +183,7 @@ mod tests {
         [&length[..3], &[number], content].concat()
     }
 
-    /// Counts the commits for every possible chunk length, and asserts that all counts are equal.
+    /// Counts the commits for every chunk length, and asserts that all counts are equal.
     fn count(kind: TargetKind, bytes: &[u8]) -> u64 {
         let counts: HashSet<u64> = (1..=bytes.len())
             .map(|n| {

@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 /// The interval between two readings of the file and of the subject's state.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The interval between two attempts to take the lock, which others hold most of the time.
+/// The interval between two attempts to take the lock, which subjects hold most of the time.
 const BETWEEN_TRIES: Duration = Duration::from_micros(100);
 
-/// The maximum time to wait for the lock. No subject holds the lock for so long without a break.
+/// The maximum time to wait for the lock. No subject holds the lock for this long.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Injects the faults of a visit to a file. Dropping it unlocks the file.
@@ -61,7 +61,7 @@ impl FileInjector {
         Ok(Some(FileInjector { locker, outages }))
     }
 
-    /// Sets whether the subject is at work. The file is locked only while it is.
+    /// Sets whether the subject is at work. The file is locked only while it is at work.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(locker) = &self.locker {
             locker.state.set_at_work(is_at_work);
@@ -117,7 +117,7 @@ impl WriteLock {
                 Err(e) => return Err(lock_error(e)),
             }
             if Instant::now() > deadline {
-                return Err(format!("the file was locked all the time for {TIMEOUT:?}"));
+                return Err(format!("the file stayed locked for {TIMEOUT:?}"));
             }
             thread::sleep(BETWEEN_TRIES);
         }

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 /// A server that benchlab can kill and restart.
 pub trait Stoppable {
-    /// Kills all processes of the server. Returns a fault if benchlab does not own the server.
+    /// Kills all processes of the server. Returns a fault if benchlab did not start the server.
     fn kill(&self) -> SubjectResult<()>;
 
     /// Restarts the server with the same data on the same cores.
@@ -50,7 +50,7 @@ impl Injector {
         let lost_part = match injection {
             Injection::Statements(_) | Injection::Busy { .. } => return Ok(None),
             Injection::CutsPerS(_) | Injection::OutageS(_) => 0.0,
-            Injection::LostAnswers(part) => *part,
+            Injection::LostResponses(part) => *part,
         };
         let loses =
             move |commit: u64| (random(seed, &[commit]) as f64) < lost_part * u64::MAX as f64;
@@ -96,7 +96,7 @@ impl Injector {
         self.proxy.port()
     }
 
-    /// Sets whether the subject is at work. Connections are terminated only while it is.
+    /// Sets whether the subject is at work. Connections are terminated only while it is at work.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(cutter) = &self.cutter {
             cutter.set_at_work(is_at_work);

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 /// The interval between two readings of the proxy's counters.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The maximum time to observe calls after an outage. The observation ends earlier if the batch does.
+/// The maximum time to observe calls after an outage. The observation ends earlier if the batch
+/// ends earlier.
 const WATCH_TIME: Duration = Duration::from_secs(10);
 
 /// The length of the time windows in which requests are counted.
@@ -62,10 +63,11 @@ pub struct Outages {
     count: Cell<u64>,
 }
 
-/// How calls recovered from an outage. Values are `None` if the batch ended too early.
+/// The recovery of calls from an outage. Values are `None` if the batch ended too early.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recovery {
-    /// The time from the server's first response, to benchlab or to the subject, to the first COMMIT, in ns.
+    /// The time from the server's first response, to benchlab or to the subject, until the first
+    /// COMMIT, in ns.
     pub back_ns: Option<f64>,
     /// The requests in the busiest second after the outage, divided by the requests in a second before it.
     pub load: Option<f64>,
@@ -166,7 +168,7 @@ fn watch_recovery(
 
 /// Finds the highest request rate in a window.
 struct Busiest {
-    /// The start of the current window, and the number of requests until then.
+    /// The start of the current window, and the number of requests before it.
     began: Instant,
     requests: Option<u64>,
     /// The maximum rate so far in requests per second.
@@ -182,7 +184,8 @@ impl Busiest {
         }
     }
 
-    /// Counts a completed window. The last sample also counts an incomplete window if there is no complete one.
+    /// Counts a completed window. The last sample counts the current window even if it is
+    /// incomplete, unless there is a complete one.
     fn sample(&mut self, now: Instant, requests: Option<u64>, is_last: bool) {
         let passed = now - self.began;
         let is_part = is_last && self.rate.is_none() && passed >= MIN_WINDOW;
@@ -225,7 +228,7 @@ mod tests {
         assert_eq!(earlier.earlier_answer(restored_at), earlier.answer);
     }
 
-    /// Returns the maximum rate for samples of time in ms and number of requests.
+    /// Returns the highest rate for samples of the time in ms and the number of requests.
     fn busiest(looks: &[(u64, u64)]) -> Option<f64> {
         let began = Instant::now();
         let mut busiest = Busiest::since(began, Some(1_000));

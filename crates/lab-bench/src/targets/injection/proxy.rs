@@ -25,7 +25,7 @@ struct ProxyState {
     server: (String, u16),
     /// The parser for new connections.
     commits: Commits,
-    /// Returns true if the response to the COMMIT with this number must be dropped.
+    /// A function that returns true if the response to the COMMIT with this number must be dropped.
     drops_answer: Box<dyn Fn(u64) -> bool + Send + Sync>,
     commit_count: AtomicU64,
     /// The number of chunks sent by clients.
@@ -42,7 +42,8 @@ struct ProxiedConnection {
     client: TcpStream,
     server: TcpStream,
     first_answer: OnceLock<FirstAnswer>,
-    /// The first COMMIT on this connection and on all other connections opened since the same outage.
+    /// The first COMMIT on this connection, or on any other connection opened since the same
+    /// outage.
     first_commit: Arc<OnceLock<FirstCommit>>,
     /// True if the next response is dropped.
     drops_answer: AtomicBool,

@@ -13,7 +13,7 @@ pub struct ThreadState {
 }
 
 impl ThreadState {
-    /// Sets whether the subject is at work. Faults are injected only while it is.
+    /// Sets whether the subject is at work. Faults are injected only while it is at work.
     pub fn set_at_work(&self, is_at_work: bool) {
         self.is_at_work.store(is_at_work, Ordering::Release);
     }

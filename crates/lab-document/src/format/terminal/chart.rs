@@ -32,7 +32,7 @@ pub struct TextChart {
 /// A group of lines with a title.
 #[derive(Default)]
 pub struct LineGroup {
-    /// The title; may be empty.
+    /// The title. May be empty.
     pub title: String,
     /// The lines, in order.
     pub lines: Vec<String>,
@@ -152,7 +152,8 @@ fn is_small(maps: &HeatMaps) -> bool {
         && heat_rows(maps).len() <= MAX_CELLS.1
 }
 
-/// Draws heat maps cell by cell, next to each other as far as they fit. A darker cell has a larger fraction of its column.
+/// Draws heat maps cell by cell, next to each other if they fit. A darker cell has a larger
+/// fraction of its column.
 fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> TextChart {
     let rows = heat_rows(maps);
     let most = rows.last().copied().unwrap_or(0.0);
@@ -484,8 +485,8 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
         length += part.value.value.max(0.0);
         let end = (ruler.span.clamped(length) * ruler.columns as f64).round() as usize;
         let fill = FILLS[part.part % FILLS.len()].to_string();
-        let colour = bars.parts.get(part.part).map_or(part.part, |part| part.1);
-        plot += &pen.part(&fill.repeat(end.saturating_sub(used)), colour);
+        let color = bars.parts.get(part.part).map_or(part.part, |part| part.1);
+        plot += &pen.part(&fill.repeat(end.saturating_sub(used)), color);
         used = end.max(used);
     }
     plot + &" ".repeat(ruler.columns.saturating_sub(used))
@@ -494,7 +495,8 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
 /// The maximum width of the title of the horizontal axis, in columns. `instructions` fits.
 const TITLE: usize = 14;
 
-/// Draws a line chart. `ends` replaces the labels at both ends of the horizontal axis, if they are not numbers.
+/// Draws a line chart. `ends` replaces the labels at both ends of the horizontal axis, for values
+/// that are not numbers.
 fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> TextChart {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();

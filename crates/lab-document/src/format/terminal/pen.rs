@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Effects, Style};
 #[derive(Clone, Copy, Debug)]
 pub struct Pen {
     /// True to use escape sequences.
-    pub colour: bool,
+    pub color: bool,
 }
 
 /// The colors of the segments of bars, in order.
@@ -46,15 +46,15 @@ impl Pen {
     }
 
     /// Colors text like the bar segment with a color index.
-    pub fn part(self, text: &str, colour: usize) -> String {
-        match colour {
+    pub fn part(self, text: &str, color: usize) -> String {
+        match color {
             NEUTRAL => self.dim(text),
-            colour => self.styled(text, PARTS[colour % PARTS.len()].on_default()),
+            color => self.styled(text, PARTS[color % PARTS.len()].on_default()),
         }
     }
 
     fn styled(self, text: &str, style: Style) -> String {
-        if self.colour && !style.is_plain() && !text.is_empty() {
+        if self.color && !style.is_plain() && !text.is_empty() {
             format!("{style}{text}{style:#}")
         } else {
             text.into()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lays out tables within a line width.
 //!
-//! A table that is too wide is transposed if it then fits. Otherwise, its columns continue below.
+//! A table that is too wide is transposed if it then fits. Otherwise, its columns continue below
+//! the first ones.
 
 use super::pen::Pen;
 use crate::document::Tone;
@@ -18,7 +19,7 @@ const WORDS: usize = 32;
 struct ColumnShape {
     /// The width of the whole column.
     width: usize,
-    /// The width of the text after the numbers; 0 if there is none.
+    /// The width of the text after the numbers, or 0 if there is none.
     interval: usize,
     numeric: bool,
 }
@@ -229,7 +230,7 @@ fn placed(text: &str, shape: ColumnShape) -> String {
     }
 }
 
-/// Colors only the text and not the padding, because trailing spaces are trimmed.
+/// Colors a cell's text without its padding, because trailing spaces are trimmed.
 fn painted(text: &str, tone: Tone, pen: Pen) -> String {
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len().max(start);

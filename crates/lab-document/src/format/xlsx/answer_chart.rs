@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The answer's chart as a native Excel chart, with its values in a separate sheet.
 
-use super::sheet::{CellValue, Sheet, colour, excel, value, with_unit};
+use super::sheet::{CellValue, Sheet, color, excel, value, with_unit};
 use crate::chart::{distribution_lines, drawable, stepped};
 use crate::document::{Axis, Bars, Chart, Drawing, Lines, Quantity, Scale};
 use crate::format::text::cut;
@@ -64,7 +64,7 @@ fn draw_lines(
         let columns = block(data, &line.name, &[&x, &y, "below", "above"], rows)?;
         let series = native.add_series().set_name(safe(&line.name).as_str());
         series.set_categories(&columns[0]).set_values(&columns[1]);
-        series.set_format(rust_xlsxwriter::ChartLine::new().set_color(colour(line.colour)));
+        series.set_format(rust_xlsxwriter::ChartLine::new().set_color(color(line.color)));
         show_errors(series, &columns, ChartSeries::set_y_error_bars);
         is_drawn = true;
     }
@@ -102,7 +102,7 @@ fn draw_bars(
     )?;
     let fills = bars.rows.iter().map(|row| {
         let mut fill = ChartSolidFill::new();
-        ChartPoint::new().set_format(fill.set_color(colour(row.colour)))
+        ChartPoint::new().set_format(fill.set_color(color(row.color)))
     });
     let fills: Vec<ChartPoint> = fills.collect();
     let series = native

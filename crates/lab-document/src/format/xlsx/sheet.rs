@@ -294,7 +294,7 @@ fn muted() -> Format {
 fn toned(tone: Tone) -> Format {
     match tone {
         Tone::Plain => Format::new(),
-        tone => Format::new().set_font_color(colour(tone_number(tone))),
+        tone => Format::new().set_font_color(color(tone_number(tone))),
     }
 }
 
@@ -331,7 +331,7 @@ pub fn sheet_name(title: &str, taken: &[String]) -> String {
 }
 
 /// Returns the color for a color index.
-pub fn colour(number: usize) -> Color {
+pub fn color(number: usize) -> Color {
     let (r, g, b) = rgb(number);
     Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
 }

@@ -151,7 +151,7 @@ fn table() -> Table {
     table
 }
 
-fn line(name: &str, colour: usize, stroke: Stroke, points: Vec<(f64, Quantity)>) -> Line {
+fn line(name: &str, color: usize, stroke: Stroke, points: Vec<(f64, Quantity)>) -> Line {
     let band = if stroke == Stroke::Model {
         Band::Hidden
     } else {
@@ -159,7 +159,7 @@ fn line(name: &str, colour: usize, stroke: Stroke, points: Vec<(f64, Quantity)>)
     };
     Line {
         name: name.into(),
-        colour,
+        color,
         stroke,
         points,
         band,
@@ -183,10 +183,10 @@ pub fn lines() -> Chart {
         ("java", 7_000.0, 0.02, 0.000_8),
         ("python with a very long driver name", 2_000.0, 0.1, 0.004),
     ];
-    for (colour, (name, one, sigma, kappa)) in subjects.into_iter().enumerate() {
-        let wobble = |i: usize| 1.0 + 0.02 * ((i * 7 + colour * 3) % 5) as f64 - 0.04;
+    for (color, (name, one, sigma, kappa)) in subjects.into_iter().enumerate() {
+        let wobble = |i: usize| 1.0 + 0.02 * ((i * 7 + color * 3) % 5) as f64 - 0.04;
         let measured = sweep.iter().enumerate().map(|(i, &n)| {
-            let lost = colour == 2 && n == 16.0;
+            let lost = color == 2 && n == 16.0;
             let value = if lost {
                 f64::NAN
             } else {
@@ -194,10 +194,10 @@ pub fn lines() -> Chart {
             };
             (n, rate(value, 0.05))
         });
-        all.push(line(name, colour, Stroke::Measured, measured.collect()));
+        all.push(line(name, color, Stroke::Measured, measured.collect()));
         let fine = (0..=60).map(|i| 64f64.powf(f64::from(i) / 60.0));
         let model = fine.map(|n| (n, rate(law(one, sigma, kappa, n), 0.0)));
-        all.push(line(name, colour, Stroke::Model, model.collect()));
+        all.push(line(name, color, Stroke::Model, model.collect()));
     }
     let drawing = Drawing::Lines(Lines {
         x: Axis::new("connections", Unit::Count("connections".into()), Scale::Log),
@@ -218,9 +218,9 @@ pub fn lines() -> Chart {
 
 /// Returns a chart of time in a sweep, with both axes logarithmic.
 pub fn sweep() -> Chart {
-    let line = |name: &str, colour, fixed: f64, each: f64| {
+    let line = |name: &str, color, fixed: f64, each: f64| {
         let points = [1.0, 10.0, 100.0, 1000.0].map(|n| (n, time(fixed + each * n, 0.08)));
-        line(name, colour, Stroke::Measured, points.to_vec())
+        line(name, color, Stroke::Measured, points.to_vec())
     };
     let drawing = Drawing::Lines(Lines {
         x: Axis::new("limit", Unit::Count("rows".into()), Scale::Log),
@@ -242,10 +242,10 @@ pub fn sweep() -> Chart {
 
 /// Returns a step chart over time, with an axis from the minimum value.
 pub fn steps() -> Chart {
-    let line = |name: &str, colour, phase: usize| {
+    let line = |name: &str, color, phase: usize| {
         let share = |i: usize| 0.2 + 0.1 * (((i + phase) * 37) % 11) as f64 / 11.0;
         let points = (0..60).map(|i| (i as f64 * 0.5e9, Quantity::exact(share(i), Unit::Share)));
-        line(name, colour, Stroke::Steps, points.collect())
+        line(name, color, Stroke::Steps, points.collect())
     };
     let drawing = Drawing::Lines(Lines {
         x: Axis::new("since the start", Unit::Nanoseconds, Scale::Linear),
@@ -262,10 +262,10 @@ pub fn steps() -> Chart {
 
 /// Returns plain bars in groups with very different sizes.
 pub fn bars() -> Chart {
-    let row = |name: &str, group: &str, colour, ns, part| BarRow {
+    let row = |name: &str, group: &str, color, ns, part| BarRow {
         name: name.into(),
         group: group.into(),
-        colour,
+        color,
         total: time(ns, part),
         parts: vec![],
     };
@@ -314,7 +314,7 @@ pub fn parts_chart() -> Chart {
             rows.push(BarRow {
                 name: (*name).into(),
                 group: (*group).into(),
-                colour: 0,
+                color: 0,
                 total: time(base, 0.06),
                 parts: vec![part(0, 0.3), part(1, 0.45), part(2, 0.25)],
             });
@@ -398,14 +398,14 @@ fn counts(middle: f64, seed: u64) -> Vec<(f64, u64)> {
 
 /// Returns two heat maps with a common axis.
 pub fn heat() -> Chart {
-    let map = |name: &str, colour, base: f64| {
+    let map = |name: &str, color, base: f64| {
         let column = |i: u64| HeatColumn {
             label: format!("{} s", i * 5),
             counts: counts(base * (1.0 + 0.3 * ((i as f64) / 4.0).sin()), i),
         };
         HeatMap {
             name: name.into(),
-            colour,
+            color,
             columns: (0..24).map(column).collect(),
         }
     };
@@ -424,9 +424,9 @@ pub fn heat() -> Chart {
 
 /// Returns the distributions of three servers.
 pub fn distribution(shares: Scale) -> Chart {
-    let line = |name: &str, colour, middle| DistributionLine {
+    let line = |name: &str, color, middle| DistributionLine {
         name: name.into(),
-        colour,
+        color,
         counts: counts(middle, 2),
     };
     let drawing = Drawing::Distribution(Distribution {

@@ -92,7 +92,7 @@ pub fn bars() -> Chart {
     let row = |name: &str, group: &str, total: Quantity| BarRow {
         name: name.into(),
         group: group.into(),
-        colour: 0,
+        color: 0,
         total,
         parts: Vec::new(),
     };
@@ -123,7 +123,7 @@ pub fn parts() -> Chart {
         BarRow {
             name: name.into(),
             group: String::new(),
-            colour: 0,
+            color: 0,
             total: time(parts.iter().sum()),
             parts: bar_parts
                 .map(|(part, value)| BarPart {
@@ -155,7 +155,7 @@ pub fn parts() -> Chart {
 }
 
 pub fn lines() -> Chart {
-    let line = |name: &str, colour, peak: f64| {
+    let line = |name: &str, color, peak: f64| {
         let connections = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
         let rate = |c: f64| peak * c / (c + 8.0);
         let point = |c: f64| {
@@ -166,7 +166,7 @@ pub fn lines() -> Chart {
         };
         Line {
             name: name.into(),
-            colour,
+            color,
             stroke: Stroke::Measured,
             points: connections.map(point).to_vec(),
             band: Band::Shown,
@@ -203,7 +203,7 @@ pub fn heat() -> Chart {
     });
     let map = HeatMap {
         name: "ada".into(),
-        colour: 0,
+        color: 0,
         columns: columns.collect(),
     };
     let drawing = Drawing::Heat(HeatMaps {
@@ -220,9 +220,9 @@ pub fn heat() -> Chart {
 }
 
 pub fn distribution() -> Chart {
-    let line = |name: &str, colour, middle| DistributionLine {
+    let line = |name: &str, color, middle| DistributionLine {
         name: name.into(),
-        colour,
+        color,
         counts: counts(middle),
     };
     let drawing = Drawing::Distribution(Distribution {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An unexpected response is never accepted.
+//! Expected responses. An unexpected response is never accepted.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::{Expect, JsonValue, Statuses};
@@ -32,10 +32,7 @@ fn a_body_is_decoded_before_it_is_compared() {
     let other = json(&["ok=false"])
         .body(ContentCoding::Gzip, &gzip)
         .unwrap_err();
-    assert!(
-        other.contains("decoded, that is not as expected"),
-        "{other}"
-    );
+    assert!(other.contains("an unexpected body of"), "{other}");
     // Encoding may make a tiny body longer.
     let tiny = Expect::new(Statuses::default(), Some(b"x".to_vec()), Vec::new());
     let mut gzip = Vec::new();

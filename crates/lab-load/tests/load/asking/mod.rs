@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests, through the public interface: URLs, request files, expectations, the guard, ports, TLS.
+//! Tests of requests through the public interface: URLs, request files, expectations, the guard,
+//! ports, TLS.
 
 mod expect;
 mod guard;

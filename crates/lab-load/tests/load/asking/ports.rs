@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forecast of local ports follows from the kernel's settings.
+//! The forecast of local ports, which follows from the kernel's settings.
 
 use lab_load::Ports;
 use std::time::Duration;
@@ -24,10 +24,10 @@ fn without_reuse_ports_last_for_a_minute_each() {
     for part in [
         "there are 28232",
         "run out after 59.9 s",
-        "up to 471 per second",
+        "at most 471 per second",
         "tcp_tw_reuse=1",
         "ip_local_port_range='1024 65535'",
-        "whatever tcp_fin_timeout (60 s)",
+        "regardless of tcp_fin_timeout (60 s)",
     ] {
         assert!(words.contains(part), "{part}: {words}");
     }

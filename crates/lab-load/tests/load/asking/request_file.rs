@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Request files are parsed as documented, and error messages name the invalid line.
+//! Request files are parsed as documented, and error messages contain the invalid line.
 
 use lab_load::{JobError, LoadUrl, Request, Requests, read_requests};
 use rand::rngs::SmallRng;
@@ -137,12 +137,12 @@ fn errors_name_and_show_the_line() {
         ),
         (
             "GET /a\nContent-Length: 3\n",
-            ":2: the header `Content-Length` is not for a user to give",
+            ":2: the header `Content-Length` cannot be set",
         ),
-        ("GET /a\nX: {{token}}\n", ":2: variables are not known"),
+        ("GET /a\nX: {{token}}\n", ":2: variables are not supported"),
         (
             "POST /a\n\n{\n\"user_id\": \"{{user_id}}\"}\n",
-            ":4: variables are not known",
+            ":4: variables are not supported",
         ),
         ("@host = example.org\nGET /a\n", ":1: "),
         (
@@ -155,11 +155,11 @@ fn errors_name_and_show_the_line() {
         ),
         (
             "# @weight 0\nGET /a\n",
-            ":1: a weight is a whole number from 1",
+            ":1: a weight is a whole number of 1 or more",
         ),
         (
             "# @weight x\nGET /a\n",
-            ":1: a weight is a whole number from 1",
+            ":1: a weight is a whole number of 1 or more",
         ),
         ("POST /a\n# @weight 3\nbody\n", ":2: a weight comes before"),
         ("GET ftp://h/\n", ":1: the scheme of `ftp://h/` is ftp"),
@@ -169,8 +169,11 @@ fn errors_name_and_show_the_line() {
             ":2: a request begins with a method",
         ),
         ("http://127.0.0.1/b\n", ":1: a request begins with a method"),
-        ("# nothing\n\n", ":2: no request is in it"),
-        ("POST /a\n\nx\n> {% test %}\n", ":4: scripts are not run"),
+        ("# nothing\n\n", ":2: the file contains no request"),
+        (
+            "POST /a\n\nx\n> {% test %}\n",
+            ":4: scripts are not supported",
+        ),
     ];
     for (text, words) in cases {
         let error = folder.wrong(text);
@@ -187,7 +190,11 @@ fn errors_name_and_show_the_line() {
             .wrong(b"GET /a\n\xff")
             .starts_with(":2: is not UTF-8")
     );
-    assert!(folder.wrong("").starts_with(":1: no request is in it"));
+    assert!(
+        folder
+            .wrong("")
+            .starts_with(":1: the file contains no request")
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An independent parser reads rendered requests as specified, and input cannot inject other requests.
+//! Rendered requests. An independent parser reads them as specified, and input cannot inject other
+//! requests.
 
 use lab_load::{Header, LoadUrl, Request, Requests, method};
 use std::collections::HashMap;
@@ -117,7 +118,7 @@ fn users_headers_replace_the_usual_ones() {
     assert_eq!(read.all("x-a"), ["b c", "d"]);
     assert!(
         read.headers.iter().any(|(name, _)| name == "ACCEPT"),
-        "as it was spelt"
+        "as it was spelled"
     );
 }
 

@@ -50,7 +50,7 @@ fn what_is_no_url_of_http_says_what_to_do() {
         ("http://localhost/a\0", "control character"),
         ("http://12}/", "invalid uri character"),
         ("http://[fe80::1%25eth0]/", "has the zone `eth0`"),
-        ("", "is no URL"),
+        ("", "is not a URL"),
     ];
     for (url, words) in cases {
         let error = LoadUrl::parse(url).unwrap_err().to_string();

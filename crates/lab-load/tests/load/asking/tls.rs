@@ -83,13 +83,13 @@ fn files_without_authorities_are_refused() {
     };
     refused("No such file");
     for (text, words) in [
-        ("", "no certificate is in it"),
-        ("hello", "no certificate is in it"),
+        ("", "contains no certificate"),
+        ("hello", "contains no certificate"),
         (
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-            "cannot be used",
+            "contains an invalid certificate",
         ),
-        ("-----BEGIN CERTIFICATE-----\n", "is not PEM"),
+        ("-----BEGIN CERTIFICATE-----\n", "not PEM"),
     ] {
         std::fs::write(&file, text).unwrap();
         refused(words);

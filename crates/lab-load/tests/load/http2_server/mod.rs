@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An HTTP/2 test server that responds correctly, incorrectly or not at all, with or without TLS.
+//! An HTTP/2 test server with configurable reactions, with or without TLS.
 #![allow(dead_code)]
 
 use bytes::Bytes;

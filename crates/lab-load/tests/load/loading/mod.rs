@@ -42,7 +42,7 @@ pub fn open_loop(rate: f64) -> Arrivals {
     }
 }
 
-/// Expects this body.
+/// Returns an expectation of this body.
 pub fn body(text: &[u8]) -> Arc<Expect> {
     let body = Some(text.to_vec());
     Arc::new(Expect::new(Statuses::default(), body, vec![]))

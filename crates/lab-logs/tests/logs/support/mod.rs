@@ -42,7 +42,7 @@ impl Random {
     }
 }
 
-/// 2026-04-06 00:00 UTC, a Monday.
+/// The Monday 2026-04-06 00:00 UTC, in seconds since 1970.
 pub const MONDAY: i64 = 1_775_433_600;
 
 /// Generates hourly request counts for some weeks, with a daily curve and quiet weekends.

@@ -18,7 +18,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long a container waits for the program, in s. The coordinator may exit before a client is attached.
+/// The time for which a container waits for the program, in s. The coordinator may exit before a
+/// client is attached.
 const TIMEOUT_S: u32 = 300;
 
 /// The delay before pods are listed again.
@@ -29,7 +30,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Creates a Job with this name for an agent, and becomes its client.
 ///
-/// `bytes` is the size of the agent's program. Returns only on failure: deletes the Job and returns the reason.
+/// `bytes` is the size of the agent's program. Returns only on failure: then the Job has been
+/// deleted, and the result is the reason.
 pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
     let (name, container) = match create(job, bytes, manifest) {
         Ok(created) => created,
@@ -52,7 +54,7 @@ pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     }
 }
 
-/// Reads a manifest as an object, in which the client fills in the namespace.
+/// Reads a manifest as an object. The client adds the namespace.
 fn read(manifest: Option<&Path>) -> Result<Value, String> {
     let text = match manifest {
         None => DEFAULT.to_owned(),
@@ -73,7 +75,7 @@ fn job_name(job: &str, object: &Value) -> Name {
     }
 }
 
-/// Creates the Job. Returns its name, and that of the agent's container.
+/// Creates the Job. Returns the Job's name and the name of the agent's container.
 fn create(job: &str, bytes: usize, manifest: Option<&Path>) -> Result<(Name, String), String> {
     interrupt::watch().map_err(|e| e.to_string())?;
     let object = read(manifest)?;
@@ -127,7 +129,7 @@ fn is_over() -> bool {
     interrupt::requested() || polled.is_ok_and(|n| n > 0)
 }
 
-/// A client that reports a Job's pods. Dropping this ends it.
+/// A client that reports a Job's pods. Dropping this ends the client.
 struct PodWatch(Child);
 
 impl PodWatch {

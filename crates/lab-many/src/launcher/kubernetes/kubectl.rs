@@ -13,8 +13,8 @@ fn command() -> Command {
     super::super::client(WORDS, "kubectl")
 }
 
-/// Creates an object from its text, on the client only or in the cluster, and returns the object. An error is the
-/// client's message.
+/// Creates an object from its text, on the client only or in the cluster, and returns the object.
+/// The error is the client's message.
 pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     let mut command = command();
     command.args(["create", "--filename=-", "--output=json"]);
@@ -54,7 +54,7 @@ fn message(stderr: &str) -> String {
 /// A Job in its namespace.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// The namespace; empty for that of the client's context.
+    /// The namespace, or an empty string for the namespace of the client's context.
     pub namespace: String,
     /// The name of the Job.
     pub job: String,

@@ -73,7 +73,7 @@ impl Launcher for Kubernetes {
         }])
     }
 
-    /// A pod waits until a node has resources for it.
+    /// Returns no timeout, because a pod waits until a node has resources for it.
     fn timeout(&self) -> Option<Duration> {
         None
     }

@@ -6,15 +6,15 @@ use serde_json::Value;
 /// The state of an agent's container.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PodStage {
-    /// Not running yet, with the reason, if it is known.
+    /// The container is not running yet. Contains the reason, if it is known.
     Waits(String),
-    /// Running.
+    /// The container is running.
     Runs,
-    /// Will never run, with the reason.
+    /// The container will never run. Contains the reason.
     Failed(String),
 }
 
-/// Reasons, as the kubelet reports them, for which waiting is pointless.
+/// Reasons reported by the kubelet that mean that the container will never run.
 const HOPELESS: [&str; 7] = [
     "ImagePullBackOff",
     "InvalidImageName",

@@ -146,7 +146,8 @@ fn answer(scopes: &[Scope]) -> DocumentParts {
     }
 }
 
-/// Builds the table of times and ratios of a run with a single point. Over several points, a ratio has no time.
+/// Builds the table of times and ratios of a run with a single point. Over multiple points, a ratio
+/// has no time.
 fn single_point(scope: &Scope) -> Option<Table> {
     let [point] = scope.points()[..] else {
         return None;

@@ -9,7 +9,8 @@ use lab_document::format::quantity;
 use lab_document::{Cell, Column, Finding, Table, say};
 use lab_model::{CaseId, Cores, Direction, Metric, PointId, SubjectId, distinct};
 
-/// The maximum number of columns of the table. A run with more shows those of its first case with losses.
+/// The maximum number of columns of the table. If a run has more columns, the table shows the
+/// columns of its first case with losses.
 const MAX_COLUMNS: usize = 5;
 
 /// The cost of an operation.
@@ -20,7 +21,7 @@ static WAITS: [Metric; 2] = [Metric::P99, Metric::MAX];
 
 /// A point of the run as a cell of the table.
 struct Entry {
-    /// The values of the factors that name the row; empty for a point without factors.
+    /// The values of the factors that name the row. Empty for a point without factors.
     row: String,
     /// The case, the value of the sweep, and the values of the other factors.
     column: String,
@@ -50,7 +51,7 @@ fn groups(scope: &Scope) -> Vec<PointGroup> {
     all.filter(|g| !scope.case(g).uncompared).collect()
 }
 
-/// Returns the metrics of a case that count what goes wrong, or how evenly it goes.
+/// Returns the metrics of a case that measure losses or fairness.
 fn losses<'s>(scope: &Scope<'s>, case: CaseId) -> Vec<&'s Metric> {
     let metrics = scope.plan.cases[case].metrics.iter();
     metrics.filter(|m| m.better != Direction::Neither).collect()
@@ -103,7 +104,7 @@ pub fn table(scope: &Scope) -> Option<Table> {
     (!table.rows.is_empty()).then(|| table.captioned(&caption))
 }
 
-/// Returns what went wrong, then how long operations waited, then the range of other counts, such as fairness.
+/// Describes the losses, then the waiting times, then the range of other counts, such as fairness.
 pub fn findings(scope: &Scope, loss: impl Fn(&Metric) -> Option<String>) -> Vec<Finding> {
     let entries = entries(scope);
     let metrics = |better: Direction| {
@@ -233,7 +234,8 @@ fn rows(entries: &[Entry]) -> Vec<String> {
     rows
 }
 
-/// Returns the columns in the order of the plan. A count that is 0 everywhere is left out, except for the first one.
+/// Returns the columns in the order of the plan. A count that is 0 everywhere is omitted, except
+/// for the first one.
 fn places<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<Place<'s>> {
     let columns = distinct(entries.iter().map(|e| (e.case, e.column.clone())));
     let place = |(case, name): (CaseId, String)| {

@@ -54,7 +54,7 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
     charts::forest("answer", axis, margin, groups.collect(), &caption)
 }
 
-/// Returns how the factor's effect varies between subjects; empty if there is more than one target.
+/// Returns how the factor's effect varies between subjects. Empty if there is more than one target.
 fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
     if scope.has_targets() {
         &[]

@@ -67,7 +67,7 @@ fn main_points(scope: &Scope) -> Vec<PointId> {
 fn chart(scope: &Scope, point: PointId) -> Chart {
     let rows = scope.compared().into_iter();
     let rows = rows.filter_map(|s| bar(scope, s, point));
-    let parts = PARTS.map(|(_, name, colour)| (name.to_string(), colour));
+    let parts = PARTS.map(|(_, name, color)| (name.to_string(), color));
     Chart {
         id: file_name(&format!("{}parts-{}", scope.prefix(), scope.short(point))),
         caption: "A bar shows the CPU time of client and server and the waiting time. Where it is longer than the \
@@ -109,6 +109,6 @@ fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
     let total = scope.value(subject, place, &Metric::MEAN_WALL)?;
     Some(BarRow {
         parts: PARTS.iter().enumerate().filter_map(part).collect(),
-        ..BarRow::new(&name, scope.colour(subject), total)
+        ..BarRow::new(&name, scope.color(subject), total)
     })
 }

@@ -18,7 +18,7 @@ pub struct TargetRatios<'s> {
     points: u32,
 }
 
-/// Returns the ratios on each target; empty for a single target.
+/// Returns the ratios on each target. Empty for a single target.
 pub fn ratios<'s>(scopes: &'s [Scope<'s>], metric: &Metric) -> Vec<TargetRatios<'s>> {
     let with_targets = scopes.iter().filter(|scope| scope.has_targets());
     let ratios = with_targets.map(|scope| {

@@ -21,7 +21,7 @@ pub fn section(scope: &Scope) -> Section {
 fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     let map = |subject| HeatMap {
         name: scope.name(subject).into(),
-        colour: scope.colour(subject),
+        color: scope.color(subject),
         columns: columns(&steps(scope, subject, point)),
     };
     let mut maps: Vec<HeatMap> = scope.compared().into_iter().map(map).collect();

@@ -264,7 +264,7 @@ fn listing(scope: &Scope) -> Section {
     section
 }
 
-/// Returns the cost of starting a process or a shell; `None` if it was not measured.
+/// Returns the cost of starting a process or a shell, or `None` if it was not measured.
 fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
     let subject = scope.plan.start_cost(shell)?;
     let points = scope.points().into_iter();
@@ -332,7 +332,7 @@ fn distribution(scope: &Scope, point: PointId) -> Option<Chart> {
         scope.cell((subject, Some(point)), &Metric::WALL)?;
         Some(DistributionLine {
             name: scope.name(subject).into(),
-            colour: scope.colour(subject),
+            color: scope.color(subject),
             counts: counts.map(|(ns, n)| (*ns as f64, *n)).collect(),
         })
     });

@@ -156,7 +156,7 @@ fn line(scope: &Scope, pilot: &Pilot) -> Line {
     });
     Line {
         name: scope.name(pilot.subject).into(),
-        colour: scope.colour(pilot.subject),
+        color: scope.color(pilot.subject),
         stroke: Stroke::Measured,
         points: points.collect(),
         band: Band::Hidden,

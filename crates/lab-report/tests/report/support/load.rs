@@ -183,7 +183,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
     let mut plan = Plan {
         experiment: "127.0.0.1-8080".into(),
         title: servers.join(" against "),
-        question: "What can it take, and what do its users feel?".into(),
+        question: "How much load can it take, and what response times do its users see?".into(),
         subjects: servers.iter().map(subject).collect(),
         cases: [Case {
             name: "load".into(),

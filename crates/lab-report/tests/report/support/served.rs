@@ -246,7 +246,7 @@ const CASES: [(&str, &str, &str, f64, u64); 5] = [
     ),
     (
         "json_built",
-        "GET /api/built?number=17: a document of two values, serialised for each request",
+        "GET /api/built?number=17: a document of two values, serialized for each request",
         "GET /api/built?number=17",
         0.4,
         182,
@@ -260,7 +260,7 @@ const CASES: [(&str, &str, &str, f64, u64); 5] = [
     ),
     (
         "echo",
-        "POST /api/echo: a JSON document of 1 KB, parsed, and serialised anew",
+        "POST /api/echo: a JSON document of 1 KB, parsed, and serialized anew",
         "POST /api/echo",
         9.5,
         1_190,

@@ -491,7 +491,7 @@ fn services(targets: &[TargetKind]) -> Vec<Service> {
             ]),
             TargetKind::Mariadb => facts(&[
                 ("version", "10.11.6-MariaDB-0+deb12u1"),
-                ("place", "the reader's own: 127.0.0.1:13306"),
+                ("place", "the user's own: 127.0.0.1:13306"),
                 ("changed", "nothing"),
                 ("innodb_buffer_pool_size", "134217728"),
             ]),

@@ -13,7 +13,7 @@ pub fn installed() -> Vec<&'static DatabaseKind> {
     let is_installed = |kind: &&'static DatabaseKind| match kind.missing() {
         None => true,
         Some(missing) => {
-            println!("left out: {missing}");
+            println!("skipped: {missing}");
             false
         }
     };
@@ -188,7 +188,7 @@ impl Small {
         if mount.output().is_ok_and(|output| output.status.success()) {
             return Some(Small(folder));
         }
-        println!("left out: only root may mount a file system");
+        println!("skipped: only root may mount a file system");
         None
     }
 

@@ -83,7 +83,7 @@ impl Loaded<'_> {
 
     /// Returns a warning if the server's resource usage is unknown from some slice on.
     ///
-    /// There is no warning if an agent is left out. The usage is then always unknown, because the
+    /// There is no warning if an agent is excluded. The usage is then always unknown, because the
     /// server also served that agent.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.left_out().is_empty() {

@@ -41,7 +41,7 @@ pub struct World {
     pub batch: f64,
     /// The probability of a spike, and how much longer it makes the batch.
     pub spikes: (f64, f64),
-    /// How much slower the first turn of a pass is than the last, the same for all subjects.
+    /// The slowdown of the first turn of a pass relative to the last, the same for all subjects.
     pub slot: f64,
 }
 

@@ -45,7 +45,7 @@ fn is_warm(opening: &Opening) -> Result<bool, Failure> {
     match opening.text("cache")? {
         "warm" => Ok(true),
         "cold" => Ok(false),
-        other => Err(Failure::unsupported(format!("there is no cache {other}"))),
+        other => Err(Failure::unsupported(format!("unknown cache {other}"))),
     }
 }
 
@@ -68,7 +68,7 @@ fn random_read(mut opening: Opening) -> Result<Closed, Failure> {
         "1" => 1,
         "4" => 4,
         "32" => 32,
-        other => return Err(Failure::unsupported(format!("there is no depth {other}"))),
+        other => return Err(Failure::unsupported(format!("unknown depth {other}"))),
     };
     let (file, way) = large(&mut opening)?;
     let threads = std::env::args()

@@ -134,7 +134,7 @@ final class Session implements AutoCloseable {
         }
         if (reply.format().length() > LineReader.LIMIT) {
             throw new IllegalStateException(
-                    "the reply would be longer than %d bytes; do fewer operations"
+                    "the reply would be longer than %d bytes; perform fewer operations"
                             .formatted(LineReader.LIMIT));
         }
         return reply;

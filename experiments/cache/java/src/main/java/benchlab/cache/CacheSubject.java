@@ -68,7 +68,7 @@ public final class CacheSubject implements Subject {
         return switch (reads) {
             case "99" -> 99;
             case "90" -> 90;
-            default -> throw Refusal.unsupported("reads are 99 or 90 %, not " + reads);
+            default -> throw Refusal.unsupported("expected 99 or 90 % reads, got " + reads);
         };
     }
 }

@@ -27,8 +27,8 @@ interface SharedMap {
 
     /** Creates a map with the keys below {@code entries}, of a scheme that supports writes. */
     static SharedMap written(String scheme, int entries) throws Refusal {
-        if (scheme.equals("unsynchronised")) {
-            throw Refusal.unsupported("the map " + scheme + " is for reading only");
+        if (scheme.equals("unsynchronized")) {
+            throw Refusal.unsupported("the map " + scheme + " is read-only");
         }
         return of(scheme, entries);
     }
@@ -41,13 +41,13 @@ interface SharedMap {
         }
         CacheOptions options = CacheOptions.UNLIMITED;
         return switch (scheme) {
-            case "unsynchronised" -> new UnsynchronisedMap(initial);
+            case "unsynchronized" -> new UnsynchronizedMap(initial);
             case "lock" -> new CachedMap(new SynchronizedCache<>(options), initial);
             case "read_write_lock" -> new CachedMap(new ReadWriteLockCache<>(options), initial);
             case "copy_on_write" -> new CachedMap(new CopyOnWriteCache<>(options), initial);
             case "unsafe_copy_on_write" -> new UnsafeCopiedMap(initial);
             case "concurrent" -> new CachedMap(new ConcurrentCache<>(options), initial);
-            default -> throw Refusal.unsupported("there is no scheme " + scheme);
+            default -> throw Refusal.unsupported("unknown scheme " + scheme);
         };
     }
 
@@ -75,7 +75,7 @@ interface SharedMap {
     }
 
     /** Safe for one thread, or for multiple threads that only read. */
-    record UnsynchronisedMap(Map<Long, Long> map) implements SharedMap {
+    record UnsynchronizedMap(Map<Long, Long> map) implements SharedMap {
         @Override
         public Long get(Long key) {
             return map.get(key);

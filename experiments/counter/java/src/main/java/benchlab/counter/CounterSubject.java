@@ -47,7 +47,7 @@ public final class CounterSubject implements Subject {
             case "atomic" -> new AtomicScheme();
             case "lock" -> new LockScheme();
             case "striped" -> new StripedScheme();
-            default -> throw Refusal.unsupported("there is no scheme " + scheme);
+            default -> throw Refusal.unsupported("unknown scheme " + scheme);
         };
     }
 }

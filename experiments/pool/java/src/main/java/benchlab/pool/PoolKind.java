@@ -19,7 +19,7 @@ enum PoolKind {
         @Override
         ResourcePool make(int size, Reuse reuse) throws Refusal {
             if (reuse == Reuse.FIFO) {
-                throw Refusal.unsupported("there is no reuse fifo");
+                throw Refusal.unsupported("unsupported reuse fifo");
             }
             return new HikariPool(size);
         }

@@ -83,7 +83,7 @@ public final class PoolSubject implements Subject {
             case "equal" -> threads;
             case "half" -> (threads + 1) / 2;
             case "eightfold" -> 8 * threads;
-            default -> throw Refusal.unsupported("there is no size " + word);
+            default -> throw Refusal.unsupported("unknown size " + word);
         };
     }
 
@@ -97,7 +97,7 @@ public final class PoolSubject implements Subject {
                 }
                 return 1;
             };
-            default -> throw Refusal.unsupported("there is no hold " + word);
+            default -> throw Refusal.unsupported("unknown hold " + word);
         };
     }
 
@@ -114,7 +114,7 @@ public final class PoolSubject implements Subject {
         return switch (word) {
             case "lifo" -> Reuse.LIFO;
             case "fifo" -> Reuse.FIFO;
-            default -> throw Refusal.unsupported("there is no reuse " + word);
+            default -> throw Refusal.unsupported("unknown reuse " + word);
         };
     }
 }

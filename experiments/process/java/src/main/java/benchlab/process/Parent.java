@@ -22,7 +22,7 @@ final class Parent implements AutoCloseable {
                         switch (parent) {
                             case "10MB" -> 10 << 20;
                             case "1GB" -> 1 << 30;
-                            default -> throw Refusal.unsupported("there is no parent " + parent);
+                            default -> throw Refusal.unsupported("unknown parent " + parent);
                         });
     }
 

@@ -9,7 +9,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** Closing it returns it to the client. It is never in autocommit mode. */
+/** A connection whose {@code close} returns it to the client. It is never in autocommit mode. */
 final class LeasedConnection implements InvocationHandler {
 
     private final Client client;

@@ -40,14 +40,14 @@ abstract class SqlCase implements Case {
     /** Moves to the first row of a result. */
     static void toRow(ResultSet result) throws SQLException {
         if (!result.next()) {
-            throw new SQLException("the query gave no row");
+            throw new SQLException("the query returned no row");
         }
     }
 
     /** Reads a result to its end, because only then is its row known to be the only one. */
     static void toEnd(ResultSet result) throws SQLException {
         if (result.next()) {
-            throw new SQLException("the query gave more than one row");
+            throw new SQLException("the query returned more than one row");
         }
     }
 }

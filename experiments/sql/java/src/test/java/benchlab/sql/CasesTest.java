@@ -149,7 +149,7 @@ class CasesTest {
             createMixed();
             assertEquals(
                     List.of(
-                            "@lab error code=failed message=the%20query%20gave%20no%20row",
+                            "@lab error code=failed message=the%20query%20returned%20no%20row",
                             "@lab closed"),
                     work(selection + " rows=200", "verify", "close"));
         }

@@ -151,7 +151,7 @@ public final class RunningProcess implements AutoCloseable {
             this.encoding = encoding;
         }
         if (!this.encoding.equals(encoding)) {
-            throw new IllegalStateException("standard output is already read as " + this.encoding);
+            throw new IllegalStateException("standard output is already being read as " + this.encoding);
         }
         return reader;
     }
@@ -341,7 +341,7 @@ public final class RunningProcess implements AutoCloseable {
             if (command.stdin() == Redirect.PIPE) {
                 feed(new ByteArrayInputStream(input));
             } else if (input.length > 0) {
-                throw new IllegalArgumentException("there is input, but standard input is not piped");
+                throw new IllegalArgumentException("input was given, but standard input is not piped");
             }
             DrainedStream output = drainOutput();
             await(output.ended(), deadline);

@@ -25,7 +25,7 @@ public final class Budget {
      */
     public Budget(double fraction, int reserve) {
         if (!(fraction >= 0 && fraction <= 1)) {
-            throw new IllegalArgumentException("fraction must be from 0 to 1: " + fraction);
+            throw new IllegalArgumentException("expected a fraction from 0 to 1, got " + fraction);
         } else if (reserve < 1) {
             throw new IllegalArgumentException("reserve must be at least 1: " + reserve);
         }

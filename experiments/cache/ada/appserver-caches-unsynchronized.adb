@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
-package body Appserver.Caches.Unsynchronised is
+package body Appserver.Caches.Unsynchronized is
 
    overriding procedure Finalize (Self : in out Owned_Table) is
       Gone : Tables.Garbage;
@@ -47,4 +47,4 @@ package body Appserver.Caches.Unsynchronised is
    overriding function Length (Self : in out Cache) return Natural is
      (Tables.Length (Self.Owned.Table));
 
-end Appserver.Caches.Unsynchronised;
+end Appserver.Caches.Unsynchronized;

@@ -18,19 +18,19 @@ pub const GRID: RGBColor = PAIRS[3].light;
 /// The color of areas behind the data.
 pub const BAND: RGBColor = PAIRS[4].light;
 /// The gray that [`NEUTRAL`] selects.
-const GREY: RGBColor = PAIRS[5].light;
+const GRAY: RGBColor = PAIRS[5].light;
 /// The index of the first numbered color in `PAIRS`.
 const FIRST: usize = 6;
 /// The number of indexed colors. Higher indexes repeat them.
-pub const COLOURS: usize = PAIRS.len() - FIRST;
+pub const COLORS: usize = PAIRS.len() - FIRST;
 
 /// A color on a light background and its counterpart on a dark background.
-struct ColourPair {
+struct ColorPair {
     light: RGBColor,
     dark: RGBColor,
 }
 
-const PAIRS: [ColourPair; 17] = [
+const PAIRS: [ColorPair; 17] = [
     pair(0xFFFFFF, 0x15191F),
     pair(0x1B1F24, 0xE8EAED),
     pair(0x57606A, 0xA3ADB8),
@@ -53,9 +53,9 @@ const PAIRS: [ColourPair; 17] = [
 /// Returns the palette color for an index, for use on a light background.
 pub fn numbered(number: usize) -> RGBColor {
     if number == NEUTRAL {
-        GREY
+        GRAY
     } else {
-        PAIRS[FIRST + number % COLOURS].light
+        PAIRS[FIRST + number % COLORS].light
     }
 }
 
@@ -85,7 +85,7 @@ pub fn style_sheet() -> String {
         "svg.plot text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Liberation Sans\",sans-serif}\
          @media screen and (prefers-color-scheme:dark){",
     );
-    for ColourPair { light, dark } in &PAIRS {
+    for ColorPair { light, dark } in &PAIRS {
         let (light, dark) = (hex(*light), hex(*dark));
         css += &format!(
             "svg.plot [fill=\"{light}\"]{{fill:{dark}}}svg.plot [stroke=\"{light}\"]{{stroke:{dark}}}"
@@ -99,8 +99,8 @@ pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }
 
-const fn pair(light: u32, dark: u32) -> ColourPair {
-    ColourPair {
+const fn pair(light: u32, dark: u32) -> ColorPair {
+    ColorPair {
         light: rgb(light),
         dark: rgb(dark),
     }

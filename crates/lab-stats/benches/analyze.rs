@@ -14,7 +14,7 @@ use std::time::Instant;
 
 fn main() {
     // Like the SQL experiment: 20 points, 6 subjects and a control, 40 pairs of passes.
-    println!("blocks  samples  analyse, ms  stop, ms (medians of 5)");
+    println!("blocks  samples  analyze, ms  stop, ms (medians of 5)");
     for (points, blocks) in [(20, 90), (2, 900), (120, 12)] {
         let sweep = (1..=points).map(f64::from).collect();
         let world = World {
@@ -29,9 +29,9 @@ fn main() {
         let mut simulator = Simulator::new(&world, 1);
         (0..blocks).for_each(|_| simulator.add_block(&mut run));
         let samples: usize = run.blocks.iter().map(|block| block.samples.len()).sum();
-        let analyse = milliseconds(|| results(&run).comparisons.len());
+        let analyze = milliseconds(|| results(&run).comparisons.len());
         let stop = milliseconds(|| usize::from(lab_stats::stop(&run).is_some()));
-        println!("{blocks:6}  {samples:7}  {analyse:11.0}  {stop:8.0}");
+        println!("{blocks:6}  {samples:7}  {analyze:11.0}  {stop:8.0}");
     }
     load();
     served();
@@ -42,19 +42,19 @@ fn main() {
 /// The slices contain some hundred different times each. The number of points is that of the
 /// experiment.
 fn served() {
-    println!("served: servers  slices  blocks  analyse, ms (median of 5)");
+    println!("served: servers  slices  blocks  analyze, ms (median of 5)");
     for (servers, blocks) in [(2, 12), (15, 12), (15, 40)] {
         let world = simulator::served::World::new(&vec![1.5; servers - 2]);
         let run = world.run(1, blocks);
         let slices: usize = run.blocks.iter().map(|block| block.slices.len()).sum();
-        let analyse = milliseconds(|| results(&run).cells.len());
-        println!("{servers:15}  {slices:6}  {blocks:6}  {analyse:11.0}");
+        let analyze = milliseconds(|| results(&run).cells.len());
+        println!("{servers:15}  {slices:6}  {blocks:6}  {analyze:11.0}");
     }
 }
 
 /// Times load runs whose slices contain about 500 different times each.
 fn load() {
-    println!("load: servers  points  blocks  analyse, ms (median of 5)");
+    println!("load: servers  points  blocks  analyze, ms (median of 5)");
     for (servers, points, blocks) in [(1, 1, 3600), (2, 1, 300), (1, 10, 10), (2, 20, 20)] {
         let connections: Vec<u32> = (1..=points).collect();
         let mut run = simulator::load::run(&["a", "b"][..servers], &connections, 1);
@@ -72,8 +72,8 @@ fn load() {
             add(&mut run, slices);
         }
         let run = simulator::load::open(run);
-        let analyse = milliseconds(|| results(&run).cells.len());
-        println!("{servers:13}  {points:6}  {blocks:6}  {analyse:11.0}");
+        let analyze = milliseconds(|| results(&run).cells.len());
+        println!("{servers:13}  {points:6}  {blocks:6}  {analyze:11.0}");
     }
 }
 

@@ -387,7 +387,7 @@ fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
     assert!(cost.low < 0.625 && 0.625 < cost.high, "{cost:?}");
 }
 
-/// A pause in one block out of ten makes it take half as much time again.
+/// A pause in one block out of ten prolongs the block by half.
 #[test]
 fn pauses_in_some_blocks_affect_the_mean() {
     let mut run = measured(&[1.0], 80);

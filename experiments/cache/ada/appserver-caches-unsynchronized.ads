@@ -6,7 +6,7 @@
 private with Ada.Finalization;
 
 generic
-package Appserver.Caches.Unsynchronised is
+package Appserver.Caches.Unsynchronized is
 
    type Cache is new Caches.Cache with private;
 
@@ -32,4 +32,4 @@ private
       Owned : Owned_Table;
    end record;
 
-end Appserver.Caches.Unsynchronised;
+end Appserver.Caches.Unsynchronized;
