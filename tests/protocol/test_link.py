@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fixture of experiments/cookies: links with a rate and a delay, simulated by the fixture itself or by the kernel,
-of which nothing is left, whatever becomes of it."""
+"""The fixture of experiments/cookies: links with a rate and a delay, simulated by the fixture itself or by the kernel.
+No network remains, no matter how the fixture ends."""
 
 import os
 import socket

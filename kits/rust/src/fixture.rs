@@ -66,14 +66,14 @@ pub trait Fixture {
     }
 }
 
-/// A fixture's part in a visit, such as a proxy in front of a server. Dropping it ends it.
+/// A fixture's part in a visit, such as a proxy in front of a server. Dropping this value ends the part.
 pub trait Visit {
     /// Returns values for the subject, such as the address of the proxy.
     fn values(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// Is called before the subject works.
+    /// Called before the subject works.
     ///
     /// # Errors
     /// Returns a failure if the subject cannot work.
@@ -81,11 +81,11 @@ pub trait Visit {
         Ok(())
     }
 
-    /// Is called after the subject has done `operations` operations. Returns the fixture's metrics of this work, in
-    /// their units. A metric of an event that did not occur is left out.
+    /// Called after the subject has performed `operations` operations. Returns the fixture's metrics of this work, in
+    /// their units. The metric of an event that did not occur is omitted.
     ///
     /// # Errors
-    /// Returns a failure if the work does not count.
+    /// Returns a failure if the work must not count.
     fn end(&mut self, operations: u64) -> Result<Vec<(&'static str, f64)>, Failure> {
         let _ = operations;
         Ok(Vec::new())
@@ -119,7 +119,7 @@ impl State {
         Ok(State { name, arguments })
     }
 
-    /// Returns the name: that of a subject, or the value of a factor.
+    /// Returns the name of the state, which is the name of a subject or the value of a factor.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -132,7 +132,7 @@ impl State {
     /// Returns an argument, which must be a whole number in this range.
     ///
     /// # Errors
-    /// Returns [`Failure::usage`] if it is missing, or not such a number.
+    /// Returns [`Failure::usage`] if the argument is missing or not such a number.
     pub fn integer<T>(&self, key: &str, range: RangeInclusive<T>) -> Result<T, Failure>
     where
         T: FromStr + PartialOrd + fmt::Display,

@@ -50,11 +50,11 @@ class Visit:
         return {}
 
     def begin(self) -> None:
-        """Is called before the subject works."""
+        """Called before the subject works."""
 
     def end(self, operations: int) -> Mapping[str, float]:
-        """Is called after the subject has done `operations` operations. Returns the fixture's metrics of this work, in
-        their units. A metric of an event that did not occur is left out."""
+        """Called after the subject has performed `operations` operations. Returns the fixture's metrics of this work, in
+        their units. The metric of an event that did not occur is omitted."""
         return {}
 
     def leave(self) -> None:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment in several surroundings, such as network links with different rates: the marginal time per unit of the
-//! sweep in each of them.
+//! Experiments in which a fixture changes the surroundings of the subjects, such as a network link with different
+//! rates: the marginal time per unit of the sweep in each state of the fixture.
 
 use crate::parts::charts;
 use crate::parts::scope::{PointGroup, Scope};
@@ -13,10 +13,10 @@ use lab_stats::analysis::Fit;
 /// there are too few blocks to prove that the line is curved.
 const FAR_OFF: f64 = 0.1;
 
-/// The maximum number of surroundings on the first screen.
+/// The maximum number of the fixture's states on the first screen.
 const SHOWN: usize = 2;
 
-/// Returns the factor that selects the surroundings: the state of a fixture.
+/// Returns the factor that selects the state of a fixture.
 fn factor<'s>(scope: &Scope<'s>) -> Option<&'s str> {
     let mut fixtures = scope.plan.fixtures.iter();
     fixtures.find_map(|fixture| match &fixture.selector {
@@ -25,14 +25,14 @@ fn factor<'s>(scope: &Scope<'s>) -> Option<&'s str> {
     })
 }
 
-/// Builds the chart of time over the sweep of the first case in the first surroundings.
+/// Builds the chart of time over the sweep, for the first case in the first state of the fixture.
 pub fn chart(scope: &Scope) -> Option<Chart> {
     let groups = swept(scope);
     charts::over_sweep(scope, groups.first()?, &Metric::WALL)
 }
 
-/// Describes the marginal time per unit of the sweep in each of the surroundings, and the effect of the first factor
-/// other than the one that selects them. Returns nothing if the surroundings are always the same.
+/// Describes the marginal time per unit of the sweep in each state of the fixture, and the effect of the first factor
+/// that does not select a state. Returns no findings if no factor selects a state.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
     let Some(factor) = factor(scope) else {
         return Vec::new();
@@ -50,8 +50,8 @@ fn swept(scope: &Scope) -> Vec<PointGroup> {
     groups.filter(|group| group.points.len() > 1).collect()
 }
 
-/// Describes the slopes in one of the surroundings: `kept link=cable: each further 100 bytes take 0.85 ms with http1
-/// (0.84 to 0.86), and with http2 no constant time.`
+/// Describes the slopes in one state of the fixture: `kept link=cable, each further 100 bytes: 0.85 ms (0.84 to 0.86)
+/// with http1 and no constant time with http2, 5 ms at 1 to 9 ms at 8.`
 fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     let unit = &scope.case(group).unit;
     let fits = scope.results.fits.iter();
@@ -83,8 +83,8 @@ fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
     format!("no constant time with {name}, {}", ends.join(" to "))
 }
 
-/// Describes the effect of the first factor other than that of the surroundings: `packet: with packets=two in place of
-/// one http1 takes 1.012 times the time (1.011 to 1.013).`
+/// Describes the effect of the first factor that does not select a state: `packet: with packets=two instead of one,
+/// http1 takes 1.012 times the time (1.011 to 1.013).`
 fn steps(scope: &Scope, factor: &str) -> Option<String> {
     let mut effects = scope.results.effects.iter();
     let compared = scope.compared();
