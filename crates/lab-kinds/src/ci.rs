@@ -174,7 +174,9 @@ fn section(name: &str, own: &Document) -> Section {
     findings
         .into_iter()
         .for_each(|finding| section.push(finding));
-    section.text(own.answer.undecided.clone().unwrap_or_default());
+    for text in [&own.answer.undecided, &own.answer.omitted] {
+        section.text(text.clone().unwrap_or_default());
+    }
     own.sections
         .iter()
         .cloned()

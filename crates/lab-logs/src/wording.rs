@@ -271,14 +271,16 @@ fn smallest_set(finding: &LogsFinding) -> String {
     };
     let make = if *size == 1 { "makes" } else { "make" };
     let named = |p: &PageShare| format!("{} {}", shortened(&p.page), whole_percent(p.share));
-    let named: Vec<String> = first.iter().map(named).collect();
-    let end = if *size > first.len() { ", …" } else { "." };
+    let named = first.iter().map(named);
+    let more = size.saturating_sub(first.len());
+    let more = (more > 0).then(|| format!("{more} more"));
+    let named: Vec<String> = named.into_iter().chain(more).collect();
     format!(
-        "{size}{bounds} of {} {make} {} of the {}: {}{end}",
+        "{size}{bounds} of {} {make} {} of the {}: {}.",
         counted(*of, *ranked),
         say::percent(*part),
         measure(*by),
-        named.join(", "),
+        say::list(&named),
     )
 }
 

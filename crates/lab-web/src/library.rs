@@ -296,6 +296,7 @@ impl RunLine {
             answer: clean(
                 &headline
                     .or_else(|| answer.undecided.clone())
+                    .or_else(|| answer.omitted.clone())
                     .unwrap_or_else(none),
             ),
             tone: first.map_or(lab_document::Tone::Undecided, |f| f.tone),

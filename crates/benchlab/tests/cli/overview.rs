@@ -122,7 +122,7 @@ fn what_is_installed_does_not_depend_on_the_current_folder() {
 #[test]
 fn a_sweep_answers_of_one_subject_alone() {
     let project = Project::noop(&[]);
-    let nothing = "Inconclusive: Nothing was compared: honest was measured alone.";
+    let nothing = "• Nothing was compared: honest was measured alone.";
     let alone = ["--subjects", "honest"];
     project.run(&alone).expect(0).shows(&[nothing]);
     let file = project.join("experiments/t/experiment.toml");

@@ -73,11 +73,16 @@ pub struct Answer {
     pub table: Option<Table>,
     /// The chart that answers the question.
     pub chart: Option<Chart>,
-    /// Findings in plain sentences, the most important first. Without a table and a chart, they are
-    /// the whole result.
+    /// A chart of the distribution behind the values, which users see in addition to the table or the chart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<Chart>,
+    /// Findings in plain sentences, the most important first. They are the whole answer if there is neither table nor chart.
     pub findings: Vec<Finding>,
     /// A sentence that names the inconclusive comparisons and the command that would resolve them.
     pub undecided: Option<String>,
+    /// Sentences that name what has no result, such as a subject that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<String>,
 }
 
 impl Answer {
@@ -91,6 +96,7 @@ impl Answer {
             && self.headline.is_empty()
             && self.findings.is_empty()
             && self.undecided.is_none()
+            && self.omitted.is_none()
     }
 
     /// Returns the answer as one sentence, and the remaining findings. The sentence is empty if there is no answer.
@@ -289,13 +295,14 @@ impl Document {
         }
     }
 
-    /// Returns all charts in reading order, starting with the answer's chart.
+    /// Returns all charts in reading order, starting with the answer's charts.
     pub fn charts(&self) -> Vec<&Chart> {
         let charts = self.items().filter_map(|item| match item {
             Item::Chart(chart) => Some(chart),
             _ => None,
         });
-        self.answer.chart.iter().chain(charts).collect()
+        let answer = [&self.answer.chart, &self.answer.distribution];
+        answer.into_iter().flatten().chain(charts).collect()
     }
 
     /// Returns all tables in reading order, starting with the answer's table.

@@ -165,7 +165,9 @@ fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<
             @if let Some(undecided) = &answer.undecided {
                 p class="finding undecided" { strong { "Inconclusive: " } (undecided) }
             }
+            @if let Some(omitted) = &answer.omitted { p class="finding undecided" { (omitted) } }
             @for gate in &document.gate_findings() { (self::finding(gate)) }
+            @if let Some(chart) = &answer.distribution { (figure(chart, chart::narrow(chart)?)?) }
             @if answer.is_empty() {
                 p { "No result: nothing was compared." }
             }

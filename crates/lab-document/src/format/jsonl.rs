@@ -30,6 +30,7 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
         "question": document.question,
         "answer": headline,
         "undecided": document.answer.undecided,
+        "omitted": document.answer.omitted,
         "made": document.made,
         "lab_version": document.lab_version,
         "source": document.source,

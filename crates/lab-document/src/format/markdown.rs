@@ -16,14 +16,21 @@ pub const FORMAT: Format = Format {
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
+/// The summary of what follows the answer, which is folded so that the answer fits into a comment.
+const DETAILS: &str = "Warnings, all tables, and how it was measured";
+
 /// Renders the document as Markdown, with a table of values in place of each chart.
 pub fn render(document: &Document) -> String {
     let mut page = MarkdownText {
         text: String::new(),
     };
     page.answer(document);
-    for section in &document.sections {
-        page.section(section, 2);
+    if document.sections.iter().any(|section| !section.is_empty()) {
+        page.fold(DETAILS, |page| {
+            for section in &document.sections {
+                page.section(section, 2);
+            }
+        });
     }
     page.paragraph(&document.source);
     if !document.lab_version.is_empty() {
@@ -52,9 +59,15 @@ impl MarkdownText {
         if let Some(undecided) = &answer.undecided {
             self.labeled("Inconclusive", undecided);
         }
+        if let Some(omitted) = &answer.omitted {
+            self.labelled("", omitted);
+        }
         let gates = document.gate_findings();
         gates.iter().for_each(|gate| self.finding(gate));
         self.end();
+        if let Some(chart) = &answer.distribution {
+            self.table(&values::table(chart));
+        }
         self.paragraph(&top.about);
         self.end();
         self.paragraph(&warnings(document).paragraph("below"));
@@ -65,22 +78,31 @@ impl MarkdownText {
             return;
         }
         match section.detail {
-            Detail::Shown => self.heading(level, &section.title),
-            Detail::Folded => {
-                let title = maud::html! { (clean(&section.title)) }.into_string();
-                self.end();
-                self.text += &format!("<details><summary>{title}</summary>\n\n");
+            Detail::Shown => {
+                self.heading(level, &section.title);
+                self.content(section, level);
             }
+            Detail::Folded => self.fold(&section.title, |page| page.content(section, level)),
         }
+    }
+
+    /// Writes text that users unfold.
+    fn fold(&mut self, title: &str, content: impl FnOnce(&mut MarkdownText)) {
+        let title = maud::html! { (clean(title)) }.into_string();
+        self.end();
+        self.text += &format!("<details><summary>{title}</summary>\n\n");
+        content(self);
+        self.end();
+        self.text += "</details>\n\n";
+    }
+
+    fn content(&mut self, section: &Section, level: usize) {
         for item in &section.items {
             self.item(item);
         }
         self.end();
         for section in &section.sections {
             self.section(section, level + 1);
-        }
-        if section.detail == Detail::Folded {
-            self.text += "</details>\n\n";
         }
     }
 

@@ -44,7 +44,10 @@ struct Top {
     findings: Vec<Finding>,
 }
 
-/// Returns the top of a document.
+/// The maximum width of the question and of the title, which may be a long command line.
+const ABOUT: usize = 200;
+
+/// Returns the top of a document, which starts with the answer.
 fn top(document: &Document) -> Top {
     let Document {
         title,
@@ -62,7 +65,10 @@ fn top(document: &Document) -> Top {
     } else {
         about.remove(0).clone()
     };
-    let about: Vec<&str> = about.into_iter().map(String::as_str).collect();
+    let about: Vec<String> = about
+        .into_iter()
+        .map(|text| text::cut(text, ABOUT))
+        .collect();
     Top {
         headline,
         about: about.join(" · "),
@@ -90,12 +96,17 @@ fn warnings(document: &Document) -> Warnings {
         .filter(|warning| !said.contains(&warning.text.as_str()))
         .collect();
     let alarms = new.iter().filter(|warning| warning.tone == Tone::Alarm);
-    let mut shown: Vec<String> = Vec::new();
-    for text in alarms.map(|warning| sentence(warning)) {
-        if !shown.contains(&text) {
-            shown.push(text);
+    // A label may be missing where a warning is repeated.
+    let is_same = |a: &Finding, b: &Finding| {
+        a.text == b.text && (a.label == b.label || a.label.is_empty() || b.label.is_empty())
+    };
+    let mut distinct: Vec<&Finding> = Vec::new();
+    for warning in alarms.copied() {
+        if !distinct.iter().any(|other| is_same(other, warning)) {
+            distinct.push(warning);
         }
     }
+    let mut shown: Vec<String> = distinct.into_iter().map(sentence).collect();
     shown.truncate(MAX_WARNINGS);
     Warnings {
         others: new.len() - shown.len(),

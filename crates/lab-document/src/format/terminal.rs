@@ -8,17 +8,10 @@ mod table;
 use self::pen::Pen;
 use super::Top;
 use super::grid::Grid;
-use super::text::{clean, cut, wrap, wrap_at_most, wrap_sentences};
+use super::text::{clean, wrap};
 use crate::document::{Answer, Chart, Document, Finding, Item, Section, Table, Tone};
 use crate::output::{Format, Rendered, Terminal};
 
-/// The height of the first screen in lines: 40, minus two for the caller's message about the saved file.
-const SCREEN: usize = 38;
-/// The maximum number of lines of the headline, and of the text below it.
-const HEADLINE: usize = 4;
-const ABOUT: usize = 3;
-/// The maximum number of lines of a finding.
-const FINDING: usize = 3;
 /// The minimum width in columns, since narrower text is not legible.
 const NARROWEST: usize = 40;
 
@@ -38,7 +31,7 @@ pub fn section(section: &Section, terminal: Terminal) -> String {
     page.lines.join("\n") + "\n"
 }
 
-/// Renders the document as text: the answer in at most 38 lines, or all sections.
+/// Renders the document as text: the answer, or all sections and then the answer. Nothing is cut to fit a screen.
 ///
 /// Every line ends with a line feed.
 pub fn render(document: &Document, terminal: Terminal) -> String {
@@ -79,67 +72,50 @@ impl Screen {
 
     /// Writes the first screen.
     fn answer(&mut self, document: &Document, full: bool) {
-        let begin = self.lines.len();
+        let answer = &document.answer;
         let top = super::top(document);
         self.headline(&top);
-        let after = self.after_chart(document, &top.findings, full);
-        if let Some(table) = &document.answer.table {
+        if let Some(table) = &answer.table {
             self.blank();
             self.table(table);
-        } else if let Some(chart) = &document.answer.chart {
-            let used = self.lines.len() - begin + after.len() + 2;
-            let room = if full {
-                usize::MAX
-            } else {
-                SCREEN.saturating_sub(used)
-            };
+        } else if let Some(chart) = &answer.chart {
             self.blank();
-            self.chart(chart, room);
+            self.chart(chart);
         }
         self.blank();
-        self.lines.extend(after);
-    }
-
-    fn headline(&mut self, top: &Top) {
-        let headline = wrap_at_most(&clean(&top.headline), self.width, HEADLINE);
-        self.lines
-            .extend(headline.iter().map(|line| self.pen.bold(line)));
-        self.caption(&top.about, ABOUT);
-    }
-
-    /// Returns the lines below the answer's chart.
-    fn after_chart(&self, document: &Document, findings: &[Finding], full: bool) -> Vec<String> {
-        let answer = &document.answer;
-        let mut below = Screen {
-            lines: Vec::new(),
-            ..*self
-        };
         let has_values = answer.table.is_some() || answer.chart.is_some();
         let most = if has_values {
             Answer::MAX_FINDINGS
         } else {
             usize::MAX
         };
-        for finding in findings.iter().take(most) {
-            below.finding(finding, FINDING);
+        for finding in top.findings.iter().take(most) {
+            self.finding(finding);
         }
         if let Some(undecided) = &answer.undecided {
-            below.labeled("Inconclusive", undecided, Tone::Undecided, 3);
+            self.labelled("Inconclusive", undecided, Tone::Undecided);
+        }
+        if let Some(omitted) = &answer.omitted {
+            self.labelled("", omitted, Tone::Undecided);
         }
         for gate in document.gate_findings() {
-            below.finding(&gate, FINDING);
+            self.finding(&gate);
         }
         if answer.is_empty() {
-            below.text("No result: nothing was compared.");
+            self.text("No result: nothing was compared.");
         }
-        below.blank();
+        if let Some(distribution) = &answer.distribution {
+            self.blank();
+            self.chart(distribution);
+        }
+        self.blank();
         let warnings = super::warnings(document);
         for warning in &warnings.shown {
-            let lines = wrap_at_most(&clean(warning), self.width, 2);
-            let lines = lines.iter().map(|line| self.pen.toned(line, Tone::Alarm));
-            below.lines.extend(lines);
+            let lines = wrap(&clean(warning), self.width).into_iter();
+            let lines = lines.map(|line| self.pen.toned(&line, Tone::Alarm));
+            self.lines.extend(lines);
         }
-        below.caption(&document.source, 2);
+        self.caption(&document.source);
         if !full && !document.sections.is_empty() {
             let what = match warnings.others() {
                 others if others.is_empty() => "All tables".to_owned(),
@@ -150,10 +126,16 @@ impl Screen {
             } else {
                 "--full"
             };
-            below.caption(&format!("{what}: {how}."), 2);
+            self.caption(&format!("{what}: {how}."));
         }
-        below.trim();
-        below.lines
+        self.trim();
+    }
+
+    fn headline(&mut self, top: &Top) {
+        let headline = wrap(&clean(&top.headline), self.width);
+        self.lines
+            .extend(headline.iter().map(|line| self.pen.bold(line)));
+        self.caption(&top.about);
     }
 
     fn section(&mut self, section: &Section, level: usize) {
@@ -181,10 +163,10 @@ impl Screen {
             Item::Table(table) => self.table(table),
             Item::Chart(chart) => {
                 self.blank();
-                self.chart(chart, usize::MAX);
+                self.chart(chart);
                 self.blank();
             }
-            Item::Finding(finding) => self.finding(finding, usize::MAX),
+            Item::Finding(finding) => self.finding(finding),
             Item::Log(lines) => lines
                 .iter()
                 .for_each(|line| self.hanging_indent("| ", line)),
@@ -226,18 +208,18 @@ impl Screen {
         self.hanging_indent("", &format!("{name}: {value}"));
     }
 
-    fn finding(&mut self, finding: &Finding, lines: usize) {
-        self.labeled(&finding.label, &finding.text, finding.tone, lines);
+    fn finding(&mut self, finding: &Finding) {
+        self.labelled(&finding.label, &finding.text, finding.tone);
     }
 
-    /// Writes a list item that begins with its label, whose color depends on the tone.
-    fn labeled(&mut self, label: &str, text: &str, tone: Tone, lines: usize) {
+    /// Writes a list item that begins with its label, colored by tone.
+    fn labelled(&mut self, label: &str, text: &str, tone: Tone) {
         let label = clean(label);
         let text = match label.as_str() {
             "" => clean(text),
             label => format!("{label}: {}", clean(text)),
         };
-        let lines = wrap_sentences(&text, self.width - 2, lines);
+        let lines = wrap(&text, self.width - 2);
         for (i, line) in lines.iter().enumerate() {
             let lead = if i == 0 { "• " } else { "  " };
             let line = match (i, line.strip_prefix(&label)) {
@@ -256,31 +238,26 @@ impl Screen {
         let title = wrap(&clean(&table.title), self.width);
         self.lines
             .extend(title.iter().map(|line| self.pen.bold(line)));
-        self.caption(&table.caption, usize::MAX);
+        self.caption(&table.caption);
         self.lines
             .extend(table::lines(&Grid::new(table), self.width, self.pen));
         for note in &table.notes {
-            self.caption(note, usize::MAX);
+            self.caption(note);
         }
         self.blank();
     }
 
-    /// Writes a chart in at most `room` lines. The title, the caption and the axis are always
-    /// written, even if they need more lines.
-    fn chart(&mut self, chart: &Chart, room: usize) {
-        let begin = self.lines.len();
-        let title = cut(&clean(&chart.title), self.width);
-        self.lines.push(self.pen.bold(&title));
-        self.caption(&chart.caption, 2);
-        let drawn = chart::draw(chart, self.width, self.pen);
-        self.lines.extend(drawn.head.iter().cloned());
-        let left = room.saturating_sub(self.lines.len() - begin);
-        self.lines.extend(drawn.body(left, self.pen));
+    fn chart(&mut self, chart: &Chart) {
+        let title = wrap(&clean(&chart.title), self.width);
+        self.lines
+            .extend(title.iter().map(|line| self.pen.bold(line)));
+        self.caption(&chart.caption);
+        self.lines.extend(chart::draw(chart, self.width, self.pen));
     }
 
-    /// Writes dimmed text in at most `lines` lines.
-    fn caption(&mut self, text: &str, lines: usize) {
-        let lines = wrap_at_most(&clean(text), self.width, lines);
+    /// Writes dimmed text.
+    fn caption(&mut self, text: &str) {
+        let lines = wrap(&clean(text), self.width);
         self.lines
             .extend(lines.iter().map(|line| self.pen.dim(line)));
     }

@@ -87,30 +87,6 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// Wraps text as [`wrap`] does, to at most `lines` lines. The last line ends with `…` if text was removed.
-pub fn wrap_at_most(text: &str, width: usize, lines: usize) -> Vec<String> {
-    let mut wrapped = wrap(text, width);
-    if wrapped.len() > lines {
-        wrapped.truncate(lines);
-        if let Some(last) = wrapped.last_mut() {
-            *last = cut(&format!("{last} ………"), width.min(last.width() + 2));
-        }
-    }
-    wrapped
-}
-
-/// Wraps as many leading sentences as fit into `lines` lines.
-///
-/// If even the first sentence does not fit, it is truncated.
-pub fn wrap_sentences(text: &str, width: usize, lines: usize) -> Vec<String> {
-    let ends = text.match_indices(". ").map(|(at, _)| at + 1);
-    let ends: Vec<usize> = ends.chain([text.len()]).collect();
-    let fits = |end: &&usize| wrap(&text[..**end], width).len() <= lines;
-    let fitting = ends.iter().take_while(fits).last();
-    let end = fitting.copied().unwrap_or(text.len());
-    wrap_at_most(&text[..end], width, lines)
-}
-
 /// Joins words with single spaces, and with a no-break space before a unit and within a date.
 fn joined(text: &str) -> String {
     let mut joined = String::new();

@@ -76,6 +76,9 @@ fn answer(document: &Document, chart_data: &mut Sheet) -> Result<Worksheet, Xlsx
     if let Some(undecided) = &answer.undecided {
         page.prose(&format!("Inconclusive: {undecided}"), 0);
     }
+    if let Some(omitted) = &answer.omitted {
+        page.prose(omitted, 0);
+    }
     for gate in document.gate_findings() {
         self::finding(&mut page, &gate);
     }
@@ -83,7 +86,7 @@ fn answer(document: &Document, chart_data: &mut Sheet) -> Result<Worksheet, Xlsx
     if let Some(table) = &answer.table {
         page.table(table)?;
     }
-    if let Some(chart) = &answer.chart {
+    for chart in [&answer.chart, &answer.distribution].into_iter().flatten() {
         answer_chart::insert(&mut page, chart_data, chart)?;
     }
     page.muted_prose(&document.source);

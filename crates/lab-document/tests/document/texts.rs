@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! External text is cut and wrapped to a width, and sanitized.
 
-use lab_document::format::text::{clean, clean_lines, cut, wrap, wrap_at_most, wrap_sentences};
+use lab_document::format::text::{clean, clean_lines, cut, wrap};
 use unicode_width::UnicodeWidthStr;
 
 #[test]
@@ -14,16 +14,7 @@ fn wide_letters_and_long_names_are_cut_and_wrapped_to_size() {
     assert_eq!(wrap("one two three", 8), ["one two", "three"]);
     assert_eq!(wrap("margin 2 %; more", 8), ["margin", "2 %;", "more"]);
     assert_eq!(wrap("it is 12 µs.", 8), ["it is", "12 µs."]);
-    assert_eq!(wrap_at_most("one two three four", 9, 1), ["one two…"]);
     assert!(wrap(" ", 9).is_empty());
-    let text = "Go is fast. Rust is so too. C is not.";
-    assert_eq!(wrap_sentences(text, 12, 2), ["Go is fast."]);
-    assert_eq!(
-        wrap_sentences(text, 16, 2),
-        ["Go is fast. Rust", "is so too."]
-    );
-    assert_eq!(wrap_sentences(text, 40, 1), [text]);
-    assert_eq!(wrap_sentences(text, 8, 1), ["Go is…"]);
 }
 
 #[test]

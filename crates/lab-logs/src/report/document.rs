@@ -65,7 +65,7 @@ fn answer(log: &Analyses) -> Answer {
     let first = log.pages.as_ref().or(log.queries.as_ref());
     let Some(ranking) = first else {
         return Answer {
-            undecided: Some(wording::sentence(&LogsFinding::NoRequests)),
+            headline: wording::sentence(&LogsFinding::NoRequests),
             ..Answer::default()
         };
     };
@@ -81,17 +81,20 @@ fn answer(log: &Analyses) -> Answer {
     findings.extend(when::busiest(log));
     findings.extend(pages::orders_finding(ranking));
     findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
-    let mut open: Vec<LogsFinding> = advice(log.analysis).collect();
-    open.extend(within::left_out(log.analysis));
-    open.extend(ranking.interval.is_none().then_some(LogsFinding::TooShort));
-    open.extend(when::undecided(log));
-    open.extend(log.capacity.is_none().then_some(LogsFinding::NoCapacity));
+    let too_short = ranking.interval.is_none().then_some(LogsFinding::TooShort);
+    let open = too_short.into_iter().chain(when::undecided(log));
+    let no_capacity = log.capacity.is_none().then_some(LogsFinding::NoCapacity);
+    let omitted = advice(log.analysis)
+        .chain(within::left_out(log.analysis))
+        .chain(no_capacity);
     Answer {
         headline: wording::sentence(&pages::smallest_set(ranking)),
         table: pages::answer_table(ranking),
         chart: pages::chart(ranking),
         findings: findings.iter().map(shown).collect(),
-        undecided: say::paragraph(open.iter().map(wording::sentence)),
+        undecided: say::paragraph(open.map(|finding| wording::sentence(&finding))),
+        omitted: say::paragraph(omitted.map(|finding| wording::sentence(&finding))),
+        ..Answer::default()
     }
 }
 

@@ -100,7 +100,12 @@ fn share(value: f64) -> Quantity {
 
 /// Returns the finding on the smallest set that makes up most of the time.
 pub fn smallest_set(ranking: &PageRanking) -> LogsFinding {
-    let first = ranking.pages.iter().take(ranking.smallest.min(NAMED));
+    // A single further page is named rather than counted.
+    let named = match ranking.smallest {
+        size if size <= NAMED + 1 => size,
+        _ => NAMED,
+    };
+    let first = ranking.pages.iter().take(named);
     LogsFinding::SmallestSet {
         ranked: ranked_kind(ranking),
         by: ranking.by,

@@ -9,7 +9,7 @@ use crate::document::{
     Lines, Precision, Quantity,
 };
 use crate::format::grid::Grid;
-use crate::format::text::{clean, cut, pad, pad_left};
+use crate::format::text::{clean, cut, pad, pad_left, wrap};
 use crate::format::{quantity, values};
 use lab_model::Unit;
 use unicode_width::UnicodeWidthStr;
@@ -21,81 +21,33 @@ const RIGHTWARDS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '�
 /// The fill characters for the segments of a bar, in order, so that segments differ even without colors.
 const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
 
-/// A drawing with lines of at most `width` columns: the header, and then the subjects in the given order.
-pub struct TextChart {
-    /// The axis and the key.
-    pub head: Vec<String>,
-    /// The subjects' lines.
-    pub groups: Vec<LineGroup>,
-}
-
 /// A group of lines with a title.
 #[derive(Default)]
-pub struct LineGroup {
-    /// The title. May be empty.
-    pub title: String,
+struct LineGroup {
+    /// The title; may be empty.
+    title: String,
     /// The lines, in order.
-    pub lines: Vec<String>,
+    lines: Vec<String>,
 }
 
-impl TextChart {
-    /// Returns at most `room` lines: all groups, or the first lines of each group if the groups do not fit.
-    pub fn body(&self, room: usize, pen: Pen) -> Vec<String> {
-        let needed: usize = self
-            .groups
-            .iter()
-            .map(|g| g.lines.len() + g.heading())
-            .sum();
-        let all = needed <= room;
-        let counts = if all {
-            self.groups.iter().map(|group| group.lines.len()).collect()
-        } else {
-            self.shares(room.saturating_sub(1))
-        };
-        let mut body = Vec::new();
-        let mut hidden = 0;
-        for (group, count) in self.groups.iter().zip(counts) {
-            hidden += group.lines.len() - count;
-            if count > 0 && !group.title.is_empty() {
-                body.push(pen.bold(&group.title));
-            }
-            body.extend(group.lines.iter().take(count).cloned());
+/// Returns the axis and the key, and then the groups.
+fn drawing(
+    head: impl IntoIterator<Item = String>,
+    groups: Vec<LineGroup>,
+    pen: Pen,
+) -> Vec<String> {
+    let mut lines: Vec<String> = head.into_iter().collect();
+    for group in groups {
+        if !group.lines.is_empty() && !group.title.is_empty() {
+            lines.push(pen.bold(&group.title));
         }
-        if !all && room > 0 {
-            let lines = if hidden == 1 { "line" } else { "lines" };
-            body.push(pen.dim(&format!("… and {hidden} more {lines}")));
-        }
-        body
+        lines.extend(group.lines);
     }
-
-    /// Returns the number of lines shown for each group, with the room distributed evenly.
-    fn shares(&self, mut room: usize) -> Vec<usize> {
-        let mut counts = vec![0; self.groups.len()];
-        loop {
-            let before = room;
-            for (group, count) in self.groups.iter().zip(&mut counts) {
-                let cost = if *count == 0 { 1 + group.heading() } else { 1 };
-                if *count < group.lines.len() && cost <= room {
-                    *count += 1;
-                    room -= cost;
-                }
-            }
-            if room == before {
-                return counts;
-            }
-        }
-    }
+    lines
 }
 
-impl LineGroup {
-    /// Returns the number of lines that the group's title takes.
-    fn heading(&self) -> usize {
-        usize::from(!self.title.is_empty())
-    }
-}
-
-/// Draws a chart without its title and caption, which the caller writes.
-pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
+/// Draws a chart in lines of at most `width` columns, without its title and caption, which the caller writes.
+pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Vec<String> {
     match &chart.drawing {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
         Drawing::Bars(bars) => self::bars(bars, width, pen),
@@ -111,13 +63,7 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
             self::lines(&lines, ends, width, pen)
         }
         Drawing::Flame(flame) => self::bars(&values::flame_bars(flame), width, pen),
-        Drawing::Distribution(_) => TextChart {
-            head: Vec::new(),
-            groups: vec![LineGroup {
-                lines: table::lines(&Grid::new(&values::table(chart)), width, pen),
-                ..LineGroup::default()
-            }],
-        },
+        Drawing::Distribution(_) => table::lines(&Grid::new(&values::table(chart)), width, pen),
     }
 }
 
@@ -152,9 +98,8 @@ fn is_small(maps: &HeatMaps) -> bool {
         && heat_rows(maps).len() <= MAX_CELLS.1
 }
 
-/// Draws heat maps cell by cell, next to each other if they fit. A darker cell has a larger
-/// fraction of its column.
-fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> TextChart {
+/// Draws heat maps cell by cell, next to each other as far as they fit. A darker cell has a larger fraction of its column.
+fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> Vec<String> {
     let rows = heat_rows(maps);
     let most = rows.last().copied().unwrap_or(0.0);
     let names = rows
@@ -222,15 +167,9 @@ fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> TextChart {
             });
             lines.push(line(name, cells.collect()));
         }
-        LineGroup {
-            title: String::new(),
-            lines,
-        }
+        lines
     };
-    TextChart {
-        head: Vec::new(),
-        groups: bands.iter().map(band).collect(),
-    }
+    bands.iter().flat_map(band).collect()
 }
 
 /// Returns each row of a column with its fraction of the column.
@@ -288,15 +227,27 @@ impl Layout {
         }
     }
 
-    /// Formats a line. `plot` must be as wide as the plot column, not counting escape sequences.
-    fn line(self, name: &str, plot: &str, label: &str) -> String {
+    /// Formats the lines of a row. `plot` must be as wide as the plot column, not counting escape sequences.
+    fn lines(self, name: &str, plot: &str, label: &str) -> Vec<String> {
         self.styled(name, plot, &cut(label, self.label))
     }
 
-    /// Formats a line whose label is already truncated to its column.
-    fn styled(self, name: &str, plot: &str, label: &str) -> String {
-        let name = pad(&cut(name, self.name), self.name);
-        format!("{name}  {plot}  {label}").trim_end().to_owned()
+    /// Formats the lines of a row whose label is already truncated to its column.
+    ///
+    /// A name that is wider than its column is written above.
+    fn styled(self, name: &str, plot: &str, label: &str) -> Vec<String> {
+        let (above, name) = if name.width() > self.name {
+            let indent = name.len() - name.trim_start().len();
+            let all = self.name + self.plot + self.label + 4;
+            let lines = wrap(name, all - indent).into_iter();
+            let lines = lines.map(|line| " ".repeat(indent) + &line);
+            (lines.collect(), "")
+        } else {
+            (Vec::new(), name)
+        };
+        let name = pad(name, self.name);
+        let line = format!("{name}  {plot}  {label}").trim_end().to_owned();
+        [above, vec![line]].concat()
     }
 
     /// Formats the axis line. Labels never overlap.
@@ -332,7 +283,7 @@ fn is_unknown(quantity: &Quantity) -> bool {
     quantity.bounds().is_none() && quantity.precision != Precision::Exact
 }
 
-fn forest(forest: &Forest, width: usize, pen: Pen) -> TextChart {
+fn forest(forest: &Forest, width: usize, pen: Pen) -> Vec<String> {
     let rows = || forest.groups.iter().flat_map(|group| &group.rows);
     let names = forest.groups.iter().flat_map(|group| {
         let rows = group.rows.iter();
@@ -362,7 +313,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> TextChart {
     let mut texts = names.iter().zip(&labels);
     let groups = forest.groups.iter().map(|group| {
         let rows = group.rows.iter().zip(&mut texts);
-        let lines = rows.map(|(row, (name, label))| {
+        let lines = rows.flat_map(|(row, (name, label))| {
             let plot = interval(row, &ruler, forest.reference, pen);
             let label = pen.toned(&cut(label, layout.label), row.tone);
             layout.styled(name, &plot, &label)
@@ -374,10 +325,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> TextChart {
     });
     let groups = groups.collect();
     let axis = layout.axis(&ruler, Some(forest.reference), pen);
-    TextChart {
-        head: vec![pen.dim(&cut(&key, width)), axis],
-        groups,
-    }
+    drawing([pen.dim(&cut(&key, width)), axis], groups, pen)
 }
 
 /// Draws one row of a forest plot.
@@ -416,7 +364,7 @@ fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String 
         + &pen.dim(&text(&cells[end..]))
 }
 
-fn bars(bars: &Bars, width: usize, pen: Pen) -> TextChart {
+fn bars(bars: &Bars, width: usize, pen: Pen) -> Vec<String> {
     let grouped = bars.rows.iter().any(|row| !row.group.is_empty());
     let names = bars.rows.iter().map(|row| indented(&row.name, grouped));
     let labels = bars.rows.iter().map(|row| quantity::label(&row.total));
@@ -449,13 +397,10 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> TextChart {
         } else {
             parted_bar(row, bars, &ruler, pen)
         };
-        let line = layout.line(name, &plot, label);
-        groups.last_mut().expect("there is one").lines.push(line);
+        let lines = layout.lines(name, &plot, label);
+        groups.last_mut().expect("there is one").lines.extend(lines);
     }
-    TextChart {
-        head: key.into_iter().chain([axis]).collect(),
-        groups,
-    }
+    drawing(key.into_iter().chain([axis]), groups, pen)
 }
 
 /// Returns the character columns of an interval, if the interval is wide enough to be visible.
@@ -495,9 +440,8 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
 /// The maximum width of the title of the horizontal axis, in columns. `instructions` fits.
 const TITLE: usize = 14;
 
-/// Draws a line chart. `ends` replaces the labels at both ends of the horizontal axis, for values
-/// that are not numbers.
-fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> TextChart {
+/// Draws a line chart. `ends` replaces the labels at both ends of the horizontal axis, if they are not numbers.
+fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Vec<String> {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();
     let title = clean(&lines.x.title);
@@ -527,20 +471,13 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Te
     let indent = " ".repeat(layout.name);
     let axis = format!("{indent}  {first}{last:>wide$}  {title}");
     let rows = lines.lines.iter().zip(names.iter().zip(&labels));
-    let rows = rows.map(|(line, (name, label))| {
+    let rows = rows.flat_map(|(line, (name, label))| {
         let height = |place: &f64| height(line, *place, &ruler).to_string().repeat(across);
         let bars: String = places.iter().map(height).collect();
-        layout.line(name, &pad(&bars, layout.plot), label)
+        layout.lines(name, &pad(&bars, layout.plot), label)
     });
-    TextChart {
-        head: [clean(&heights), axis]
-            .map(|line| pen.dim(&cut(&line, width)))
-            .into(),
-        groups: vec![LineGroup {
-            lines: rows.collect(),
-            ..LineGroup::default()
-        }],
-    }
+    let head = [clean(&heights), axis].map(|line| pen.dim(&cut(&line, width)));
+    head.into_iter().chain(rows).collect()
 }
 
 fn height(line: &Line, place: f64, ruler: &Ruler) -> char {
