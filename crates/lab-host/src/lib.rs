@@ -11,6 +11,7 @@ mod gauge;
 pub mod kernel;
 mod medium;
 pub mod namespace;
+pub mod netstat;
 pub mod procfs;
 mod root;
 mod tree_cpu;

@@ -25,6 +25,29 @@ pub struct Measured {
     pub plan: Plan,
     /// Values without noise, each of which is counted once per subject, separately from the blocks.
     pub figures: Vec<Figure>,
+    /// The output of profilers, if the programs were profiled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<KeptProfile>,
+}
+
+/// The output of Valgrind's tools, from which the report of a profile is computed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeptProfile {
+    /// The names, source lines and other facts that the output lacks, as JSON that `lab-profile` defines.
+    pub notes: String,
+    /// The output of each tool for each program.
+    pub outputs: Vec<ToolOutput>,
+}
+
+/// The output file of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolOutput {
+    /// The index of the profiled program.
+    pub program: u32,
+    /// The tool, such as `callgrind`.
+    pub tool: String,
+    /// The file, compressed with gzip.
+    pub gzip: Vec<u8>,
 }
 
 /// A value that was counted once per subject, such as its peak heap under Massif.

@@ -34,7 +34,9 @@ mod slice_times;
 pub use agent::{Agent, ClockOffset};
 pub use audit::{Audit, AuditKind};
 pub use condition::{Comparison, ConditionError, ConditionProblem, Dimension, Relation};
-pub use content::{Content, Figure, Imported, ImportedSeries, ImportedTime, Measured};
+pub use content::{
+    Content, Figure, Imported, ImportedSeries, ImportedTime, KeptProfile, Measured, ToolOutput,
+};
 pub use counted::{Counted, CountedFigure, Message, UnitCosts};
 pub use counts::Counts;
 pub use fixture::{Fixture, FixtureStart, FixtureState, Selector};

@@ -111,6 +111,21 @@ impl LoadSpec {
         path.map_or(url, |(at, _)| &url[..at])
     }
 
+    /// Returns true if all servers are addressed over the loopback interface.
+    pub fn is_loopback(&self) -> bool {
+        let mut subjects = (0..self.requests.len()).map(|i| SubjectId(i as u32));
+        subjects.all(|subject| {
+            let origin = self.origin(subject);
+            let host = origin.split_once("://").map_or(origin, |(_, rest)| rest);
+            let host = match host.strip_prefix('[') {
+                Some(v6) => v6.split(']').next().unwrap_or_default(),
+                None => host.split(':').next().unwrap_or_default(),
+            };
+            let address = host.parse::<std::net::IpAddr>();
+            host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+        })
+    }
+
     /// Returns the address family for a subject. `None` means any family.
     pub fn family(&self, subject: SubjectId) -> Option<IpFamily> {
         let of_subject = self.families.get(subject.index());
@@ -291,6 +306,31 @@ mod tests {
         assert_eq!(tick_ns(&[20_000.0], 2), 200_000);
         assert_eq!(tick_ns(&[1e6], 1), 50_000);
         assert_eq!(LoadSpec::default().tick_ns(), 50_000);
+    }
+
+    #[test]
+    fn loopback_is_recognized_in_every_notation() {
+        let is_loopback = |urls: &[&str]| {
+            let request = |url: &&str| {
+                vec![PlannedRequest {
+                    url: url.to_string(),
+                    ..PlannedRequest::default()
+                }]
+            };
+            let requests = urls.iter().map(request).collect();
+            LoadSpec {
+                requests,
+                ..LoadSpec::default()
+            }
+            .is_loopback()
+        };
+        assert!(is_loopback(&[
+            "http://127.0.0.1:8080/a",
+            "https://localhost/",
+            "http://[::1]:80/"
+        ]));
+        assert!(!is_loopback(&["http://127.0.0.1/", "http://192.0.2.1/"]));
+        assert!(!is_loopback(&["http://localhost.example/"]));
     }
 
     fn ramp() -> Arrivals {

@@ -94,6 +94,9 @@ pub struct Slice {
     pub server_bytes: Option<u64>,
     /// Threads of the server's processes at the end.
     pub server_threads: Option<u32>,
+    /// Overflows of accept queues on this machine; `None` if the server is elsewhere.
+    #[serde(default)]
+    pub queue_overflows: Option<u64>,
     /// CPU time of the busiest unrelated process, if the generator and the server run on all cores.
     pub foreign_ns: Option<u64>,
     /// Response times of served requests, from the time when a request was due (in a closed loop:

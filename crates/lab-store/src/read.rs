@@ -10,8 +10,9 @@ use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
     Age, Agent, AgentId, AgentSlice, Audit, Batch, Block, ClockOffset, Content, Disturbance,
-    Failure, Imported, Latencies, Measured, Metric, Pilot, PointId, ProcessExit, ProcessStart,
-    Reading, Resources, Run, Sample, Service, Slice, SliceTimes, SubjectId, TargetId, Timeline,
+    Failure, Imported, KeptProfile, Latencies, Measured, Metric, Pilot, PointId, ProcessExit,
+    ProcessStart, Reading, Resources, Run, Sample, Service, Slice, SliceTimes, SubjectId, TargetId,
+    Timeline, ToolOutput,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -371,6 +372,7 @@ fn content(db: &Connection) -> rusqlite::Result<Content> {
                 // Older files do not have this table.
                 Vec::new()
             },
+            profile: profile(db)?,
         };
         return Ok(Content::Measured(Box::new(measured)));
     }
@@ -422,7 +424,26 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// Reads the audit. `None` for files without one, which may be older than its table.
+/// Reads the output of profilers; `None` for files without it, which may be older than its table.
+fn profile(db: &Connection) -> rusqlite::Result<Option<KeptProfile>> {
+    let Some(notes) = meta(db, "profile")? else {
+        return Ok(None);
+    };
+    let outputs = rows(
+        db,
+        "SELECT program, tool, gzip FROM tool_output ORDER BY rowid",
+        |r| {
+            Ok(ToolOutput {
+                program: r.get(0)?,
+                tool: r.get(1)?,
+                gzip: r.get(2)?,
+            })
+        },
+    )?;
+    Ok(Some(KeptProfile { notes, outputs }))
+}
+
+/// Reads the audit; `None` for files without one, which may be older than its table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {
@@ -655,10 +676,12 @@ fn slices(
 ) -> rusqlite::Result<()> {
     let read_times = or_zero(db, "slice", "read_times")?;
     let statuses = or_null(db, "slice", "statuses")?;
+    let queue_overflows = or_null(db, "slice", "queue_overflows")?;
     let sql = format!(
         "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
                 busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
-                drain_ns, foreign_ns, redone, id, rowid, {read_times}, {statuses}
+                drain_ns, foreign_ns, redone, id, rowid, {read_times}, {statuses},
+                {queue_overflows}
          FROM slice"
     );
     let columns = TimesColumns::of(file, "slice");
@@ -771,6 +794,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
         lag,
         drain_ns: r.get(17)?,
         foreign_ns: r.get(18)?,
+        queue_overflows: r.get(24)?,
         agents: Vec::new(),
     })
 }

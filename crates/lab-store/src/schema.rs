@@ -45,7 +45,8 @@ CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subjec
                     wall_ns INTEGER, offered INTEGER, served INTEGER, connects INTEGER,
                     received_bytes INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
                     server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
-                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, read_times INTEGER, statuses TEXT);
+                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, read_times INTEGER, statuses TEXT,
+                    queue_overflows INTEGER);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE agent (id INTEGER PRIMARY KEY, name TEXT, launcher TEXT, machine TEXT, version TEXT, host TEXT,
                     clock_ahead_ns INTEGER, clock_error_ns INTEGER, round_trip_ns INTEGER, lost TEXT);
@@ -57,6 +58,7 @@ CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WI
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);
 CREATE TABLE figure (subject INTEGER, metric TEXT, value REAL);
+CREATE TABLE tool_output (program INTEGER, tool TEXT, gzip BLOB);
 CREATE TABLE look (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);
 CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);
@@ -71,9 +73,10 @@ CREATE VIEW result AS
 ";
 
 /// Columns that files of older versions lack: the table, the column and its type.
-const LATER: [(&str, &str, &str); 10] = [
+const LATER: [(&str, &str, &str); 11] = [
     ("slice", "read_times", "INTEGER"),
     ("slice", "statuses", "TEXT"),
+    ("slice", "queue_overflows", "INTEGER"),
     ("agent_slice", "read_times", "INTEGER"),
     ("agent_slice", "statuses", "TEXT"),
     ("block", "process_set", "INTEGER"),

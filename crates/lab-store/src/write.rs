@@ -9,9 +9,9 @@ use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Figure,
-    Host, Imported, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot, Plan, PointId,
-    ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice, TargetId,
-    Timeline,
+    Host, Imported, KeptProfile, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot, Plan,
+    PointId, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice,
+    TargetId, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params, params_from_iter};
@@ -222,6 +222,17 @@ impl RunWriter {
     /// Stores a value that was counted once.
     pub fn figure(&self, f: &Figure) -> Result<()> {
         self.record(&[], f)
+    }
+
+    /// Stores the output of profilers.
+    pub fn profile(&self, profile: &KeptProfile) -> Result<()> {
+        self.in_transaction(|| {
+            self.set("profile", &profile.notes)?;
+            profile.outputs.iter().try_for_each(|output| {
+                let row = params![output.program, output.tool, output.gzip];
+                self.execute("INSERT INTO tool_output VALUES (?, ?, ?)", row)
+            })
+        })
     }
 
     /// Stores the words of the command line that started the run.
@@ -564,7 +575,7 @@ impl BlockWriter<'_> {
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|| {
             self.run.execute(
-                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                 self.id,
                 s.point.0,
@@ -587,7 +598,8 @@ impl BlockWriter<'_> {
                 s.foreign_ns,
                 redone,
                 s.read_times,
-                as_json(&s.statuses)
+                as_json(&s.statuses),
+                s.queue_overflows
             ])?;
             let slice = self.run.db.last_insert_rowid();
             s.errors.iter().try_for_each(|(kind, count)| {

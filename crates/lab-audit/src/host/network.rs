@@ -4,6 +4,7 @@
 use super::machine::{AuditedMachine, Probe};
 use crate::value::{Thing, Value};
 use lab_host::Root;
+use lab_host::netstat::counter;
 use lab_model::Unit;
 
 pub struct HostNetwork;
@@ -178,14 +179,6 @@ fn retransmitted(root: &Root) -> Result<f64, String> {
     }
 }
 
-/// Returns a counter from /proc/net/netstat or /proc/net/snmp. These files have a line of names and a line of numbers,
-/// both with the same prefix.
-fn counter(text: &str, word: &str, name: &str) -> Option<u64> {
-    let mut lines = text.lines().filter_map(|line| line.strip_prefix(word));
-    let column = lines.next()?.split_whitespace().position(|n| n == name)?;
-    lines.next()?.split_whitespace().nth(column)?.parse().ok()
-}
-
 fn conntrack(root: &Root) -> Option<Value> {
     let count = root.number("proc/sys/net/netfilter/nf_conntrack_count")?;
     let max = root
@@ -196,14 +189,10 @@ fn conntrack(root: &Root) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::host::machine::field;
 
     #[test]
-    fn counters_are_found_by_the_line_of_names() {
-        let text = "TcpExt: A ListenOverflows B\nTcpExt: 1 22 3\nIpExt: X\nIpExt: 9\n";
-        assert_eq!(counter(text, "TcpExt:", "ListenOverflows"), Some(22));
-        assert_eq!(counter(text, "TcpExt:", "ListenDrops"), None);
+    fn fields_are_found_by_their_names() {
         assert_eq!(field("a: 1\npswpin 7\n", "pswpin"), Some(7));
     }
 }

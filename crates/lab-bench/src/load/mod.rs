@@ -16,6 +16,7 @@ use crate::driver::workload::{Done, Turn, TurnResult, Workload};
 use crate::host::interrupt;
 use crate::servers::usage::{ServerWatch, Usage, with_server};
 use crate::subject::fault::Fault;
+use lab_host::netstat;
 use lab_model::{
     AgentId, Block, ErrorKind, IdVec, LoadSpec, LogLine, Plan, PointId, Run, Slice, SubjectId,
 };
@@ -55,10 +56,13 @@ struct LocalParts {
     server: bool,
 }
 
-/// The resource usage of the servers' processes, if known.
+/// Measurements of the servers apart from their responses.
 struct ServerUsage<'a> {
     watches: Watches<'a>,
     last: HashMap<SubjectId, Usage>,
+    /// The reading of the accept queues at the start of the current slice, if the servers are on this machine.
+    last_overflows: Option<u64>,
+    are_here: bool,
 }
 
 impl<'a> LoadWorkload<'a> {
@@ -82,6 +86,8 @@ impl<'a> LoadWorkload<'a> {
             usage: ServerUsage {
                 watches,
                 last: HashMap::new(),
+                last_overflows: None,
+                are_here: run.has_server_here() || run.agents.is_empty() && load.is_loopback(),
             },
             local_parts: LocalParts {
                 is_any: run.is_loaded_here(),
@@ -333,7 +339,13 @@ impl ServerUsage<'_> {
     fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) -> Result<(), StoreError> {
         let now = self.read(subject, block)?;
         self.last.extend(now.map(|now| (subject, now)));
+        self.last_overflows = self.queue_overflows();
         Ok(())
+    }
+
+    /// Reads how often accept queues of this machine have overflowed. `None` if the servers are elsewhere.
+    fn queue_overflows(&self) -> Option<u64> {
+        self.are_here.then(netstat::queue_overflows).flatten()
     }
 
     /// Adds the server's resource usage to a slice that has just been measured.
@@ -342,6 +354,14 @@ impl ServerUsage<'_> {
         let before = self.last.remove(&subject);
         let now = self.read(subject, block)?;
         self.last.extend(now.map(|now| (subject, now)));
+        let overflows = self.queue_overflows();
+        let last_overflows = std::mem::replace(&mut self.last_overflows, overflows);
+        let slice = Slice {
+            queue_overflows: overflows
+                .zip(last_overflows)
+                .map(|(now, before)| now.saturating_sub(before)),
+            ..slice
+        };
         Ok(with_server(slice, before, now))
     }
 

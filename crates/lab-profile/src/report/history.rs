@@ -36,7 +36,7 @@ pub struct ProfileSummary {
 impl ProfileSummary {
     /// Creates the summary of a run. Returns `None` if the run has no such metrics.
     pub fn new(run: &Run) -> Option<ProfileSummary> {
-        let Measured { plan, figures } = run.measured()?;
+        let Measured { plan, figures, .. } = run.measured()?;
         let figure = |figure: &Figure| {
             let subject = plan.subjects.get(figure.subject)?;
             let mut metrics = run.metrics.iter();

@@ -101,6 +101,7 @@ fn slice(subject: u32, pass: u32) -> Slice {
         connects: 4,
         received_bytes: 1 << 40,
         read_times: 17,
+        queue_overflows: Some(14),
         cpu_ns: 5,
         busiest_cpu_ns: 6,
         server_cpu_ns: Some(7),
