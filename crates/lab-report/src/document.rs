@@ -40,6 +40,7 @@ fn measured_document(report: &Report, plan: &Plan) -> Document {
         Answer {
             headline: parts.headline,
             table: parts.table,
+            distribution: parts.distribution,
             ..findings::answer(&measured, parts.chart, parts.findings)
         }
     };

@@ -45,6 +45,8 @@ pub struct DocumentParts {
     pub table: Option<Table>,
     /// The main chart of the first screen.
     pub chart: Option<Chart>,
+    /// The distribution behind the values, which the first screen shows in addition.
+    pub distribution: Option<Chart>,
     /// The findings, the most important first. The document shows the first three.
     pub findings: Vec<Finding>,
     /// The sections that come after the failures and warnings, and before the conditions.

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Charts of a load over its time slices: percentiles, the distribution of times, and rates.
 
+use super::charts;
 use super::measured::SubjectScope;
 use super::scope::{PointGroup, Scope};
+use crate::wording;
+use lab_document::format::quantity;
 use lab_document::{
-    Axis, Band, Chart, Distribution, DistributionLine, Drawing, HeatColumn, HeatMap, HeatMaps,
-    Line, Lines, Quantity, Scale, Stroke,
+    Axis, Band, BarRow, Chart, Distribution, DistributionLine, Drawing, HeatColumn, HeatMap,
+    HeatMaps, Line, Lines, Quantity, Scale, Stroke,
 };
 use lab_model::{Cores, Metric, Slice, SliceTimes, SubjectId, Unit};
 use std::collections::BTreeMap;
 
 /// The maximum number of lines or heat maps in one chart.
 const MANY: usize = 6;
+
+/// The maximum number of histograms in one chart.
+const MAX_HISTOGRAMS: usize = 2;
 
 /// The maximum number of columns of a heat map over time.
 const COLUMNS: usize = 48;
@@ -100,6 +106,64 @@ pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Opt
             lines,
         }),
     })
+}
+
+/// Builds the chart of the requests by response time, with a group per server. Returns `None` if there are many groups.
+///
+/// The steps of the logarithmic axis are 1, 2 and 5.
+pub fn histogram(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
+    let charted = charted_places(scope, places);
+    if charted.len() > MAX_HISTOGRAMS {
+        return None;
+    }
+    let groups: Vec<_> = charted
+        .iter()
+        .filter(|(place, ..)| scope.cell(*place, &Metric::BACKLOG).is_none())
+        .map(|(place, colour, name)| {
+            let counts = merged(slices(scope, *place).iter().map(|slice| &slice.response));
+            let title = match charted.len() {
+                1 => String::new(),
+                _ => name.clone(),
+            };
+            (title, histogram_rows(&counts, *colour))
+        })
+        .collect();
+    let chart = charts::bars(
+        "histogram",
+        "requests",
+        &Unit::Count("requests".into()),
+        groups,
+    )?;
+    Some(Chart {
+        title: "Response times".into(),
+        caption: wording::load::histogram().into(),
+        ..chart
+    })
+}
+
+/// Builds a row for each step between the lowest and the highest value. `counts` are in ascending order.
+fn histogram_rows(counts: &[(f64, u64)], colour: usize) -> Vec<BarRow> {
+    let (Some((first, _)), Some((last, _))) = (counts.first(), counts.last()) else {
+        return Vec::new();
+    };
+    let steps = (0..).flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10_f64.powi(power)));
+    let steps: Vec<f64> = steps.take_while(|step| *step < last * 5.0).collect();
+    let pairs = steps
+        .windows(2)
+        .filter(|pair| pair[1] > *first && pair[0] <= *last);
+    let row = |pair: &[f64]| {
+        let inside = counts
+            .iter()
+            .filter(|(ns, _)| (pair[0]..pair[1]).contains(ns));
+        let requests = inside.map(|(_, n)| n).sum();
+        let [low, high] = [pair[0], pair[1]].map(|ns| quantity::tick(ns, &Unit::Nanoseconds, ns));
+        BarRow::new(
+            &format!("{low} to {high}"),
+            colour,
+            Quantity::count(requests, "requests"),
+        )
+    };
+    pairs.map(row).collect()
 }
 
 /// Builds the heat maps of response times over slices or points.

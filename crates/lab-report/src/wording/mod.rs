@@ -7,6 +7,7 @@ pub mod changes;
 pub mod commit_steps;
 mod exclusions;
 pub mod gates;
+pub mod load;
 mod places;
 mod scaling;
 mod shared;
@@ -16,13 +17,13 @@ mod verdicts;
 mod warnings;
 
 pub use answers::{
-    Counted, LeftOut, LongerRun, PairOverPoints, WouldDecide, apart_from_reference, few_replicates,
-    inconclusive, last_lines, left_out, measured_alone, more_not_steady, no_answer,
-    no_answer_because, not_steady, other_exit_status, over_points, pair_over_points, same_program,
-    so_far, too_few_operations, would_decide,
+    Counted, LeftOut, LongerRun, PairOverPoints, WouldDecide, apart_from_reference, inconclusive,
+    last_lines, left_out, measured_alone, more_not_steady, no_answer, no_answer_because,
+    not_steady, other_exit_status, over_points, pair_over_points, same_program, so_far,
+    too_few_operations, would_decide,
 };
 pub use caveats::{caveat, not_compared};
-pub use exclusions::exclusion;
+pub use exclusions::{excluded, exclusion};
 pub use scaling::no_law;
 pub use shared::{
     at_point, costs_and_losses, how_to_read_losses, nothing_lost, range_of, wrong_at_most,

@@ -119,7 +119,8 @@ pub fn warning(fact: &WarningFact) -> String {
             percentiles,
             blocks,
             seen,
-        } => tails_unknown(percentiles, *blocks, *seen),
+            time,
+        } => tails_unknown(percentiles, *blocks, *seen) + &more_time(*time),
         F::CopiesDiffer(copies) => copies_differ(copies),
         F::ReferenceBeaten(beaten) => reference_beaten(beaten),
         F::ShortRun {
@@ -177,7 +178,8 @@ pub fn warning(fact: &WarningFact) -> String {
     }
 }
 
-fn more_time(time: Option<TimeBudget>) -> String {
+/// Advises how much more time to give the run.
+pub fn more_time(time: Option<TimeBudget>) -> String {
     match time {
         Some(time) => format!(" Give the run more time: --for {}.", time.option()),
         None => " Give the run more time (--for).".into(),
@@ -551,10 +553,9 @@ fn tails_unknown(percentiles: &[TailWithoutInterval], blocks: u32, seen: u32) ->
         needed => format!("{needed}, and requests that slow in {seen} of them"),
     };
     format!(
-        "The run's {} give no interval for {}. An interval needs {needed}.{}",
+        "The run's {} give no interval for {}. An interval needs {needed}.",
         count(blocks as usize, "block"),
         shortened(names),
-        more_time(None)
     )
 }
 

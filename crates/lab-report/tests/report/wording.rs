@@ -314,6 +314,7 @@ fn of_blocks() -> Vec<WarningFact> {
         percentiles,
         blocks,
         seen: 6,
+        time: None,
     };
     let copies = |at: Vec<CopyDiffers>, one_point| {
         WarningFact::CopiesDiffer(CopiesDiffer {

@@ -248,6 +248,8 @@ pub enum WarningFact {
         blocks: u32,
         /// The number of blocks that must contain requests slower than the percentile.
         seen: u32,
+        /// The estimated duration of a run with enough blocks for all percentiles, if known.
+        time: Option<TimeBudget>,
     },
     /// Two copies of the baseline differ.
     CopiesDiffer(CopiesDiffer),

@@ -118,6 +118,7 @@ fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
         },
         sections,
         method: method(scope, commands),
+        ..DocumentParts::default()
     }
 }
 

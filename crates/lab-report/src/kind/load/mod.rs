@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load on servers that were already running.
 
+mod screen;
+
 use super::work_kind::{DocumentParts, WorkKind};
 use crate::parts::errors::errors;
 use crate::parts::kind_traits::{KindTraits, Words};
 use crate::parts::measured::SubjectScope;
 use crate::parts::respect::Respect;
 use crate::parts::scope::Scope;
-use crate::parts::{agents, charts, findings, load_sent, scaling, shift, slices, table};
-use lab_document::format::quantity;
-use lab_document::say::{self, count};
-use lab_document::{Chart, Finding, Section, Table};
-use lab_model::{
-    Arrivals, Cores, LoadSpec, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit, add_statuses,
-};
+use crate::parts::{agents, charts, load_sent, scaling, shift, slices, table};
+use lab_document::{Chart, Section, Table};
+use lab_model::{Arrivals, Cores, LoadSpec, Metric, RESPONSE_TIMES, SERVICE_TIMES};
 use lab_stats::results::Over;
 
 /// The metrics by which servers are compared, the most important first.
@@ -87,26 +85,13 @@ impl WorkKind for LoadSpec {
 }
 
 fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
-    // Sort metrics without an interval last.
-    let is_known = |metric: &&Metric| {
-        let mut all = scope.results.comparisons.iter();
-        all.any(|c| c.key.metric == **metric && say::is_bounded(&c.ratio))
-    };
-    let (known, unknown): (Vec<&Metric>, Vec<&Metric>) = COMPARED.iter().partition(is_known);
-    let compared = known.into_iter().chain(unknown);
-    let mut findings: Vec<Finding> = compared
-        .filter_map(|metric| findings::overall(scope, metric))
-        .collect();
-    if findings.is_empty() {
-        let subjects = scope.compared().into_iter();
-        findings.extend(subjects.filter_map(|s| level(scope, load, s)));
-    } else {
-        findings.extend(other_statuses(scope));
-    }
     let places = scope.places(&scope.subjects(), &scope.points());
     DocumentParts {
+        headline: screen::headline(scope, load),
+        table: screen::table(scope, load),
         chart: chart(scope),
-        findings,
+        distribution: slices::histogram(scope, &places),
+        findings: screen::findings(scope, load),
         sections: vec![
             load_sent::section(scope, load, None),
             times(scope, load, &places),
@@ -116,7 +101,6 @@ fn parts(scope: &Scope, load: &LoadSpec) -> DocumentParts {
             agents::section(scope),
         ],
         method: load_sent::method(scope, load, None),
-        ..DocumentParts::default()
     }
 }
 
@@ -143,88 +127,6 @@ fn chart(scope: &Scope) -> Option<Chart> {
         ([_], _) => charts::answer(std::slice::from_ref(scope), &Metric::THROUGHPUT),
         (_, many) => charts::bars_at(scope, "answer", many, &Metric::THROUGHPUT),
     }
-}
-
-/// Describes a server's highest throughput and its median and p99 response time at that point: `A serves 41,200/s over
-/// 64 connections. Response times: …`
-fn level(scope: &Scope, load: &LoadSpec, subject: SubjectId) -> Option<Finding> {
-    let points = scope.points();
-    let name = scope.name(subject);
-    let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
-        let is_measured = points.iter().any(|&p| scope.knows((subject, Some(p))));
-        let none = || Finding::plain(format!("{name} served no request successfully."));
-        return is_measured.then(none);
-    };
-    let place = (subject, Some(point));
-    let rate = say::figure(&rate, &Metric::THROUGHPUT.unit, scope.level());
-    let offered = scope
-        .quantity(place, &Metric::OFFERED)
-        .filter(|_| is_open(load));
-    let offered = offered.map_or(String::new(), |rate| {
-        format!(" of {} offered", say::reading(rate.value, &rate.unit))
-    });
-    let connections = agents::connections(scope, point);
-    let within = |(metric, part): (Metric, &str)| {
-        let time = scope.interval(place, &metric)?;
-        let time = say::figure(time, &Unit::Nanoseconds, scope.level());
-        Some(format!("{part} within {time}"))
-    };
-    let times = [(Metric::P50, "half"), (Metric::P99, "99 %")];
-    let times: Vec<String> = times.into_iter().filter_map(within).collect();
-    let answered = if !times.is_empty() {
-        format!(" Response times: {}.", say::list(&times))
-    } else if scope.cell(place, &Metric::BACKLOG).is_some() {
-        " It is overloaded.".into()
-    } else {
-        String::new()
-    };
-    let failed = scope.quantity(place, &Metric::ERRORS);
-    let failed = match failed.map_or(0, |f| f.value as usize) {
-        0 => "No request".into(),
-        n => count(n, "request"),
-    };
-    let statuses = statuses_of(scope, subject).map_or(String::new(), |text| format!(" {text}"));
-    let text = format!(
-        "{name} serves {rate}{offered} over {connections}.{answered} {failed} failed.{statuses}"
-    );
-    Some(Finding::plain(text))
-}
-
-/// Describes the responses of a server by status code. Returns `None` if they are unknown, as in files of earlier
-/// versions.
-fn statuses_of(scope: &Scope, subject: SubjectId) -> Option<String> {
-    let mut counts = Vec::new();
-    let slices = scope.run.complete_blocks().flat_map(|block| &block.slices);
-    for slice in slices.filter(|slice| slice.subject == subject) {
-        add_statuses(&mut counts, &slice.statuses);
-    }
-    let each = counts
-        .iter()
-        .map(|(status, n)| format!("{status}: {}", quantity::integer(*n)));
-    let each: Vec<String> = each.collect();
-    let redirects: u64 = counts
-        .iter()
-        .filter(|(s, _)| (300..400).contains(s))
-        .map(|(_, n)| n)
-        .sum();
-    let hint = match redirects {
-        0 => "",
-        _ => " Redirects are not followed; `--expect-status 200` counts them as errors.",
-    };
-    (!each.is_empty()).then(|| format!("Responses by status: {}.{hint}", each.join(", ")))
-}
-
-/// Describes the statuses of compared servers, unless every response had status 200.
-fn other_statuses(scope: &Scope) -> Vec<Finding> {
-    let all = scope.run.complete_blocks().flat_map(|block| &block.slices);
-    let mut statuses = all.flat_map(|slice| &slice.statuses);
-    if statuses.all(|(status, _)| *status == 200) {
-        return Vec::new();
-    }
-    let of = |subject| Some((scope.name(subject), statuses_of(scope, subject)?));
-    let each = scope.compared().into_iter().filter_map(of);
-    each.map(|(name, text)| Finding::plain(format!("{name}: {text}")))
-        .collect()
 }
 
 fn times(scope: &Scope, load: &LoadSpec, places: &[SubjectScope]) -> Section {

@@ -303,6 +303,7 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
         server_cpu_ns: is_watched.then_some((model.served * model.server_ns) as u64),
         server_bytes: is_watched.then_some((18.0 * noise.about(0.01) * 1048576.0) as u64),
         server_threads: is_watched.then_some(5),
+        queue_overflows: Some(model.timeouts / 60),
         response: if open {
             times(model, model.stall_ns, served)
         } else {

@@ -16,6 +16,9 @@ pub fn outline(document: &Document) -> String {
     if let Some(chart) = &document.answer.chart {
         self::chart(&mut text, chart);
     }
+    if let Some(chart) = &document.answer.distribution {
+        self::chart(&mut text, chart);
+    }
     for finding in &document.answer.findings {
         let _ = writeln!(
             text,
@@ -27,6 +30,9 @@ pub fn outline(document: &Document) -> String {
     }
     let undecided = document.answer.undecided.as_deref();
     let _ = writeln!(text, "undecided: {}", undecided.unwrap_or("nothing"));
+    if let Some(omitted) = &document.answer.omitted {
+        let _ = writeln!(text, "omitted: {omitted}");
+    }
     for section in &document.sections {
         self::section(&mut text, section, 2);
     }

@@ -74,7 +74,12 @@ pub(super) fn shortfall(
 
 /// Returns a warning about percentiles without an interval, with the number of blocks that they
 /// need.
-pub(super) fn tails(cells: &[Cell]) -> Option<Warning> {
+///
+/// `time` returns the duration of a run with a number of blocks.
+pub(super) fn tails(
+    cells: &[Cell],
+    time: impl FnOnce(u32) -> Option<TimeBudget>,
+) -> Option<Warning> {
     let without = |metric: &Metric| {
         let of_metric = cells.iter().filter(|c| c.key.metric == *metric);
         let mut intervals = of_metric.filter_map(|c| Some((c.blocks, c.value.interval()?.level)));
@@ -92,8 +97,15 @@ pub(super) fn tails(cells: &[Cell]) -> Option<Warning> {
             needed: part.map(quantiles::blocks_needed),
         }
     });
+    let percentiles: Vec<TailWithoutInterval> = percentiles.collect();
+    let needed = percentiles.iter().map(|tail| {
+        let needed = tail.needed;
+        needed.unwrap_or_else(|| quantiles::blocks_needed(9999))
+    });
+    let needed = needed.max().filter(|needed| *needed > blocks);
     Some(Warning::new(WarningFact::TailsUnknown {
-        percentiles: percentiles.collect(),
+        time: needed.and_then(time),
+        percentiles,
         blocks,
         seen: quantiles::MIN_CARRIERS as u32,
     }))
@@ -202,9 +214,10 @@ pub(super) fn label_unless_obvious(plan: &Plan, point: PointId) -> Option<String
     (!one_place(plan)).then(|| label(plan, point))
 }
 
+/// Returns the name of a point in a warning, which names the target elsewhere.
 pub(super) fn label(plan: &Plan, point: PointId) -> String {
     if plan.points.has_id(point) {
-        plan.label(point)
+        plan.point_name(point)
     } else {
         format!("point {point}")
     }

@@ -8,6 +8,7 @@ use super::basis::{
 };
 use super::server::{Loaded, ServerCells, of_servers, warning};
 use super::servers;
+use crate::forecast;
 use crate::results::warning::ReadBy;
 use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, LoadSpec, LogLine, Metric, Slice};
@@ -44,7 +45,9 @@ pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
         all.extend(unfit(run));
     }
     all.extend(loaded.few_blocks());
-    all.extend(tails(loaded.evidence.cells));
+    all.extend(tails(loaded.evidence.cells, |blocks| {
+        forecast::time_for(run, blocks)
+    }));
     all.extend(if load.arrivals.changes() {
         loaded.stages()
     } else {

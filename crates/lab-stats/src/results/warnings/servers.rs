@@ -26,7 +26,7 @@ pub(super) fn of_servers(loaded: &Loaded) -> Vec<Warning> {
     all.extend(unfit(run));
     all.extend(loaded.too_few_blocks());
     all.extend(loaded.unknown_peaks());
-    all.extend(tails(loaded.evidence.cells));
+    all.extend(tails(loaded.evidence.cells, |_| None));
     all.extend(loaded.noise_floor());
     all.extend(loaded.dependent_comparisons());
     all.extend(loaded.no_steady_state());

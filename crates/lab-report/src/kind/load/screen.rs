@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The first screen of a load: the rate and the outcome of the requests, response times, statuses, and the limit.
+
+use super::{COMPARED, is_open};
+use crate::parts::measured::SubjectScope;
+use crate::parts::scope::Scope;
+use crate::parts::{agents, cell, findings, scaling, table};
+use crate::wording::load::{self as wording, Limit, Outcome, Served};
+use lab_document::say;
+use lab_document::{Column, Finding, Table, Tone};
+use lab_model::{LoadSpec, Metric, PointId, RESPONSE_TIMES, SubjectId, Unit, add_statuses};
+use lab_stats::results::{WarningFact, WarningKind};
+
+/// The percentiles of the response time, and of the service time in an open loop.
+static RESPONSE: [Metric; 5] = [
+    Metric::P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::MAX,
+];
+static SERVICE: [Metric; 5] = [
+    Metric::SERVICE_P50,
+    Metric::SERVICE_P90,
+    Metric::SERVICE_P99,
+    Metric::SERVICE_P999,
+    Metric::SERVICE_MAX,
+];
+
+/// The metrics of several servers or points.
+static SIDE_BY_SIDE: [Metric; 7] = [
+    Metric::OFFERED,
+    Metric::THROUGHPUT,
+    Metric::P50,
+    Metric::P99,
+    Metric::MAX,
+    Metric::ERRORS,
+    Metric::SERVER_CPU,
+];
+
+/// The minimum time until a segment is sent again, in ns: TCP_RTO_MIN of Linux.
+const MIN_RETRANSMISSION_NS: f64 = 2e8;
+
+/// The maximum number of rows of the table. Larger runs show a chart instead.
+const MAX_ROWS: usize = 24;
+
+/// Returns the answer: the rate of a server, or the comparison of several. It is empty if there are several and none is
+/// compared, because each has a finding of its own.
+pub fn headline(scope: &Scope, load: &LoadSpec) -> String {
+    match scope.compared().as_slice() {
+        &[only] => served(scope, load, only, None),
+        _ => compared(scope, load).map_or(String::new(), |finding| finding.text),
+    }
+}
+
+/// Describes a server's rate at its best point and the outcome of its requests.
+fn served(scope: &Scope, load: &LoadSpec, subject: SubjectId, name: Option<&str>) -> String {
+    let points = scope.points();
+    let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
+        let all = points.iter().map(|&p| outcome(scope, (subject, Some(p))));
+        let all = all.fold(None, |sum: Option<Outcome>, one| Some(added(sum, one)));
+        return all.map_or(String::new(), |all| wording::none_served(name, &all));
+    };
+    let place = (subject, Some(point));
+    let offered = scope
+        .quantity(place, &Metric::OFFERED)
+        .filter(|_| is_open(load));
+    wording::served(&Served {
+        server: name,
+        rate: say::figure(&rate, &Metric::THROUGHPUT.unit, scope.level()),
+        offered: offered.map(|rate| say::reading(rate.value, &rate.unit)),
+        connections: agents::connections(scope, point),
+        points: points.len(),
+        overloaded: scope.cell(place, &Metric::BACKLOG).is_some(),
+        outcome: outcome(scope, place),
+    })
+}
+
+fn outcome(scope: &Scope, place: SubjectScope) -> Outcome {
+    let requests = scope.quantity(place, &Metric::REQUESTS);
+    let failed = scope.results.errors.iter();
+    let failed = failed.filter(|&&(s, p, _, n)| (s, Some(p)) == place && n > 0);
+    Outcome {
+        requests: requests.map_or(0, |q| q.value as u64),
+        failed: failed.map(|&(.., kind, n)| (kind, n)).collect(),
+    }
+}
+
+fn added(sum: Option<Outcome>, one: Outcome) -> Outcome {
+    let Some(mut sum) = sum else {
+        return one;
+    };
+    sum.requests += one.requests;
+    for (kind, n) in one.failed {
+        match sum.failed.iter_mut().find(|(k, _)| *k == kind) {
+            Some((_, total)) => *total += n,
+            None => sum.failed.push((kind, n)),
+        }
+    }
+    sum
+}
+
+/// Builds the table of response times of one server at one point, or of the rates and times of all servers and points.
+pub fn table(scope: &Scope, load: &LoadSpec) -> Option<Table> {
+    let (subjects, points) = (scope.compared(), scope.points());
+    let table = match (subjects.as_slice(), points.as_slice()) {
+        (&[subject], &[point]) => percentiles(scope, load, (subject, Some(point))),
+        _ if subjects.len() * points.len() > MAX_ROWS => return None,
+        _ => {
+            let metrics = if is_open(load) {
+                &SIDE_BY_SIDE[..]
+            } else {
+                &SIDE_BY_SIDE[1..]
+            };
+            table::figures(scope, "", &scope.places(&subjects, &points), metrics)
+                .captioned(wording::rates_and_percentiles())
+        }
+    };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn percentiles(scope: &Scope, load: &LoadSpec, place: SubjectScope) -> Table {
+    let heads = RESPONSE
+        .iter()
+        .map(|metric| Column::of(metric.title.to_string(), Unit::Nanoseconds));
+    let mut table = Table::new("", std::iter::once(Column::from("time")).chain(heads));
+    if !scope.knows(place) || scaling::peak(scope, place.0, &scope.points()).is_none() {
+        return table;
+    }
+    let cells = |metrics: &[Metric]| {
+        let cells = metrics.iter().map(|m| cell::value(scope, place, m));
+        cells.collect::<Vec<_>>()
+    };
+    table.named_row("response", cells(&RESPONSE));
+    if is_open(load) {
+        table.named_row("service", cells(&SERVICE));
+    }
+    table.caption = wording::times(is_open(load)).into();
+    let tails = scope.results.warnings.iter();
+    let tails = tails.filter_map(|warning| match &warning.fact {
+        WarningFact::TailsUnknown {
+            percentiles, time, ..
+        } => Some((percentiles, time)),
+        _ => None,
+    });
+    for (percentiles, time) in tails {
+        let names = percentiles.iter().map(|tail| tail.percentile.as_str());
+        let is_shown = |name: &&str| RESPONSE.iter().any(|metric| metric.title == *name);
+        let names: Vec<&str> = names.filter(is_shown).collect();
+        let note = (!names.is_empty()).then(|| wording::tails(&names, *time));
+        table.notes.extend(note);
+    }
+    table.without_empty_columns()
+}
+
+/// Returns the findings below the headline: the responses by status, and the limit of the rate.
+pub fn findings(scope: &Scope, load: &LoadSpec) -> Vec<Finding> {
+    let mut subjects = scope.compared();
+    if subjects.len() == 1 || compared(scope, load).is_some() {
+        subjects.clear();
+    }
+    let finding = |s| Finding::plain(served(scope, load, s, Some(scope.name(s))));
+    subjects
+        .into_iter()
+        .map(finding)
+        .chain(statuses(scope))
+        .chain(limit(scope, load))
+        .collect()
+}
+
+/// Compares servers by the first metric with an interval. At a fixed rate, response times come first.
+fn compared(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
+    let is_known = |metric: &&Metric| {
+        let mut all = scope.results.comparisons.iter();
+        all.any(|c| c.key.metric == **metric && say::is_bounded(&c.ratio))
+    };
+    let mut metrics: Vec<&Metric> = COMPARED.iter().collect();
+    if is_open(load) {
+        metrics.sort_by_key(|metric| !RESPONSE_TIMES.contains(metric));
+    }
+    let (known, unknown): (Vec<&Metric>, Vec<&Metric>) = metrics.into_iter().partition(is_known);
+    let mut metrics = known.into_iter().chain(unknown);
+    metrics.find_map(|metric| findings::overall(scope, metric))
+}
+
+/// Lists the responses of all servers by status code.
+fn statuses(scope: &Scope) -> Option<Finding> {
+    let mut redirected = false;
+    let each = scope.compared().into_iter().filter_map(|subject| {
+        let mut counts = Vec::new();
+        let slices = scope.run.complete_blocks().flat_map(|block| &block.slices);
+        for slice in slices.filter(|slice| slice.subject == subject) {
+            add_statuses(&mut counts, &slice.statuses);
+        }
+        redirected |= counts.iter().any(|(status, _)| (300..400).contains(status));
+        Some((scope.name(subject), wording::statuses(&counts)?))
+    });
+    let each: Vec<(&str, String)> = each.collect();
+    let text = match each.as_slice() {
+        [] => return None,
+        [(_, only)] => only.clone(),
+        many => {
+            let many = many.iter().map(|(name, text)| format!("{name} {text}"));
+            say::joined(many, "; ")?
+        }
+    };
+    let hint = redirected.then(|| wording::redirects().to_owned());
+    let text = say::paragraph(std::iter::once(format!("{text}.")).chain(hint))?;
+    Some(Finding::new("Status", text, Tone::Plain))
+}
+
+/// Describes what limited the rate at a single point. Returns `None` if a warning on the first screen says so.
+fn limit(scope: &Scope, load: &LoadSpec) -> Option<Finding> {
+    let slices = scope.run.complete_blocks().flat_map(|block| &block.slices);
+    let overflows: u64 = slices.filter_map(|slice| slice.queue_overflows).sum();
+    let overflows = if is_delayed(scope) { overflows } else { 0 };
+    let said = [
+        WarningKind::Saturated,
+        WarningKind::Overloaded,
+        WarningKind::SharedCores,
+    ];
+    let limit = if overflows > 0 {
+        Limit::AcceptQueue { overflows }
+    } else if said.iter().any(|kind| scope.results.warned(*kind)) {
+        return None;
+    } else if is_open(load) {
+        served_all(scope).then_some(Limit::OfferedRate)?
+    } else {
+        let (&[subject], &[point]) = (&scope.compared()[..], &scope.points()[..]) else {
+            return None;
+        };
+        connections(scope, subject, point)?
+    };
+    let label = wording::limit_label(&limit);
+    Some(Finding::new(label, wording::limit(&limit), Tone::Plain))
+}
+
+/// Returns true if requests failed, or waited as long as for a retransmission.
+fn is_delayed(scope: &Scope) -> bool {
+    let places = scope.places(&scope.compared(), &scope.points()).into_iter();
+    let mut longest = places.filter_map(|place| scope.quantity(place, &Metric::MAX));
+    let failed = scope.results.errors.iter().any(|(.., n)| *n > 0);
+    failed || longest.any(|max| max.value >= MIN_RETRANSMISSION_NS)
+}
+
+/// Returns true if every server served every request.
+fn served_all(scope: &Scope) -> bool {
+    let failed = scope.results.errors.iter().any(|(.., n)| *n > 0);
+    !failed && scope.has(&Metric::THROUGHPUT)
+}
+
+fn connections(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Limit> {
+    let place = (subject, Some(point));
+    let busy = scope.quantity(place, &Metric::GENERATOR_BUSY)?;
+    let cores = scope.quantity(place, &Metric::SERVER_CORES);
+    let is_served = scope
+        .quantity(place, &Metric::SERVED)
+        .is_some_and(|n| n.value > 0.0);
+    is_served.then(|| Limit::Connections {
+        connections: scope.plan.connections(point),
+        generator_busy: busy.value,
+        server_cores: cores.map(|used| used.value).zip(scope.run.host.cores()),
+    })
+}
