@@ -192,7 +192,9 @@ impl<'a> Follower<'a> {
             }
             Progress::Failed(failure) => {
                 let subject = self.plan.subject_label(failure.subject);
-                let point = failure.point.map(|p| format!(" at {}", self.plan.label(p)));
+                let point = failure
+                    .point
+                    .map(|p| format!(" at {}", self.plan.point_name(p)));
                 let at = point.unwrap_or_default();
                 let first = format!(
                     "{subject} failed{at}: {}: {}",

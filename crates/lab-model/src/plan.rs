@@ -623,18 +623,21 @@ impl Plan {
     /// If there are multiple targets, the label starts with the target's name. For whole commands and for load,
     /// which have only one case, the label consists of the parameters, if there are any.
     pub fn label(&self, point: PointId) -> String {
+        let target = self.target_named(self.points[point].target);
+        match target {
+            Some(kind) => format!("{} {}", kind.name(), self.point_name(point)),
+            None => self.point_name(point),
+        }
+    }
+
+    /// Returns the label of a point without its target, for text that names a subject with its target.
+    pub fn point_name(&self, point: PointId) -> String {
         let case = &self.case(point).name;
-        let Point { params, target, .. } = &self.points[point];
+        let params = &self.points[point].params;
         let named = !self.has_one_case() || params.is_empty();
-        let words = self
-            .target_named(*target)
-            .map(|kind| kind.name().to_owned());
-        words
-            .into_iter()
-            .chain(named.then(|| case.clone()))
-            .chain(params.iter().map(|(key, value)| format!("{key}={value}")))
-            .collect::<Vec<_>>()
-            .join(" ")
+        let params = params.iter().map(|(key, value)| format!("{key}={value}"));
+        let words = named.then(|| case.clone()).into_iter().chain(params);
+        words.collect::<Vec<_>>().join(" ")
     }
 
     /// Returns true if the only case needs no name: for whole commands, and for load on running servers.

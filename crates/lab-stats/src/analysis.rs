@@ -177,6 +177,26 @@ pub enum ExclusionReason {
     },
 }
 
+impl ExclusionReason {
+    /// Returns true if the subject or the baseline had not reached its steady state.
+    pub fn is_unsteady(&self) -> bool {
+        matches!(
+            self,
+            ExclusionReason::PilotCutShort { .. }
+                | ExclusionReason::TurnsNotSteady(_)
+                | ExclusionReason::ServerNotSteady { .. }
+        )
+    }
+
+    /// Returns true if the reason itself names the points that it applies to.
+    pub fn names_points(&self) -> bool {
+        matches!(
+            self,
+            ExclusionReason::PilotCutShort { .. } | ExclusionReason::TurnsNotSteady(_)
+        )
+    }
+}
+
 /// The number of runs of a command with a given exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StatusCount {

@@ -189,7 +189,7 @@ fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<NotCompared> {
         apart.extend(side.refusals.iter().map(|refusal| NotCompared::Excluded {
             run,
             subject: side.subject_label(&side.plan.subjects[refusal.subject].name),
-            point: refusal.point.map(|point| side.label(point)),
+            point: refusal.point.map(|point| side.plan.label(point)),
             reason: refusal.reason.clone(),
         }));
     }

@@ -124,7 +124,7 @@ fn count_all(
     for point in plan.points.ids() {
         let takes_part = |&s: &SubjectId| plan.takes_part(s, point) && is_counted(s);
         for subject in plan.subjects.ids().filter(takes_part) {
-            let (name, label) = (plan.subject_label(subject), plan.label(point));
+            let (name, label) = (plan.subject_label(subject), plan.point_name(point));
             eprintln!("benchlab: {}", wording::counting(&name, &label));
             match count(subject, point) {
                 Ok(counts) => counted.push(counts),

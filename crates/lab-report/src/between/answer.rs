@@ -20,7 +20,10 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     let machine = machine(report);
     if changes.is_empty() {
         return Answer {
-            undecided: say::paragraph(std::iter::once(nothing(report)).chain(machine)),
+            findings: std::iter::once(nothing(report))
+                .chain(machine)
+                .map(Finding::plain)
+                .collect(),
             ..Answer::default()
         };
     }

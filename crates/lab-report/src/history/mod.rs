@@ -140,11 +140,15 @@ fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
     let latest = subjects.iter().filter_map(|(_, mine)| finding(mine));
     let changed = changes.findings().into_iter();
     let findings = changed.chain(latest.map(Finding::plain));
-    let none = || "There are no runs of this name.".to_string();
+    let headline = match records {
+        [] => "There are no runs of this name.".to_string(),
+        _ => String::new(),
+    };
     Answer {
+        headline,
         chart: chart(records, lines),
         findings: findings.take(Answer::MAX_FINDINGS).collect(),
-        undecided: records.is_empty().then(none).or(changes.open()),
+        undecided: changes.open(),
         ..Answer::default()
     }
 }

@@ -10,12 +10,12 @@ use super::{cell, table, trouble};
 use crate::wording::{self, Counted, LeftOut, LongerRun, PairOverPoints, WouldDecide};
 use lab_document::say;
 use lab_document::{Answer, Chart, Finding, Tone};
-use lab_model::{Failure, Metric, SubjectId};
+use lab_model::{Ending, Failure, Metric, Plan, Run, SubjectId};
 use lab_stats::analysis::{ExclusionReason, RefusalKind, Verdict};
 use lab_stats::deciding::{Deciding, deciding};
 use lab_stats::forecast;
 use lab_stats::refusals::is_alone;
-use lab_stats::results::{Comparison, Over, WarningKind};
+use lab_stats::results::{Comparison, Over};
 use std::collections::BTreeSet;
 
 /// The maximum number of reasons for exclusions that get a sentence of their own.
@@ -31,13 +31,19 @@ const FOR_P99: f64 = 100.0;
 /// comparisons.
 pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
     let mut warnings = measured.results.warnings.iter();
-    let grave = warnings.find(|w| trouble::is_grave(&w.fact));
+    let grave =
+        warnings.find(|w| trouble::is_grave(&w.fact) && !trouble::is_omission(measured, &w.fact));
     findings.truncate(Answer::MAX_FINDINGS - usize::from(grave.is_some()));
     findings.extend(grave.map(|w| trouble::warning(&w.fact)));
     Answer {
         chart,
         findings,
         undecided: undecided(measured),
+        omitted: say::paragraph(
+            nothing_compared(measured)
+                .into_iter()
+                .chain(missing(measured)),
+        ),
         ..Answer::default()
     }
 }
@@ -46,7 +52,7 @@ pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Findi
 ///
 /// The reason is the first failure, with the last lines of the subject's log.
 pub fn no_answer(measured: &Measured) -> Answer {
-    let none = wording::no_answer(measured.words.subject, measured.results.blocks > 0);
+    let none = || wording::no_answer(measured.words.subject, measured.results.blocks > 0);
     let failures = measured.run.failures.iter().filter(|f| !f.is_lack());
     let first = failures.min_by_key(|f| f.subject != measured.plan.baseline);
     let headline = first.map(|f| {
@@ -59,9 +65,9 @@ pub fn no_answer(measured: &Measured) -> Answer {
         Finding::new(label, last.join(" | "), Tone::Alarm)
     });
     Answer {
-        headline: headline.unwrap_or_default(),
+        headline: headline.unwrap_or_else(none),
         findings: log.into_iter().collect(),
-        undecided: say::paragraph(std::iter::once(none).chain(missing(measured))),
+        omitted: missing(measured),
         ..Answer::default()
     }
 }
@@ -170,22 +176,37 @@ fn keep_greatest(greatest: &mut Option<(f64, String)>, value: f64, text: impl Fn
     }
 }
 
-/// Describes the inconclusive comparisons, how to resolve them, and the missing subjects.
+/// Describes the inconclusive comparisons and how to resolve them.
 fn undecided(measured: &Measured) -> Option<String> {
     let comparisons = &measured.results.comparisons;
     let verdicts = comparisons.iter().filter_map(|c| c.verdict);
     let (open, closed): (Vec<Verdict>, Vec<Verdict>) =
         verdicts.partition(|verdict| matches!(verdict, Verdict::Inconclusive { .. }));
     let all = open.len() + closed.len();
-    let open_part = wording::inconclusive(open.len(), all);
-    let nothing = nothing_compared(measured);
     // A subject that is measured alone is only compared with its own copy.
-    let open = deciding(comparisons, measured.run, measured.plan)
-        .filter(|_| nothing.is_none())
-        .map(|by| open_part + &wording::would_decide(would_decide(measured, by), open.len()) + ".")
-        .map(|text| say::capital(&text));
-    let all = [nothing, open, few_blocks(measured), missing(measured)];
-    say::paragraph(all.into_iter().flatten())
+    if nothing_compared(measured).is_some() {
+        return None;
+    }
+    let by = would_decide(
+        measured,
+        deciding(comparisons, measured.run, measured.plan)?,
+    );
+    let resumed = can_continue(measured.run, measured.plan).then_some(measured.file);
+    let text = format!(
+        "{}{}.",
+        wording::inconclusive(open.len(), all),
+        wording::would_decide(by, open.len(), resumed)
+    );
+    Some(say::capital(&text))
+}
+
+/// Returns true if `benchlab resume` can give the run more time.
+fn can_continue(run: &Run, plan: &Plan) -> bool {
+    let has_time_left = matches!(
+        run.ending,
+        None | Some(Ending::Budget | Ending::Interrupted)
+    );
+    has_time_left && plan.can_resume() && plan.load().is_none() && !plan.of_revisions()
 }
 
 /// Describes why nothing was compared: a subject was measured alone, or has too few operations for the compared metric.
@@ -261,22 +282,6 @@ fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
         Some(time) if longer => LongerRun::MoreBlocks(time, blocks),
         Some(time) => LongerRun::TimeForBlocks(time, blocks),
     }
-}
-
-/// Describes the effect of too few blocks on all comparisons.
-fn few_blocks(measured: &Measured) -> Option<String> {
-    let few = measured.results.warned(WarningKind::FewBlocks);
-    let compared = !measured.results.comparisons.is_empty();
-    (few && compared).then(|| {
-        wording::few_replicates(match measured.results.blocks as usize {
-            2.. if measured.plan.builds() > 1 => Counted::Builds(measured.plan.builds()),
-            1 => Counted::Blocks(1),
-            _ if measured.has_nested_blocks() => {
-                Counted::ProcessSets(measured.run.replicate_count())
-            }
-            n => Counted::Blocks(n),
-        })
-    })
 }
 
 /// Describes the subjects that are missing from all or some of the results.

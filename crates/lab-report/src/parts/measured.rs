@@ -106,14 +106,14 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Formats a location after a name, such as ` at select limit=100` or ` everywhere`. Empty if
-    /// there is only one point.
+    /// Formats a location after a subject's label, such as ` at select limit=100` or ` everywhere`; empty if there is
+    /// only one point. The label names the target.
     pub fn at(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {
             _ if points == 1 && self.plan.has_one_case() => String::new(),
             Some(point) if self.plan.points.has_id(point) => {
-                format!(" at {}", self.plan.label(point))
+                format!(" at {}", self.plan.point_name(point))
             }
             Some(point) => format!(" at point {point}"),
             None => " everywhere".into(),

@@ -6,6 +6,7 @@ use super::standings::{Standing, Standings};
 use crate::wording::{self, Compared, Order, Ranked};
 use lab_document::say::{self, list};
 use lab_model::{Metric, PointId, SubjectId};
+use lab_stats::analysis::Verdict;
 use lab_stats::results::Comparison;
 
 /// Describes a comparison: `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
@@ -43,6 +44,7 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
         first: standings.first().into_iter().map(ranked).collect(),
         next: standings.complete().get(1).map(|next| ranked(next)),
         last: standings.last().map(ranked),
+        subjects: standings.complete().len(),
         over,
         level: standings.level,
     })
@@ -54,6 +56,8 @@ pub fn ranked<'a>(scope: &Scope<'a>, standing: &Standing) -> Ranked<'a> {
         name: scope.name(standing.subject),
         ratio: standing.ratio,
         is_baseline: standing.subject == scope.base(),
+        is_equivalent: standing.subject == scope.base()
+            || standing.verdict == Some(Verdict::Equivalent),
     }
 }
 

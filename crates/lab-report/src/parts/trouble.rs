@@ -6,6 +6,7 @@ use crate::wording;
 use lab_document::say::{self, count, list};
 use lab_document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
+use lab_stats::analysis::{Refusal, RefusalKind};
 use lab_stats::results::{WarningFact, WarningKind};
 
 /// Builds the section on failures and exclusions, each reason once.
@@ -18,15 +19,21 @@ pub fn failures(measured: &Measured) -> Section {
     let refusals = say::grouped(refusals.map(|r| ((r.subject, &r.reason), r.point)));
     let each = refusals.into_iter().map(|((subject, reason), points)| {
         let at = match points.as_slice() {
+            _ if reason.names_points() => String::new(),
             [one] => measured.at(*one),
             many => format!(" at {}", count(many.len(), "point")),
         };
         ((reason, at), measured.label(subject))
     });
     for ((reason, at), names) in say::grouped(each) {
-        let why = wording::exclusion(reason);
-        let text = format!("{}{at}: {why}", list(&names));
-        section.push(Finding::new("not compared", text, Tone::Alarm).with_data(reason));
+        let text = wording::excluded(&names, &at, reason);
+        // The answer itself explains subjects that were not steady.
+        let tone = if reason.is_unsteady() {
+            Tone::Undecided
+        } else {
+            Tone::Alarm
+        };
+        section.push(Finding::new("not compared", text, tone).with_data(reason));
     }
     section
 }
@@ -74,11 +81,22 @@ pub fn warnings(measured: &Measured) -> Section {
             _ => format!("{}: ", list(&names)),
         };
         let fact = about.first().map(|(fact, _)| *fact);
-        section
-            .items
-            .extend(fact.map(|fact| Item::Finding(finding(fact, format!("{place}{text}")))));
+        section.items.extend(fact.map(|fact| {
+            let finding = finding(fact, format!("{place}{text}"));
+            Item::Finding(if is_omission(measured, fact) {
+                finding.toned(Tone::Undecided)
+            } else {
+                finding
+            })
+        }));
     }
     section
+}
+
+/// Returns true if a warning is about servers that the answer already lists as left out.
+pub fn is_omission(measured: &Measured, fact: &WarningFact) -> bool {
+    let unsteady = |r: &Refusal| r.kind() == RefusalKind::NotSteady;
+    matches!(fact, WarningFact::NotSteady { .. }) && measured.refusals().any(unsteady)
 }
 
 /// Returns true if the results would be misleading without this warning.
@@ -92,13 +110,13 @@ pub fn is_grave(fact: &WarningFact) -> bool {
 
 /// Returns true if a warning should change what the user does next, so that the first screen shows it.
 ///
-/// The others explain results. Too few blocks, for example, are part of the forecast next to the answer.
+/// The others explain results.
 fn asks_for_action(fact: &WarningFact) -> bool {
     use WarningKind as W;
     is_grave(fact)
         || matches!(
             fact.kind(),
-            W::Interrupted | W::Host | W::SharedCores | W::Starved | W::Short
+            W::Interrupted | W::Host | W::SharedCores | W::Starved | W::FewBlocks | W::Short
         )
 }
 

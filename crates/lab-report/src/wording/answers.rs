@@ -127,6 +127,7 @@ pub fn inconclusive(open: usize, all: usize) -> String {
     match open {
         _ if all == 1 => String::new(),
         n if n == all => format!("All {all} comparisons are inconclusive; "),
+        1 => format!("1 of {all} comparisons is inconclusive; "),
         n => format!("{n} of {all} comparisons are inconclusive; "),
     }
 }
@@ -159,17 +160,25 @@ impl LongerRun {
     }
 
     /// Formats the option that requests the run, such as `--for 5m, about 40 blocks`.
-    fn option(self) -> String {
+    ///
+    /// For a run that can continue, returns the command that continues its file.
+    fn option(self, resumed: Option<&str>) -> String {
+        let timed = |time: TimeBudget| {
+            let option = format!("--for {}", time.option());
+            resumed.map_or(option.clone(), |file| {
+                format!("`benchlab resume {file} {option}`")
+            })
+        };
         match self {
             LongerRun::Builds(builds) => format!("--builds {builds}"),
             LongerRun::Blocks(blocks) | LongerRun::MoreBlocks(_, blocks) => {
                 format!("--blocks {blocks}")
             }
             LongerRun::TimeForBlocks(time, blocks) => {
-                format!("--for {}, about {blocks} blocks", time.option())
+                format!("{}, about {blocks} blocks", timed(time))
             }
             LongerRun::TimeForSets(time, sets) => {
-                format!("--for {}, about {sets} sets of processes", time.option())
+                format!("{}, about {sets} sets of processes", timed(time))
             }
         }
     }
@@ -201,17 +210,18 @@ pub enum WouldDecide {
     Hardly(LongerRun),
 }
 
-/// Describes the run that would resolve `open` inconclusive comparisons.
+/// Describes the run that would resolve `open` inconclusive comparisons. `resumed` is the file of a run that can
+/// continue.
 ///
 /// An example is `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
-pub fn would_decide(by: WouldDecide, open: usize) -> String {
+pub fn would_decide(by: WouldDecide, open: usize, resumed: Option<&str>) -> String {
     let some = if open == 1 { "it" } else { "half of them" };
     let all = if open == 1 { "it" } else { "all of them" };
     let probably = |run: LongerRun, decided: &str| {
         format!(
             "{} would probably resolve {decided} ({})",
             run.length(),
-            run.option()
+            run.option(resumed)
         )
     };
     match by {
@@ -230,7 +240,7 @@ pub fn would_decide(by: WouldDecide, open: usize) -> String {
             format!(
                 "{now} {are} too few to predict what would resolve {some}; {} would show it ({})",
                 run.length(),
-                run.option()
+                run.option(resumed)
             )
         }
         WouldDecide::Perhaps(run) => format!("even {} may not resolve {some}", run.length()),
@@ -252,25 +262,6 @@ pub fn too_few_operations(operations: f64, subject: &str) -> String {
         "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and a p99 needs at \
          least 100; use more --pairs."
     )
-}
-
-/// Describes the effect of too few replicates on all comparisons.
-pub fn few_replicates(counted: Counted) -> String {
-    match counted {
-        Counted::Blocks(1) => "One block does not show how blocks vary.".into(),
-        Counted::Blocks(n) => {
-            format!("With only {n} blocks, intervals assume that blocks are normally distributed.")
-        }
-        Counted::ProcessSets(1) => {
-            "One set of processes does not show how processes differ.".into()
-        }
-        Counted::ProcessSets(n) => format!(
-            "With only {n} sets of processes, intervals assume that processes are normally distributed."
-        ),
-        Counted::Builds(n) => {
-            format!("With only {n} builds, intervals assume that builds are normally distributed.")
-        }
-    }
 }
 
 /// The reason why subjects are missing from the result.

@@ -7,6 +7,24 @@ use lab_model::grouped;
 use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
 use lab_stats::results::{AgeState, ServerAge};
 
+/// Describes the exclusion of subjects at a location, such as `go at select limit=1: different settings: …`.
+pub fn excluded(names: &[String], at: &str, reason: &ExclusionReason) -> String {
+    use ExclusionReason as R;
+    let is_predicate = matches!(
+        reason,
+        R::Failed { .. }
+            | R::PilotCutShort { .. }
+            | R::TurnsNotSteady(_)
+            | R::ServerNotSteady { .. }
+    );
+    let colon = if is_predicate && names.len() == 1 {
+        ""
+    } else {
+        ":"
+    };
+    format!("{}{at}{colon} {}.", say::list(names), exclusion(reason))
+}
+
 /// Formats the reason for an exclusion.
 pub fn exclusion(reason: &ExclusionReason) -> String {
     use ExclusionReason as R;

@@ -196,6 +196,8 @@ pub struct Ranked<'a> {
     pub ratio: Interval,
     /// True for the baseline itself.
     pub is_baseline: bool,
+    /// True for the baseline, and for a subject that is equivalent to it.
+    pub is_equivalent: bool,
 }
 
 /// Subjects ordered by a metric.
@@ -210,6 +212,8 @@ pub struct Order<'a> {
     pub next: Option<Ranked<'a>>,
     /// The subject that is worse than all others.
     pub last: Option<Ranked<'a>>,
+    /// The number of ordered subjects.
+    pub subjects: usize,
     /// The points, such as ` over 3 points`.
     pub over: &'a str,
     /// The requested confidence level.
@@ -252,6 +256,8 @@ pub fn order(order: &Order) -> Option<String> {
 
 /// Describes tied subjects: `go and rust are fastest, statistically tied: go takes 1.01 times c's time (…), rust 1.02
 /// (…).`
+///
+/// A tie without equivalence says that the data does not separate the subjects, not that they are equal.
 fn tied(order: &Order, words: &MetricWords, many: &[Ranked]) -> String {
     let names: Vec<&str> = many.iter().map(|ranked| ranked.name).collect();
     let mut others = many.iter().filter(|ranked| !ranked.is_baseline);
@@ -264,13 +270,28 @@ fn tied(order: &Order, words: &MetricWords, many: &[Ranked]) -> String {
         });
         format!("{} {} {times}", first.name, words.verb) + &last.unwrap_or_default()
     });
-    format!(
-        "{} {}{}, statistically tied: {}.",
-        list(&names),
-        words.least_many,
-        order.over,
-        figures.unwrap_or_default()
-    )
+    let over = order.over;
+    let figures = figures.unwrap_or_default();
+    if many.iter().all(|ranked| ranked.is_equivalent) {
+        let names = list(&names);
+        format!(
+            "{names} {}{over}, statistically tied: {figures}.",
+            words.least_many
+        )
+    } else if many.len() == order.subjects {
+        format!(
+            "Undecided which of {} {}{over}: {figures}.",
+            list(&names),
+            words.least
+        )
+    } else {
+        let (last, others) = names.split_last().expect("a tie has two subjects");
+        let others = others.join(", ");
+        format!(
+            "{others} or {last} {}{over}, undecided which: {figures}.",
+            words.least
+        )
+    }
 }
 
 /// Formats a ratio, such as `0.63 times c's time (0.61 to 0.66)`.

@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::outline::outline;
 use crate::support::served::RunSize;
 use lab_document::{CellContent, Document};
-use lab_model::{Run, SubjectId};
+use lab_model::{Ending, Failure, Run, SubjectId};
 use lab_report::{BetweenReport, NamedRuns, Report, RunSummary};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
@@ -53,6 +53,57 @@ fn batches_on_several_targets() {
         &support::targets::DATABASES,
         12
     )));
+}
+
+/// The name of a subject includes its target if there are several, so that of a point next to it must not.
+#[test]
+fn no_sentence_names_a_target_twice() {
+    let mut run = support::targets::run(&support::targets::DATABASES, 12);
+    let plan = run.plan().expect("a plan").clone();
+    for point in plan.points.ids() {
+        let mut subjects = plan.subjects.ids();
+        let last = subjects.rfind(|&subject| plan.takes_part(subject, point));
+        run.failures.push(Failure {
+            subject: last.expect("a subject"),
+            point: Some(point),
+            block: None,
+            kind: "error".into(),
+            message: "the table is locked".into(),
+            log: Vec::new(),
+        });
+    }
+    let document = support::document(&run);
+    let findings = document.warnings().into_iter();
+    let findings = findings.chain(&document.answer.findings);
+    let texts = findings.map(|finding| format!("{}: {}", finding.label, finding.text));
+    let texts: Vec<String> = texts.chain(document.answer.omitted.clone()).collect();
+    assert!(texts.iter().any(|text| text.contains("on postgresql")));
+    for text in texts {
+        for target in support::targets::DATABASES {
+            let twice = format!(" at {} ", target.name());
+            assert!(!text.contains(&twice), "{text}");
+        }
+    }
+}
+
+/// With few blocks, a tie is no answer.
+#[test]
+fn a_run_that_decided_nothing_says_so_and_how_to_go_on() {
+    let mut run = support::sample(2);
+    run.ending = Some(Ending::Interrupted);
+    let samples = run.blocks.iter_mut().flat_map(|block| &mut block.samples);
+    for (i, sample) in samples.enumerate() {
+        sample.batch.wall_ns *= 1 + (i as u64 * 7919) % 13;
+    }
+    let document = support::document(&run);
+    let (headline, _) = document.answer.split();
+    assert!(headline.contains("ndecided which"), "{headline}");
+    let undecided = document.answer.undecided.expect("a command");
+    assert!(
+        undecided.contains("`benchlab resume runs/some.lab --for "),
+        "{undecided}"
+    );
+    assert!(!undecided.contains("normally distributed"), "{undecided}");
 }
 
 #[test]

@@ -230,7 +230,8 @@ impl Sides<'_> {
         let subject = &first.plan.subjects[id];
         Changed {
             subject: first.subject_label(&subject.name),
-            point: first.label(place.points[0]),
+            // The subject names the target.
+            point: first.plan.label(place.points[0]),
             metric,
             relative: false,
             program: self.program(&subject.name),
