@@ -12,7 +12,9 @@ use lab_document::{Document, Gate};
 use lab_import::report::{BetweenImports, ImportReport};
 use lab_logs::gates::judge_changes;
 use lab_logs::report::{ComparisonReport, LogsReport};
-use lab_model::{Audit, ConditionError, Content, OnInconclusive, Run};
+use lab_model::{Audit, ConditionError, Content, KeptProfile, OnInconclusive, Run};
+use lab_profile::ProfiledPrograms;
+use lab_profile::report::ProfileReport;
 use lab_report::{BetweenReport, Report};
 use lab_stats::between::{self as stats, Recorded};
 use lab_stats::gate::{ChangeCondition, GateCondition};
@@ -38,7 +40,29 @@ pub fn document(report: &Report) -> Document {
             run,
             file: report.file,
         }),
-        Content::Measured(_) => lab_report::document(report),
+        Content::Measured(measured) => match &measured.profile {
+            Some(profile) => profile_document(report, profile),
+            None => lab_report::document(report),
+        },
+    }
+}
+
+/// Builds the report of profiled programs, with their times if they were measured, too.
+fn profile_document(report: &Report, profile: &KeptProfile) -> Document {
+    let run = report.run;
+    let measured = || lab_report::document(report);
+    match ProfiledPrograms::read(profile) {
+        Ok(programs) => lab_profile::report::document(&ProfileReport {
+            programs: &programs,
+            measured: run.complete_blocks().next().map(|_| measured()),
+            made_unix_s: run.started_unix_s,
+            file: Some(report.file),
+        }),
+        Err(reason) => {
+            let mut document = measured();
+            document.answer.omitted = Some(lab_profile::wording::unreadable_in_run(&reason));
+            document
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 //! Reads the output files of runs under Valgrind's tools, and checks that all runs did the same work.
 
 use crate::Profile;
-use crate::files::{FilesError, callgrind, read};
+use crate::files;
 use crate::valgrind::{Ending, Tool, ValgrindRun};
-use lab_valgrind::{TimeUnit, read_cachegrind, read_dhat, read_massif};
+use lab_valgrind::{
+    CallgrindReader, ProfileError, TimeUnit, read_cachegrind, read_dhat, read_massif,
+};
+use std::io::BufRead;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::time::Duration;
 
 /// The profiles of executed programs.
@@ -110,7 +112,10 @@ impl ProgramRuns {
             });
             let profile = &mut read.profiles[run.command];
             let outcome = match &run.file {
-                Some(file) => add_file(profile, run.tool, file).map_err(|e| e.to_string()),
+                Some(file) => {
+                    let add = |output| add_output(profile, run.tool, output);
+                    files::read(file, add).map_err(|e| e.to_string())
+                }
                 None => Err(run.log.join(" ")),
             };
             match outcome {
@@ -181,13 +186,25 @@ fn differ<'r>(runs: impl Iterator<Item = &'r ValgrindRun>) -> bool {
     outputs.len() > 1
 }
 
-fn add_file(profile: &mut Profile, tool: Tool, file: &Path) -> Result<(), FilesError> {
+/// Adds the output of a tool to a profile.
+///
+/// # Errors
+/// Returns an error if the output is of another tool, or incomplete.
+pub fn add_output(
+    profile: &mut Profile,
+    tool: Tool,
+    output: impl BufRead,
+) -> Result<(), ProfileError> {
     match tool {
-        Tool::Massif(TimeUnit::Instructions) => profile.massif = Some(read(file, read_massif)?),
-        Tool::Massif(_) => profile.heaps.push(read(file, read_massif)?),
-        Tool::Dhat => profile.dhat = Some(read(file, read_dhat)?),
-        Tool::Cachegrind => profile.cachegrind = Some(read(file, read_cachegrind)?),
-        Tool::Callgrind => profile.callgrind = Some(callgrind([file].into_iter())?),
+        Tool::Massif(TimeUnit::Instructions) => profile.massif = Some(read_massif(output)?),
+        Tool::Massif(_) => profile.heaps.push(read_massif(output)?),
+        Tool::Dhat => profile.dhat = Some(read_dhat(output)?),
+        Tool::Cachegrind => profile.cachegrind = Some(read_cachegrind(output)?),
+        Tool::Callgrind => {
+            let mut reader = CallgrindReader::default();
+            reader.add(output)?;
+            profile.callgrind = Some(reader.done()?);
+        }
     }
     Ok(())
 }

@@ -3,17 +3,22 @@
 
 use crate::Profile;
 use lab_valgrind::{AllocationPoint, CostProfile, base_name};
-use std::collections::{BTreeSet, HashMap};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 /// The maximum number of allocation sites whose source files are read.
 const MAX_SITES: usize = 40;
 /// The number of the most expensive lines per event whose source files are read.
 pub const HOTTEST: usize = 12;
+/// The number of lines that are shown before and after an expensive line.
+pub const AROUND: u32 = 2;
 
-/// The texts of source files, by the file names in a profile.
-#[derive(Clone, Debug, Default)]
+/// The lines of source files that a report can show, by the file names in a profile.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Sources {
-    files: HashMap<String, Vec<String>>,
+    files: HashMap<String, BTreeMap<u32, String>>,
 }
 
 impl Sources {
@@ -39,13 +44,19 @@ impl Sources {
                 full_name.unwrap_or(frame)
             });
         }
+        let shown = shown_lines(profile);
         let texts = names
             .into_iter()
             .filter_map(|name| Some((name, read(name)?)));
-        let lines =
-            texts.map(|(name, text)| (name.to_owned(), text.lines().map(str::to_owned).collect()));
+        let files = texts.map(|(name, text)| {
+            let lines = (1..).zip(text.lines());
+            let of_file = shown.get(base_name(name));
+            let lines = lines.filter(|(number, _)| of_file.is_some_and(|all| all.contains(number)));
+            let lines = lines.map(|(number, line)| (number, line.to_owned()));
+            (name.to_owned(), lines.collect())
+        });
         Sources {
-            files: lines.collect(),
+            files: files.collect(),
         }
     }
 
@@ -61,9 +72,27 @@ impl Sources {
             candidates.next().is_none().then_some(first)
         };
         let lines = exact.or_else(named)?;
-        let line = lines.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
-        Some(line.trim_end())
+        Some(lines.get(&number)?.trim_end())
     }
+}
+
+/// Returns the numbers of the lines that a report can show, by base name of the file.
+fn shown_lines(profile: &Profile) -> HashMap<&str, BTreeSet<u32>> {
+    let mut shown: HashMap<&str, BTreeSet<u32>> = HashMap::new();
+    let mut show = |file, lines: RangeInclusive<u32>| {
+        shown.entry(base_name(file)).or_default().extend(lines);
+    };
+    if let Some(costs) = profile.costs() {
+        for line in costs.hottest(costs.chosen_event(), HOTTEST) {
+            let first = line.number.saturating_sub(AROUND);
+            show(line.file, first..=line.number.saturating_add(AROUND));
+        }
+    }
+    if let Some(dhat) = &profile.dhat {
+        let sites = dhat.points.iter().filter_map(|point| dhat.site(point));
+        sites.for_each(|site| show(&site.file, site.line..=site.line));
+    }
+    shown
 }
 
 /// Returns the files that contain the locations with the most allocated bytes.

@@ -64,8 +64,8 @@ impl Tool {
         }
     }
 
-    /// Returns the name prefix of the directories of this tool's runs, which no other tool uses.
-    fn folder(self) -> &'static str {
+    /// Returns the name of this tool's directories and of its output in run files, which no other tool uses.
+    pub fn id(self) -> &'static str {
         match self {
             Tool::Massif(TimeUnit::Milliseconds) => "massif-by-time",
             Tool::Massif(TimeUnit::Bytes) => "massif-by-bytes",
@@ -241,7 +241,7 @@ impl ValgrindProcess {
         profiled: Profiled,
         folder: &Path,
     ) -> io::Result<ValgrindProcess> {
-        let folder = folder.join(format!("{}-{}", tool.folder(), command + 1));
+        let folder = folder.join(format!("{}-{}", tool.id(), command + 1));
         std::fs::create_dir_all(&folder)?;
         // If a program forks, each process writes its own file.
         let out = folder.join("%p");

@@ -103,7 +103,8 @@ pub fn function_and_place(frame: &Frame) -> String {
 
 // Titles, headings and captions
 
-pub const SOURCE: &str = "Valgrind counts on a simulated processor, so its counts have no noise.";
+/// The error for output of a program that a run file does not name.
+pub const UNKNOWN_PROGRAM: &str = "the output of a tool belongs to no program";
 pub const WARNINGS: &str = "Warnings";
 pub const CLOCK: &str = "Measured time";
 pub const METHOD: &str = "How it was profiled";
@@ -240,7 +241,25 @@ pub fn left_out(rows: usize) -> String {
 pub const OUTPUT_FACT: (&str, &str) = ("standard output", "the same in all runs");
 pub const COUNTERS_FACT: &str = "hardware counters";
 pub const COUNTERS_IN_TABLE: &str = "in the table of resources per run";
-pub const FILE_FACT: &str = "run file";
+
+/// States the nature of the counts, and where they are.
+pub fn origin(file: Option<&str>) -> String {
+    let counts = "Valgrind counts on a simulated processor, so its counts have no noise.";
+    match file {
+        Some(file) => format!("{counts} The tools' output is in {file}."),
+        None => counts.into(),
+    }
+}
+
+/// States that the profile in a run file cannot be read.
+pub fn unreadable_in_run(reason: &str) -> String {
+    format!("The profile in this file cannot be read: {reason}.")
+}
+
+/// States that a tool's output cannot be saved.
+pub fn not_kept(error: &std::io::Error) -> String {
+    format!("cannot save the output of Valgrind: {error}")
+}
 
 pub fn command_fact(name: &str) -> String {
     format!("command of {name}")

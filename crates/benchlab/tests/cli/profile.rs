@@ -151,6 +151,27 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
         screen.contains("standard output: the same in all runs"),
         "{screen}"
     );
+    // The run file has all of it, so that its report needs no second run.
+    let files = fs::read_dir(folder.path().join("kept")).expect("a folder");
+    let files = files.flatten().map(|file| file.path());
+    let file = files
+        .into_iter()
+        .find(|file| file.extension() == Some("lab".as_ref()));
+    let file = file.expect("a run file");
+    let mut report = Command::new(env!("CARGO_BIN_EXE_benchlab"));
+    report
+        .args(["report", "--full"])
+        .arg(file.strip_prefix(folder.path()).expect("a file in it"));
+    let report = report
+        .current_dir(folder.path())
+        .output()
+        .expect("benchlab");
+    assert_eq!(
+        text(&report.stdout),
+        text(&output.stdout),
+        "{}",
+        text(&report.stderr)
+    );
 }
 
 /// Creates a repository with a program that first allocates 64 KiB at a time, and in the second

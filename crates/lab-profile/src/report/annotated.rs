@@ -2,14 +2,13 @@
 //! The source code around the most expensive lines of a profile.
 
 use super::ProfilePair;
+use crate::source::AROUND;
 use crate::wording;
 use crate::{HOTTEST, Sources};
 use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_valgrind::{CostProfile, base_name};
 use std::collections::BTreeMap;
 
-/// The number of lines shown before and after an expensive line.
-const AROUND: u32 = 2;
 /// Events that each get a column, unless they never occurred.
 const EVENTS: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
 

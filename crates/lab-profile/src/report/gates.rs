@@ -2,20 +2,18 @@
 //! The decisions of gates on a profile.
 
 use crate::gate::relative_change;
-use crate::{Found, GateCondition, GateResult, Profile, wording};
+use crate::{Found, GateCondition, GateResult, ProfiledPrograms, wording};
 use lab_document::{Gate, Quantity};
 use lab_model::{Decision, Unit};
 
-/// Judges the conditions for one profile, or for the later of two.
-///
-/// The names of the profiles are in `profiles`.
-pub fn gates(conditions: &[GateCondition], profiles: &[(String, &Profile)]) -> Vec<Gate> {
-    let (Some((_, before)), after) = (profiles.first(), profiles.get(1)) else {
+/// Judges the conditions for one program, or for the later of two.
+pub fn gates(conditions: &[GateCondition], programs: &ProfiledPrograms) -> Vec<Gate> {
+    let [before, after @ ..] = programs.profiles.as_slice() else {
         return Vec::new();
     };
-    let name = profiles.last().map_or("", |(name, _)| name);
+    let name = programs.names.last().map_or("", String::as_str);
     let gate = |condition: &GateCondition| {
-        let result = condition.judge(before, after.map(|(_, profile)| *profile));
+        let result = condition.judge(before, after.first());
         let (decision, found) = match result {
             GateResult::Passed(found) => (Decision::Passed, Ok(found)),
             GateResult::Failed(found) => (Decision::Failed, Ok(found)),

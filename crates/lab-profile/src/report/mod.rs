@@ -11,7 +11,8 @@ pub mod history;
 pub use gates::gates;
 
 use crate::agreement::agreement;
-use crate::runs::{ProgramRuns, RunWarning};
+use crate::kept::{Caveat, ProfiledPrograms};
+use crate::runs::ProgramRuns;
 use crate::{Profile, Sources, wording};
 use lab_document::say;
 use lab_document::{
@@ -26,18 +27,14 @@ const COSTS: [&str; 6] = ["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"];
 /// The input of a report.
 #[derive(Clone, Debug)]
 pub struct ProfileReport<'a> {
-    /// One program, or two programs (before and after the change), each with its name.
-    pub profiles: Vec<(String, &'a Profile)>,
-    /// Facts about how the files were produced.
-    pub facts: Vec<(String, String)>,
-    /// The source files of each program.
-    pub sources: Vec<Sources>,
-    /// Caveats, such as failed runs, or programs that did different work.
-    pub warnings: Vec<RunWarning>,
+    /// One program, or two programs (before and after the change).
+    pub programs: &'a ProfiledPrograms,
     /// The document of benchlab's own timing comparison of the same commands, if it was made.
     pub measured: Option<Document>,
-    /// The creation time of the report, in seconds since 1970.
+    /// The creation time of the profiles, in seconds since 1970.
     pub made_unix_s: f64,
+    /// The path of the run file as users should see it, if the profiles are in one.
+    pub file: Option<&'a str>,
 }
 
 /// Builds the document of one profile, or of two profiles side by side.
@@ -54,14 +51,15 @@ pub fn document(report: &ProfileReport) -> Document {
             undecided: None,
             ..Answer::default()
         },
-        source: wording::SOURCE.into(),
+        source: wording::origin(report.file),
+        kept: report.file.is_some(),
         ..Document::default()
     };
     let mut warnings = Section::new(wording::WARNINGS);
-    let all = report.warnings.iter().cloned();
-    for warning in all.chain(costs::without_symbols(&pair)) {
-        let text = warning.to_string();
-        warnings.push(Finding::new(warning.label(), text, Tone::Alarm));
+    let of_symbols = costs::without_symbols(&pair);
+    let all = report.programs.caveats.iter().cloned();
+    for caveat in all.chain(of_symbols.iter().map(Caveat::from)) {
+        warnings.push(Finding::new(caveat.label, caveat.text, Tone::Alarm));
     }
     document.section(warnings);
     document.section(heap::section(&pair));
@@ -76,7 +74,9 @@ pub fn document(report: &ProfileReport) -> Document {
         for finding in measured.answer.findings.iter().cloned() {
             section.push(finding);
         }
-        section.text(measured.answer.undecided.clone().unwrap_or_default());
+        for text in [&measured.answer.undecided, &measured.answer.omitted] {
+            section.text(text.clone().unwrap_or_default());
+        }
         section.sections.extend(measured.sections.iter().cloned());
         document.section(section);
     }
@@ -121,13 +121,12 @@ struct ProfilePair<'a> {
 
 impl<'a> ProfilePair<'a> {
     fn of(report: &'a ProfileReport) -> ProfilePair<'a> {
-        let (name, before) = &report.profiles[0];
-        let after = report.profiles.get(1);
+        let programs = report.programs;
         ProfilePair {
-            before,
-            after: after.map(|(_, profile)| *profile),
-            names: [name, after.map_or("", |(name, _)| name)],
-            sources: &report.sources,
+            before: &programs.profiles[0],
+            after: programs.profiles.get(1),
+            names: [0, 1].map(|i| programs.names.get(i).map_or("", String::as_str)),
+            sources: &programs.sources,
         }
     }
 
@@ -242,7 +241,15 @@ fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
     let clock = report.measured.as_ref().and_then(|measured| {
         let (text, tone) = match measured.answer.findings.first() {
             Some(first) => (first.text.clone(), first.tone),
-            None => (measured.answer.undecided.clone()?, Tone::Undecided),
+            None => {
+                let Answer {
+                    undecided, omitted, ..
+                } = &measured.answer;
+                (
+                    undecided.as_ref().or(omitted.as_ref())?.clone(),
+                    Tone::Undecided,
+                )
+            }
         };
         let agreement = pair
             .after
@@ -264,7 +271,7 @@ fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
 }
 
 fn facts(pair: &ProfilePair, report: &ProfileReport) -> Vec<(String, String)> {
-    let mut facts = report.facts.clone();
+    let mut facts = report.programs.facts.clone();
     for (name, profile) in pair.each() {
         facts.push((wording::command_fact(name), profile.command().into()));
         let caches = profile.costs().map(|costs| costs.description.join("; "));

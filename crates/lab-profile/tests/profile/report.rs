@@ -4,8 +4,8 @@
 use crate::outline::outline;
 use lab_document::{Answer, Document, Finding, Quantity, Row};
 use lab_model::{Metric, Unit};
-use lab_profile::Profile;
 use lab_profile::report::{ProfileReport, document};
+use lab_profile::{Profile, ProfiledPrograms};
 use lab_valgrind::{read_cachegrind, read_dhat, read_massif};
 
 /// Returns a profile with 127 tables of `bytes` bytes, each freed before the next, with `write_misses` write misses.
@@ -46,14 +46,17 @@ fn parsers((bytes, write_misses): (u64, u64)) -> Profile {
 #[test]
 fn a_profile_before_and_after() {
     let profiles = [(1 << 20, 2_107_375), (1 << 14, 2_280)].map(parsers);
-    let [before, after] = &profiles;
-    let report = ProfileReport {
-        profiles: vec![("before".into(), before), ("after".into(), after)],
-        sources: Vec::new(),
+    let programs = ProfiledPrograms {
+        names: vec!["before".into(), "after".into()],
+        profiles: profiles.into(),
         facts: vec![("standard output".into(), "the same in all runs".into())],
-        warnings: Vec::new(),
+        ..ProfiledPrograms::default()
+    };
+    let report = ProfileReport {
+        programs: &programs,
         measured: None,
         made_unix_s: 1_795_425_300.0,
+        file: Some("runs/parsers.lab"),
     };
     insta::assert_snapshot!(outline(&document(&report)));
 }
@@ -72,7 +75,11 @@ fn the_simulation_and_the_clock_agree_or_not() {
             ..Profile::default()
         }
     };
-    let profiles = [file(2_000, 0), file(1_000, 12)];
+    let programs = ProfiledPrograms {
+        names: vec!["before".into(), "after".into()],
+        profiles: vec![file(2_000, 0), file(1_000, 12)],
+        ..ProfiledPrograms::default()
+    };
     let last_finding = |verdict: &str, ratio: f64| {
         let row = Row {
             ratio: Some(Quantity::exact(ratio, Unit::Ratio)),
@@ -87,14 +94,11 @@ fn the_simulation_and_the_clock_agree_or_not() {
             rows: vec![row],
             ..Document::default()
         };
-        let [before, after] = &profiles;
         let report = ProfileReport {
-            profiles: vec![("before".into(), before), ("after".into(), after)],
-            sources: Vec::new(),
-            facts: Vec::new(),
-            warnings: Vec::new(),
+            programs: &programs,
             measured: Some(measured),
             made_unix_s: 1_795_425_300.0,
+            file: None,
         };
         let findings = document(&report).answer.findings.into_iter();
         findings.last().expect("a finding").text

@@ -75,12 +75,12 @@ macro_rules! lists {
 #[test]
 fn every_sentence() {
     let mut lines = Lines::default();
-    constants!(lines: SOURCE WARNINGS CLOCK METHOD MEMORY COSTS BY_FUNCTION BY_LINE APPEARED VANISHED CALLS FLAMES
+    constants!(lines: WARNINGS CLOCK METHOD MEMORY COSTS BY_FUNCTION BY_LINE APPEARED VANISHED CALLS FLAMES
         HISTORY ANNOTATED HEAP SIMULATED MEASURED HEAP_TABLE HEAP_TABLE_CAPTION HEAP_CHART_CAPTION HEAP_AXIS ALLOCATED
         AT_PEAK NEVER_FREED NEVER_READ SHORT_LIVED AT_MASSIFS_PEAK BELOW_THRESHOLD CHURN_CAPTION TOTALS SHARES_CAPTION
         TOTALS_CAPTION COSTS_CAPTION COSTS_AXIS FUNCTIONS_CAPTION RANKED_CAPTION CALLS_CAPTION ANNOTATED_CAPTION
         ALLOCATIONS_FLAME ALLOCATIONS_FLAME_CAPTION COSTS_FLAME_CAPTION HISTORY_CAPTION FIGURE EVENT FUNCTION LINE
-        PLACE SOURCE_LINE COUNTERS_FACT COUNTERS_IN_TABLE FILE_FACT COMMANDS_AND_WORDS TOO_MANY_REVISIONS SHELL
+        PLACE SOURCE_LINE COUNTERS_FACT COUNTERS_IN_TABLE UNKNOWN_PROGRAM COMMANDS_AND_WORDS TOO_MANY_REVISIONS SHELL
         NOT_INSTALLED STOPPED);
     lists!(lines: HEAP_ROWS CHURN_COLUMNS CALLS_COLUMNS HISTORY_COLUMNS PAIR_COLUMNS ONE_COLUMNS OUTPUT_FACT);
     let text = |text: &str| text.to_owned();
@@ -138,6 +138,13 @@ fn every_sentence() {
     add("question", &[true, false].map(|pair| text(question(pair))));
     add("title", &[title("a", None), title("a", Some("b"))]);
     add("made", &[made(TIME)]);
+    add("origin", &[origin(None), origin(Some("runs/a.lab"))]);
+    add(
+        "unreadable_in_run",
+        &[unreadable_in_run("there is no name")],
+    );
+    let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+    add("not_kept", &[not_kept(&full)]);
     add(
         "heap_chart",
         &[heap_chart(true, "time"), heap_chart(false, "time")],

@@ -2,7 +2,7 @@
 //! Profiles commands and revisions: builds them, runs them under Valgrind's tools, saves the results, and
 //! measures the commands without Valgrind.
 
-use super::{Profiled, names};
+use super::names;
 use crate::cli::{Cli, ProfileArgs, Verb};
 use crate::exit::Exit;
 use crate::measuring;
@@ -13,11 +13,13 @@ use clap::Parser;
 use lab_bench::{
     Fault, StartRequest, Starter, Wrapper, hardware_counters, in_path, install, interrupt,
 };
+use lab_document::Document;
 use lab_model::{Ending, Figure, Subject, SubjectId};
 use lab_plan::Toolchain;
 use lab_profile::report::{run_facts, totals};
 use lab_profile::{
-    Profile, ProgramRuns, RunWarning, Sources, Tool, ValgrindRun, valgrind, wording,
+    Caveat, Profile, ProfiledPrograms, ProgramRuns, RunWarning, Sources, Tool, ValgrindRun,
+    valgrind, wording,
 };
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,11 @@ use std::time::Duration;
 const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Runs the commands under Valgrind, saves the results in a run file, then measures the commands without
-/// Valgrind.
-pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
+/// Valgrind. Returns the report of the file.
+pub fn profile_commands(
+    cli: &Cli,
+    args: &ProfileArgs,
+) -> Result<(Document, ProfiledPrograms), Exit> {
     let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::wrong)?;
     let Verb::Compare(compare) = &compared.verb else {
         unreachable!("the arguments are those of a comparison")
@@ -77,30 +82,31 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
     })?;
     let sources = read.profiles.iter().zip(&folders);
     let sources = sources.map(|(profile, folder)| Sources::read(profile, folder));
-    let mut profiled = Profiled {
+    let mut programs = ProfiledPrograms {
+        names: names(args, programs.len()),
         sources: sources.collect(),
         facts: run_facts(&read),
-        warnings: read.warnings,
+        caveats: read.warnings.iter().map(Caveat::from).collect(),
         profiles: read.profiles,
-        measured: None,
     };
+    if !args.no_measure {
+        let counters = hardware_counters().unwrap_or(wording::COUNTERS_IN_TABLE.into());
+        let counters = (wording::COUNTERS_FACT.into(), counters);
+        programs.facts.push(counters);
+    }
+    let kept = lab_profile::kept(&programs, &runs);
+    let kept = kept.map_err(|e| Exit::failed(wording::not_kept(&e)))?;
     let writer = new_run_file(cli, compare, &plan, !args.no_measure)?;
     let path = writer.path().to_path_buf();
-    write_figures(&writer, &ids, &profiled.profiles)?;
+    write_figures(&writer, &ids, &programs.profiles)?;
+    writer.profile(&kept)?;
     if args.no_measure {
         writer.finish(Some(Ending::Blocks), None)?
     } else {
         measure(&plan, writer)?;
-        let measured = with_report(&path, &[], |report| Ok(lab_kinds::document(report)));
-        profiled.measured = Some(measured?);
-        let counters = hardware_counters().unwrap_or(wording::COUNTERS_IN_TABLE.into());
-        let counters = (wording::COUNTERS_FACT.into(), counters);
-        profiled.facts.push(counters);
     }
-    profiled
-        .facts
-        .push((wording::FILE_FACT.into(), path.display().to_string()));
-    Ok(profiled)
+    let document = with_report(&path, &[], |report| Ok(lab_kinds::document(report)))?;
+    Ok((document, programs))
 }
 
 /// Returns the tools of `--only`, or all tools.

@@ -8,40 +8,28 @@ use crate::exit::Exit;
 use crate::gate;
 use crate::verbs::report::deliver_document;
 use lab_bench::unix_seconds;
-use lab_document::Document;
 use lab_profile::report::{ProfileReport, document};
-use lab_profile::{Profile, ProfileFiles, RunWarning, Sources, wording};
+use lab_profile::{ProfileFiles, ProfiledPrograms, Sources, wording};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The profiles of one or two programs, with facts and warnings for the report.
-#[derive(Default)]
-struct Profiled {
-    profiles: Vec<Profile>,
-    sources: Vec<Sources>,
-    facts: Vec<(String, String)>,
-    warnings: Vec<RunWarning>,
-    measured: Option<Document>,
-}
-
 /// Profiles programs, reports the results, and judges the gates.
 pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
-    let profiled = match (args.commands.len(), args.words.len()) {
-        (0, 0) if args.rev.is_empty() => read_files(args)?,
+    let (mut document, programs) = match (args.commands.len(), args.words.len()) {
+        (0, 0) if args.rev.is_empty() => {
+            let programs = read_files(args)?;
+            let document = document(&ProfileReport {
+                programs: &programs,
+                measured: None,
+                made_unix_s: unix_seconds(),
+                file: None,
+            });
+            (document, programs)
+        }
         (1.., 1..) => return Err(Exit::wrong(wording::COMMANDS_AND_WORDS)),
         _ => commands::profile_commands(cli, args)?,
     };
-    let names = names(args, profiled.profiles.len());
-    let report = ProfileReport {
-        profiles: names.into_iter().zip(&profiled.profiles).collect(),
-        sources: profiled.sources,
-        facts: profiled.facts,
-        warnings: profiled.warnings,
-        measured: profiled.measured,
-        made_unix_s: unix_seconds(),
-    };
-    let mut document = document(&report);
-    let gates = lab_profile::report::gates(&args.fail_if, &report.profiles).into_iter();
+    let gates = lab_profile::report::gates(&args.fail_if, &programs).into_iter();
     let gates = gates.map(|gate| gate.with_inconclusive(args.inconclusive.on));
     document.add_gates(gates.collect());
     deliver_document(&document, &args.display)?;
@@ -60,7 +48,7 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
 ///
 /// # Errors
 /// Returns an error if there are no files, or if a file cannot be read.
-fn read_files(args: &ProfileArgs) -> Result<Profiled, Exit> {
+fn read_files(args: &ProfileArgs) -> Result<ProfiledPrograms, Exit> {
     let files = ProfileFiles {
         massif: args.massif.clone(),
         cachegrind: args.cachegrind.clone(),
@@ -71,9 +59,10 @@ fn read_files(args: &ProfileArgs) -> Result<Profiled, Exit> {
     let sources = profiles
         .iter()
         .map(|profile| Sources::read(profile, Path::new("")));
-    Ok(Profiled {
+    Ok(ProfiledPrograms {
+        names: names(args, profiles.len()),
         sources: sources.collect(),
         profiles,
-        ..Profiled::default()
+        ..ProfiledPrograms::default()
     })
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Profiles in a run file: the output of each tool, from which reports are computed, and facts that it lacks.
+
+use crate::profile::Profile;
+use crate::runs::{RunWarning, add_output};
+use crate::valgrind::{Tool, ValgrindRun};
+use crate::{Sources, wording};
+use flate2::Compression;
+use flate2::bufread::GzEncoder;
+use flate2::read::GzDecoder;
+use lab_model::{KeptProfile, ToolOutput};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+/// The maximum size in bytes of a tool's output.
+const MAX_OUTPUT: u64 = 4 << 30;
+
+/// Profiled programs with everything that their report needs.
+#[derive(Debug, Default)]
+pub struct ProfiledPrograms {
+    /// The names of the programs.
+    pub names: Vec<String>,
+    /// The profile of each program.
+    pub profiles: Vec<Profile>,
+    /// The source lines of each program.
+    pub sources: Vec<Sources>,
+    /// Facts about how the profiles were produced.
+    pub facts: Vec<(String, String)>,
+    /// Caveats, such as failed runs, or programs that did different work.
+    pub caveats: Vec<Caveat>,
+}
+
+/// A caveat of a profile as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caveat {
+    /// The topic in a few words.
+    pub label: String,
+    /// The sentence.
+    pub text: String,
+}
+
+impl From<&RunWarning> for Caveat {
+    fn from(warning: &RunWarning) -> Caveat {
+        Caveat {
+            label: warning.label().into(),
+            text: warning.to_string(),
+        }
+    }
+}
+
+/// The facts that the output of the tools lacks.
+#[derive(Serialize, Deserialize)]
+struct Notes {
+    names: Vec<String>,
+    sources: Vec<Sources>,
+    facts: Vec<(String, String)>,
+    caveats: Vec<Caveat>,
+}
+
+/// Returns the content of a run file for profiled programs, with the output files of `runs`.
+///
+/// # Errors
+/// Returns an error if an output file cannot be read.
+pub fn kept(programs: &ProfiledPrograms, runs: &[ValgrindRun]) -> io::Result<KeptProfile> {
+    let notes = Notes {
+        names: programs.names.clone(),
+        sources: programs.sources.clone(),
+        facts: programs.facts.clone(),
+        caveats: programs.caveats.clone(),
+    };
+    let outputs = runs.iter().filter_map(|run| {
+        let file = run.file.as_ref()?;
+        Some(File::open(file).and_then(|file| {
+            let mut gzip = Vec::new();
+            GzEncoder::new(BufReader::new(file), Compression::fast()).read_to_end(&mut gzip)?;
+            Ok(ToolOutput {
+                program: run.command as u32,
+                tool: run.tool.id().into(),
+                gzip,
+            })
+        }))
+    });
+    Ok(KeptProfile {
+        notes: serde_json::to_string(&notes)?,
+        outputs: outputs.collect::<io::Result<_>>()?,
+    })
+}
+
+impl ProfiledPrograms {
+    /// Reads the profiles in a run file.
+    ///
+    /// Output that its tool left incomplete is skipped, as when the program was profiled: the notes have a caveat.
+    ///
+    /// # Errors
+    /// Returns the reason if the notes cannot be read, or if they do not match the output.
+    pub fn read(kept: &KeptProfile) -> Result<ProfiledPrograms, String> {
+        let Notes {
+            names,
+            sources,
+            facts,
+            caveats,
+        } = serde_json::from_str(&kept.notes).map_err(|e| e.to_string())?;
+        let mut profiles = vec![Profile::default(); names.len()];
+        for output in &kept.outputs {
+            let profile = profiles.get_mut(output.program as usize);
+            let profile = profile.ok_or(wording::UNKNOWN_PROGRAM)?;
+            let Some(tool) = Tool::ALL.into_iter().find(|tool| tool.id() == output.tool) else {
+                continue;
+            };
+            let bytes = GzDecoder::new(output.gzip.as_slice()).take(MAX_OUTPUT);
+            let _ = add_output(profile, tool, BufReader::new(bytes));
+        }
+        Ok(ProfiledPrograms {
+            names,
+            profiles,
+            sources,
+            facts,
+            caveats,
+        })
+    }
+}
