@@ -424,7 +424,7 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// Reads the output of profilers; `None` for files without it, which may be older than its table.
+/// Reads the output of profilers. `None` for files without it, which may be older than its table.
 fn profile(db: &Connection) -> rusqlite::Result<Option<KeptProfile>> {
     let Some(notes) = meta(db, "profile")? else {
         return Ok(None);
@@ -443,7 +443,7 @@ fn profile(db: &Connection) -> rusqlite::Result<Option<KeptProfile>> {
     Ok(Some(KeptProfile { notes, outputs }))
 }
 
-/// Reads the audit; `None` for files without one, which may be older than its table.
+/// Reads the audit. `None` for files without one, which may be older than its table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {

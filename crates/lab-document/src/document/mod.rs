@@ -73,10 +73,11 @@ pub struct Answer {
     pub table: Option<Table>,
     /// The chart that answers the question.
     pub chart: Option<Chart>,
-    /// A chart of the distribution behind the values, which users see in addition to the table or the chart.
+    /// A chart of the distribution behind the values, in addition to the table or the chart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<Chart>,
-    /// Findings in plain sentences, the most important first. They are the whole answer if there is neither table nor chart.
+    /// Findings in plain sentences, the most important first. Without a table and a chart, they are
+    /// the whole result.
     pub findings: Vec<Finding>,
     /// A sentence that names the inconclusive comparisons and the command that would resolve them.
     pub undecided: Option<String>,

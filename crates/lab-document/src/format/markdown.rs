@@ -60,7 +60,7 @@ impl MarkdownText {
             self.labeled("Inconclusive", undecided);
         }
         if let Some(omitted) = &answer.omitted {
-            self.labelled("", omitted);
+            self.labeled("", omitted);
         }
         let gates = document.gate_findings();
         gates.iter().for_each(|gate| self.finding(gate));

@@ -93,10 +93,10 @@ impl Screen {
             self.finding(finding);
         }
         if let Some(undecided) = &answer.undecided {
-            self.labelled("Inconclusive", undecided, Tone::Undecided);
+            self.labeled("Inconclusive", undecided, Tone::Undecided);
         }
         if let Some(omitted) = &answer.omitted {
-            self.labelled("", omitted, Tone::Undecided);
+            self.labeled("", omitted, Tone::Undecided);
         }
         for gate in document.gate_findings() {
             self.finding(&gate);
@@ -209,11 +209,11 @@ impl Screen {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        self.labelled(&finding.label, &finding.text, finding.tone);
+        self.labeled(&finding.label, &finding.text, finding.tone);
     }
 
     /// Writes a list item that begins with its label, colored by tone.
-    fn labelled(&mut self, label: &str, text: &str, tone: Tone) {
+    fn labeled(&mut self, label: &str, text: &str, tone: Tone) {
         let label = clean(label);
         let text = match label.as_str() {
             "" => clean(text),

@@ -40,7 +40,7 @@ pub fn wrong_at_most(bound: f64, level: f64) -> String {
 
 /// States that the metrics of losses are 0 for every subject.
 pub fn nothing_lost(titles: &[&str]) -> String {
-    format!("None with any subject: {}.", say::list(titles))
+    format!("In this run, no subject had {}.", titles.join(" or "))
 }
 
 /// Describes the smallest and the largest value of a metric.

@@ -135,7 +135,7 @@ pub fn findings(scope: &Scope, loss: impl Fn(&Metric) -> Option<String>) -> Vec<
         .iter()
         .filter_map(|metric| range(scope, &all, metric));
     let waits = say::joined(waits.chain(counts), "; ").map(|text| say::capital(&text) + ".");
-    let all = lost.into_iter().chain(none).chain(waits);
+    let all = lost.into_iter().chain(waits).chain(none);
     all.map(Finding::plain).collect()
 }
 
