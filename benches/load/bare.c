@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The minimal work of a client: the reference for load generators.
 
-       bare [--connections N] [--for SECONDS] [--rate PER_SECOND] PORT
+       bare [--connections N] [--for SECONDS] [--rate PER_SECOND] [--path PATH] [--header LINE]… PORT
 
    Without a rate it is a closed loop: each connection sends a fixed request as soon as the last one is answered. With
    a rate, request number k is due at k / rate; the client spins until then, sends it over a free connection, and
@@ -36,7 +36,7 @@ struct connection {
 
 static int port, epoll, connections = 64;
 static double seconds = 5, rate;
-static char request[128];
+static char request[1024];
 static size_t request_length;
 static struct connection *all;
 
@@ -89,7 +89,9 @@ static void ask(struct connection *c)
 static size_t whole(const char *data, size_t length)
 {
     const char *end = memmem(data, length, "\r\n\r\n", 4);
-    const char *field = end ? memmem(data, end - data, "Content-Length: ", 16) : NULL;
+    const char *field = end ? memchr(data, '\n', end - data) : NULL;
+    while (field && strncasecmp(field + 1, "Content-Length:", 15))
+        field = memchr(field + 1, '\n', end - field - 1);
     if (!field || memcmp(data, "HTTP/1.1 200 ", 13))
         garbage();
     return end + 4 - data + strtoul(field + 16, NULL, 10);
@@ -192,21 +194,31 @@ static void open_loop(void)
 
 int main(int argc, char **argv)
 {
-    const struct option options[] = {
-        {"connections", 1, NULL, 'c'}, {"for", 1, NULL, 'f'}, {"rate", 1, NULL, 'r'}, {0}};
+    const struct option options[] = {{"connections", 1, NULL, 'c'}, {"for", 1, NULL, 'f'},
+                                     {"rate", 1, NULL, 'r'},        {"path", 1, NULL, 'p'},
+                                     {"header", 1, NULL, 'h'},      {0}};
+    const char *path = "/";
+    char fields[512] = "";
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (o) {
         case 'c': connections = atoi(optarg); break;
         case 'f': seconds = atof(optarg); break;
         case 'r': rate = atof(optarg); break;
+        case 'p': path = optarg; break;
+        case 'h':
+            if (strlen(fields) + strlen(optarg) + 3 > sizeof fields)
+                return 2;
+            strcat(strcat(fields, optarg), "\r\n");
+            break;
         default: return 2;
         }
-    if (optind + 1 != argc || connections < 1 || seconds <= 0 || rate < 0) {
-        fputs("usage: bare [--connections N] [--for SECONDS] [--rate PER_SECOND] PORT\n", stderr);
+    if (optind + 1 != argc || connections < 1 || seconds <= 0 || rate < 0 || strlen(path) > 256) {
+        fputs("usage: bare [--connections N] [--for SECONDS] [--rate PER_SECOND] [--path PATH] [--header LINE]… PORT\n",
+              stderr);
         return 2;
     }
     port = atoi(argv[optind]);
-    request_length = snprintf(request, sizeof request, "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    request_length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s\r\n", path, port, fields);
     epoll = epoll_create1(EPOLL_CLOEXEC);
     all = calloc(connections, sizeof *all);
     if (!all)

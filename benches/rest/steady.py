@@ -4,12 +4,15 @@
 
     benches/rest/steady.py [--subjects ada-server,node,…] [--runs quick,default,thorough] [--output FILE]
 
-Every server is warmed up by `wrk` (Debian's package) over 64 connections for 30 s, as is the baseline's. Then both
-are loaded in turns of 10 s, 60 s each; the cost of a request is their CPU time from /proc, including compilers and
-garbage collectors. The ratio to the baseline's turns removes changes in the machine's speed. Then benchlab measures
-the same servers at the same point, in a quick, a default and a thorough run. Each of its intervals must contain the
-independent ratio, or the run must have no verdict; otherwise the script exits with 1. It takes about three minutes
-per server, plus the runs; the machine must have no other load.
+Every server is warmed up over 64 connections for 60 s, as is the baseline's. Then both are loaded in turns of 10 s,
+60 s each; the cost of a request is their CPU time from /proc, including compilers and garbage collectors. The ratio to
+the baseline's turns removes changes in the machine's speed. Two generators take turns as well: `wrk` (Debian's
+package), and the bare client of `benches/load`, which needs less CPU time. A server that waits for its clients costs
+more per request, because it sleeps and wakes up more often. The script therefore shows how busy each generator kept
+the servers, and its ratio is that of the generator that kept them busier. Then benchlab measures the same servers at
+the same point, in a quick, a default and a thorough run. Each of its intervals must overlap the independent one, or
+the run must have no verdict; otherwise the script exits with 1. It takes about five minutes per server, plus the
+runs; the machine must have no other load.
 """
 
 import argparse
@@ -18,6 +21,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +35,7 @@ CONNECTIONS = 64
 HEADER = ("User-Agent: benchlab/0.1.0", "Accept: */*")
 """The header fields that benchlab sends in addition to Host: parsing them is part of the cost of a request."""
 POINT = ["--cases", "json", "--set", f"connections={CONNECTIONS}", "--set", "keep_alive=yes", "--set", "load=closed"]
-RUNS = {"quick": ["--quick"], "default": [], "thorough": ["--thorough"]}
+RUNS = {"quick": ["--quick"], "default": [], "thorough": ["--thorough", "--budget", "20m"]}
 SERVERS = ("c", "ada-embedded", "ada-server", "ada-rest", "rust", "go", "node", "python",
            "java-jdk", "java-undertow", "java-jetty", "java-tomcat", "java-grizzly")
 
@@ -63,43 +68,83 @@ class Load:
     requests: int
     cpu_us: float
     """The server's CPU time per request."""
+    busy: float
+    """The server's CPU time as a fraction of the time."""
 
 
-def wrk(server: Served, core: int, seconds: int) -> Load:
+def load(generator: str, server: Served, core: int, seconds: int) -> Load:
     """Runs a closed loop against a server."""
-    before = cpu_s(server.pid)
+    before, began = cpu_s(server.pid), time.monotonic()
+    requests = GENERATORS[generator](server, core, seconds)
+    used, took = cpu_s(server.pid) - before, time.monotonic() - began
+    return Load(requests, used / requests * 1e6, used / took)
+
+
+def output(server: Served, core: int, command: list[str], seconds: int) -> str:
+    done = subprocess.run(["taskset", "-c", str(core), *command], capture_output=True, text=True, check=False, timeout=seconds + 60)
+    if done.returncode or done.stderr:
+        raise Failure(f"{command[0]} on {server.name}: {done.stdout.strip()} {done.stderr.strip()}")
+    return done.stdout
+
+
+def wrk(server: Served, core: int, seconds: int) -> int:
     fields = [word for field in HEADER for word in ("-H", field)]
-    command = ["taskset", "-c", str(core), "wrk", "-t1", "--timeout", "30s", f"-c{CONNECTIONS}", f"-d{seconds}s", *fields, server.url.rstrip("/") + PATH]
-    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 60)
-    counted = re.search(r"(\d+) requests in", said.stdout)
-    if said.returncode or not counted or "Non-2xx" in said.stdout or "Socket errors" in said.stdout:
-        raise Failure(f"wrk on {server.name}: {said.stdout.strip()} {said.stderr.strip()}")
-    requests = int(counted.group(1))
-    return Load(requests, (cpu_s(server.pid) - before) / requests * 1e6)
+    said = output(server, core, ["wrk", "-t1", "--timeout", "30s", f"-c{CONNECTIONS}", f"-d{seconds}s", *fields, server.url.rstrip("/") + PATH], seconds)
+    counted = re.search(r"(\d+) requests in", said)
+    if not counted or "Non-2xx" in said or "Socket errors" in said:
+        raise Failure(f"wrk on {server.name}: {said.strip()}")
+    return int(counted.group(1))
+
+
+def bare(server: Served, core: int, seconds: int) -> int:
+    fields = [word for field in HEADER for word in ("--header", field)]
+    command = [str(bench.BUILD / "bare"), "--connections", str(CONNECTIONS), "--for", str(seconds), "--path", PATH, *fields]
+    return int(json.loads(output(server, core, [*command, str(server.address[1])], seconds))["requests"])
+
+
+GENERATORS: dict[str, Callable[[Served, int, int], int]] = {"wrk": wrk, "bare client": bare}
+
+
+@dataclass
+class Steady:
+    """A server under one generator."""
+
+    cost_us: bench.Interval
+    ratio: bench.Interval
+    busy: float
+    """How busy the server and the baseline's were, whichever was less."""
 
 
 @dataclass
 class Truth:
     """An independent measurement."""
 
-    cost_us: bench.Interval
-    ratio: bench.Interval
+    by_generator: dict[str, Steady]
     first_us: float
     """The CPU time per request in the first two seconds of load."""
+
+    @property
+    def ratio(self) -> bench.Interval:
+        return max(self.by_generator.values(), key=lambda steady: steady.busy).ratio
 
 
 def truth(name: str, args: argparse.Namespace) -> Truth:
     client, core = args.cores
     with profiles.serving(BASELINE, core) as baseline, profiles.serving(name, core) as server:
-        first = wrk(server, client, 2)
-        wrk(server, client, args.warm_up)
-        wrk(baseline, client, 5)
-        costs, ratios = [], []
+        first = load("wrk", server, client, 2)
+        load("wrk", server, client, args.warm_up)
+        load("wrk", baseline, client, 5)
+        turns: dict[str, list[tuple[Load, Load]]] = {generator: [] for generator in GENERATORS}
         for _ in range(args.turns):
-            own, base = (wrk(one, client, args.turn) for one in (server, baseline))
-            costs.append(own.cpu_us)
-            ratios.append(own.cpu_us / base.cpu_us)
-    return Truth(bench.median(costs), bench.median(ratios), first.cpu_us)
+            for generator, done in turns.items():
+                own, base = (load(generator, one, client, args.turn) for one in (server, baseline))
+                done.append((own, base))
+    return Truth({generator: steady(done) for generator, done in turns.items()}, first.cpu_us)
+
+
+def steady(turns: list[tuple[Load, Load]]) -> Steady:
+    busy = (bench.median(turn[i].busy for turn in turns).estimate for i in (0, 1))
+    return Steady(bench.median(own.cpu_us for own, _ in turns), bench.median(own.cpu_us / base.cpu_us for own, base in turns), min(busy))
 
 
 def intervals(lab: Path, run: str, names: list[str]) -> dict[str, tuple[str, tuple[float, float] | None]]:
@@ -126,9 +171,10 @@ def main() -> None:
     parser.add_argument("--runs", type=lambda text: text.split(","), default=list(RUNS), help="[default: quick,default,thorough]")
     parser.add_argument("--lab", type=Path, default=LAB, help="the program [default: the release build]")
     profiles.add_options(parser)
-    parser.set_defaults(warm_up=30, turn=10, turns=6)
+    parser.set_defaults(warm_up=60, turn=10, turns=6)
     args = profiles.parse(parser, {"warm_up": 3, "turn": 1, "turns": 3, "runs": ["quick"]})
     names = [name for name in args.subjects if name != BASELINE]
+    bench.build()
     truths = {}
     for name in names:
         print(f"{name} under wrk", file=sys.stderr, flush=True)
@@ -140,17 +186,21 @@ def main() -> None:
     rows, wrong = [], []
     for name in names:
         known = truths[name]
-        row = [name, f"{known.first_us:.1f}", known.cost_us.text(1), known.ratio.text(2)]
+        row = [name, f"{known.first_us:.1f}"]
+        for one in known.by_generator.values():
+            row += [one.cost_us.text(1), one.ratio.text(2), f"{one.busy:.0%}"]
         for run in args.runs:
             verdict, bounds = said[run].get(name, ("no verdict", None))
             holds = bounds is None or bounds[0] <= known.ratio.high and known.ratio.low <= bounds[1]
             row.append(verdict if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}{'' if holds else ' **misses**'}")
             wrong += [] if holds else [f"{name}, {run}"]
         rows.append(row)
-    head = ["server", "first 2 s, µs", "steady, µs", f"of {BASELINE}'s", *args.runs]
+    columns = [column for generator in GENERATORS for column in (f"{generator}, µs", f"of {BASELINE}'s", "busy")]
+    head = ["server", "first 2 s, µs", *columns, *args.runs]
     made = bench.paragraph(f"""Measured by `benches/rest/steady.py` on {bench.machine()}: CPU time per `GET {PATH}` over {CONNECTIONS} connections,
-        server and generator on a core each. wrk loaded each server for {args.warm_up} s, and then in {args.turns} turns of
-        {args.turn} s next to {BASELINE}. The last columns are benchlab's intervals, as multiples of {BASELINE}'s CPU time.""")
+        server and generator on a core each. wrk loaded each server for {args.warm_up} s, and then each generator in {args.turns} turns of
+        {args.turn} s next to {BASELINE}; busy is the servers' CPU time as a fraction of the time. The last columns are benchlab's
+        intervals, as multiples of {BASELINE}'s CPU time.""")
     bench.publish(args, f"{made}\n\n{bench.table(head, rows)}\n")
     if wrong:
         raise Failure(f"intervals that do not hold the independent ratio: {'; '.join(wrong)}")

@@ -29,4 +29,5 @@ pub use load::Loading;
 pub use place::{EXPERIMENT_FILE, Project};
 pub use schedule::Schedule;
 pub use select::{FolderPlace, Selection};
+pub use serving::visit_ns;
 pub use toolchains::{Toolchain, Toolchains};

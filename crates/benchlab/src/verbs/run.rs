@@ -18,7 +18,7 @@ use lab_bench::{
 };
 use lab_many::experiment::{BlockAgents, Hosts};
 use lab_model::{Ending, Host, Measure, Plan, Serving, TargetId};
-use lab_plan::{Experiment, Extent, Project, Selection};
+use lab_plan::{Experiment, Extent, Project, Selection, visit_ns};
 use lab_stats::gate::GateCondition;
 use lab_stats::load::peaks::Peaks;
 use lab_store::RunWriter;
@@ -59,6 +59,9 @@ const QUICK_SERVERS_BUDGET: Duration = Duration::from_secs(60);
 /// The number of process sets in a run of servers: the minimum for intervals that do not assume a
 /// normal distribution.
 const PROCESS_SETS: u32 = 12;
+
+/// The number of mirrored pairs of passes of servers in a block.
+const SERVER_PAIRS: u32 = 1;
 
 /// The maximum number of blocks that a process set serves.
 const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
@@ -167,6 +170,7 @@ fn fail_if(args: &RunArgs, plan: &Plan) -> Vec<String> {
 /// Sets the duration of a plan and the number of measurements, which depend on its targets and
 /// servers.
 fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
+    let turn_ns = visit_ns(plan, 2 * args.pairs.unwrap_or(SERVER_PAIRS));
     match plan.load_mut() {
         None => {
             plan.measure.budget_ns = budget_ns(args, plan.targets.len(), quick_s);
@@ -175,7 +179,7 @@ fn set_measure(plan: &mut Plan, args: &RunArgs, quick_s: Option<u32>) {
         Some(load) => {
             let cores = lab_host::allowed_cores().map_or(1, |cores| cores.len());
             load.threads = generator_threads(cores) as u32;
-            let turn_ns = load.stretch_ns;
+            load.stretch_ns = turn_ns;
             plan.measure = measure_servers(args, turn_ns, plan.serving(), quick_s);
         }
     }
@@ -390,7 +394,7 @@ fn measure_servers(
     let warm_up_s = serving.and_then(|s| s.warm_up_s);
     let warm_up_s = warm_up_s.filter(|_| !args.thorough).unwrap_or(60);
     Measure {
-        pairs: args.pairs.unwrap_or(1),
+        pairs: args.pairs.unwrap_or(SERVER_PAIRS),
         turn_ns,
         max_blocks: match args.blocks {
             Some(blocks) => blocks,

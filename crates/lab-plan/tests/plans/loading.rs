@@ -2,7 +2,7 @@
 //! Plans of loads: their blocks, visits and rates.
 
 use lab_model::{CaseId, LoadSpec, Measure, Plan, PlannedRequest, PointId, Stage};
-use lab_plan::Loading;
+use lab_plan::{Loading, visit_ns};
 use std::time::Duration;
 
 fn loading(servers: usize) -> Loading {
@@ -93,6 +93,13 @@ fn slices_of_many_agents_are_so_long_that_their_parts_can_be_kept() {
         ..loading(2)
     };
     assert_eq!(seconds(&staged.plan().unwrap()), (3600.0, 1440.0, 10));
+}
+
+#[test]
+fn visits_are_shorter_if_a_block_has_many() {
+    let plan = loading(2).plan().unwrap();
+    let lengths = [2, 20, 2000].map(|visits_each| visit_ns(&plan, visits_each));
+    assert_eq!(lengths, [250_000_000, 200_000_000, 50_000_000]);
 }
 
 #[test]
