@@ -29,7 +29,7 @@ private
    overriding procedure Finalize (Self : in out Owned_Table);
 
    type Cache is new Caches.Cache with record
-      Owned : Owned_Table;
+      Table_Owner : Owned_Table;
    end record;
 
 end Appserver.Caches.Unsynchronized;

@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 with Ada.Unchecked_Conversion;
 with Ada.Unchecked_Deallocation;
-with Interfaces;
+with System.Atomic_Operations.Exchange;
 with System.Atomic_Operations.Modular_Arithmetic;
 
 package body Appserver.Cache_Tables is
@@ -13,9 +13,11 @@ package body Appserver.Cache_Tables is
    use Ada.Real_Time;
    use type Interfaces.Unsigned_64;
 
+   package Instants is new System.Atomic_Operations.Exchange (Shared_Instant);
    package Counting is new System.Atomic_Operations.Modular_Arithmetic (User_Count);
 
    procedure Free_Node is new Ada.Unchecked_Deallocation (Node, Node_Access);
+   procedure Free_List is new Ada.Unchecked_Deallocation (Ghosts, Ghosts_Access);
    procedure Free_Buckets is new Ada.Unchecked_Deallocation (Buckets, Buckets_Access);
 
    Min_Buckets : constant := 16;
@@ -45,8 +47,9 @@ package body Appserver.Cache_Tables is
      (Target : System.Address; Value : Interfaces.Unsigned_64; Order : Integer)
      with Import, Convention => Intrinsic, External_Name => "__atomic_store_8";
 
+   Relaxed_Order : constant := 0;
    Release_Order : constant := 3;
-   --  The memory order __ATOMIC_RELEASE of GCC
+   --  Memory orders of GCC's built-in functions
 
    function To_Word is new Ada.Unchecked_Conversion (Node_Access, Interfaces.Unsigned_64);
 
@@ -65,15 +68,14 @@ package body Appserver.Cache_Tables is
    --  of its initial value raised an exception
 
    function New_Node
-     (Key : Key_Type; Element : Element_Type; Hash : Hash_Type; Expires : Time)
+     (Key : Key_Type; Element : Element_Type; Hash : Hash_Type; Is_Timed : Boolean)
       return not null Node_Access
    is
-      Result : Node_Access := new Node;
+      Result : Node_Access := new Node (Is_Timed);
    begin
       Result.Key := Key;
       Result.Element := Element;
       Result.Hash := Hash;
-      Result.Expires := Expires;
       Atomic_Store (Result.Users'Address, Interfaces.Unsigned_32 (1), Release_Order);
       return Result;
    exception
@@ -81,6 +83,38 @@ package body Appserver.Cache_Tables is
          Free_Node (Result);
          raise;
    end New_Node;
+
+   function To_Instant (Time : Ada.Real_Time.Time) return Instant is
+     (Instant'Integer_Value (To_Duration (Time - Time_Of (0, Time_Span_Zero))));
+
+   --  Does not overflow: times to live end after at most 25 days
+
+   function Expiry (Node : not null Node_Access) return Instant is
+     (if Node.Idle = 0 then Node.Deadline
+      else Instant'Min (Node.Deadline, Instant (Node.Accessed) + Node.Idle));
+
+   procedure Count_Read (Node : not null Node_Access) is
+      Reads : constant Read_Count := Node.Reads;
+   begin
+      if Reads < Max_Reads then
+         Node.Reads := Reads + 1;
+      end if;
+   end Count_Read;
+
+   procedure Set_Accessed (Node : not null Node_Access; Now : Instant) is
+   begin
+      Atomic_Store (Node.Accessed'Address, Interfaces.Unsigned_64 (Now), Relaxed_Order);
+   end Set_Accessed;
+
+   procedure Take_Refresh
+     (Node : not null Node_Access; Now, Interval : Instant; Is_Taken : out Boolean)
+   is
+      Due : aliased Shared_Instant := Node.Refresh_Due;
+   begin
+      Is_Taken := Instant (Due) <= Now
+        and then Instants.Atomic_Compare_And_Exchange
+          (Node.Refresh_Due, Due, Shared_Instant (Now + Interval));
+   end Take_Refresh;
 
    procedure Pin (Node : not null Node_Access) is
    begin
@@ -189,6 +223,354 @@ package body Appserver.Cache_Tables is
 
    function Is_Empty (Self : Garbage) return Boolean is
      (Self.Nodes = null and then Self.Arrays = null);
+
+   ------------
+   -- Report --
+   ------------
+
+   procedure Add
+     (Report : in out Cache_Tables.Report; Node : not null Node_Access; Cause : Removal_Cause) is
+   begin
+      if Report.Is_Enabled then
+         Pin (Node);
+         Node.Cause := Cause;
+         Node.Older := null;
+         if Report.Last = null then
+            Report.First := Node;
+         else
+            Report.Last.Older := Node;
+         end if;
+         Report.Last := Node;
+      end if;
+   end Add;
+
+   procedure Take_First (Self : in out Report; Node : out Node_Access) is
+   begin
+      Node := Self.First;
+      if Node /= null then
+         Self.First := Node.Older;
+         if Self.First = null then
+            Self.Last := null;
+         end if;
+      end if;
+   end Take_First;
+
+   ------------
+   -- Queues --
+   ------------
+
+   procedure Append (Self : in out Order; Node : not null Node_Access) is
+      Queue : Cache_Tables.Queue renames Self.Queues (Node.Queue);
+   begin
+      Node.Older := Queue.Newest;
+      Node.Newer := null;
+      if Queue.Newest = null then
+         Queue.Oldest := Node;
+      else
+         Queue.Newest.Newer := Node;
+      end if;
+      Queue.Newest := Node;
+   end Append;
+
+   procedure Unlink (Self : in out Order; Node : not null Node_Access) is
+      Queue : Cache_Tables.Queue renames Self.Queues (Node.Queue);
+   begin
+      if Node.Older = null then
+         Queue.Oldest := Node.Newer;
+      else
+         Node.Older.Newer := Node.Newer;
+      end if;
+      if Node.Newer = null then
+         Queue.Newest := Node.Older;
+      else
+         Node.Newer.Older := Node.Older;
+      end if;
+   end Unlink;
+
+   --  The set of a hash. Mixed again (Appleby, MurmurHash3), since the low bits of the hashes of
+   --  consecutive keys may be distributed unevenly.
+
+   function Set_Of (Hash, Last : Hash_Type) return Hash_Type is
+      Product : constant Hash_Type := (Hash xor Hash / 2 ** 15) * 16#85EB_CA6B#;
+   begin
+      return (Product xor Product / 2 ** 13) and Last;
+   end Set_Of;
+
+   --  As many evictions are remembered as there are nodes
+
+   function Is_Ghost (Self : Order; Hash : Hash_Type) return Boolean is
+     (Self.Ghosts /= null
+      and then
+        (for some Ghost of Self.Ghosts.List (Set_Of (Hash, Self.Ghosts.Last)) =>
+           Ghost.Hash = Hash
+           and then Ghost.Number /= 0
+           and then Self.Evictions - Ghost.Number <= Eviction_Number (Self.Count)));
+
+   function First_Queue
+     (Self : Order; Node : not null Node_Access; Replaced : Node_Access) return Queue_Kind is
+     (if Node.Weight = 0 then Weightless
+      elsif Replaced /= null and then Replaced.Queue /= Weightless then Replaced.Queue
+      elsif Is_Ghost (Self, Node.Hash) then Main
+      else Small);
+
+   procedure Remember (Self : in out Order; Victim : not null Node_Access) is
+   begin
+      if Victim.Queue = Small and then Self.Ghosts /= null then
+         Self.Evictions := Self.Evictions + 1;
+         declare
+            Set : Ghost_Set renames Self.Ghosts.List (Set_Of (Victim.Hash, Self.Ghosts.Last));
+         begin
+            Set := [Ghost'(Victim.Hash, Self.Evictions), Set (1), Set (2), Set (3)];
+         end;
+      end if;
+   end Remember;
+
+   function Is_Full (Self : Order; Weight : Natural; Capacity : Positive) return Boolean is
+     (Total_Weight (Self.Weight) + Total_Weight (Weight) > Total_Weight (Capacity));
+
+   Small_Fraction : constant := 10;
+
+   Max_Turns : constant := 4_000;
+   --  Bounds the time of an eviction if almost all nodes have been read
+
+   procedure Find_Victim
+     (Self : in out Order; Capacity : Positive; Victim : out not null Node_Access)
+   is
+      Is_From_Small : Boolean;
+      First         : Node_Access;
+   begin
+      for Turn in 0 .. Max_Turns loop
+         Is_From_Small := Self.Queues (Main).Oldest = null
+           or else (Self.Queues (Small).Oldest /= null
+                    and then Self.Small_Weight >= Total_Weight (Capacity / Small_Fraction));
+         First := Self.Queues (if Is_From_Small then Small else Main).Oldest;
+         exit when First.Reads <= (if Is_From_Small then 1 else 0) or else Turn = Max_Turns;
+         Unlink (Self, First);
+         if Is_From_Small then
+            First.Queue := Main;
+            First.Reads := 0;
+            Self.Small_Weight := Self.Small_Weight - Total_Weight (First.Weight);
+         else
+            First.Reads := First.Reads - 1;
+         end if;
+         Append (Self, First);
+      end loop;
+      Victim := First;
+   end Find_Victim;
+
+   ------------
+   -- Ghosts --
+   ------------
+
+   Min_Sets : constant := 16;
+   --  There are at least twice as many ghosts as nodes, since full sets forget some
+
+   function Lacking_Ghosts (Self : Order; Capacity : Positive) return Natural is
+     (if Capacity = Positive'Last then 0
+      elsif Self.Ghosts = null then Min_Sets
+      elsif Hash_Type (Self.Count) > 2 * Self.Ghosts.Last and then Self.Ghosts.Last < 2 ** 27
+      then 2 * (Natural (Self.Ghosts.Last) + 1)
+      else 0);
+
+   function New_Ghosts (Size : Positive) return not null Ghosts_Access is
+     (new Ghosts (Last => Hash_Type (Size - 1)));
+
+   procedure Exchange (Self : in out Order; Ghosts : in out Ghosts_Access) is
+      Old : constant Ghosts_Access := Self.Ghosts;
+   begin
+      if Old = null or else Old.Last < Ghosts.Last then
+         Self.Ghosts := Ghosts;
+         Ghosts := Old;
+      end if;
+   end Exchange;
+
+   procedure Free (Ghosts : in out Ghosts_Access) is
+   begin
+      Free_List (Ghosts);
+   end Free;
+
+   procedure Free_Ghosts (Self : in out Order) is
+   begin
+      Free_List (Self.Ghosts);
+   end Free_Ghosts;
+
+   ---------------
+   -- Schedules --
+   ---------------
+
+   procedure Append_To
+     (Self : in out Order; Number : Schedule_Number; Node : not null Node_Access)
+   is
+      Schedule : Queue renames Self.Schedules (Number);
+   begin
+      Node.Schedule := Number;
+      Node.Earlier := Schedule.Newest;
+      Node.Later := null;
+      if Schedule.Newest = null then
+         Schedule.Oldest := Node;
+      else
+         Schedule.Newest.Later := Node;
+      end if;
+      Schedule.Newest := Node;
+   end Append_To;
+
+   procedure Unschedule (Self : in out Order; Node : not null Node_Access) is
+      Schedule : Queue renames Self.Schedules (Node.Schedule);
+   begin
+      if Node.Schedule /= Unscheduled then
+         if Node.Earlier = null then
+            Schedule.Oldest := Node.Later;
+         else
+            Node.Earlier.Later := Node.Later;
+         end if;
+         if Node.Later = null then
+            Schedule.Newest := Node.Earlier;
+         else
+            Node.Later.Earlier := Node.Earlier;
+         end if;
+         Node.Schedule := Unscheduled;
+      end if;
+   end Unschedule;
+
+   --  Return the number of zeros above the highest, or below the lowest one
+
+   function Leading_Zeros (Value : Interfaces.Unsigned_64) return Integer
+     with Import, Convention => Intrinsic, External_Name => "__builtin_clzll";
+   function Trailing_Zeros (Value : Interfaces.Unsigned_64) return Integer
+     with Import, Convention => Intrinsic, External_Name => "__builtin_ctzll";
+
+   procedure Add_To_Heap (Self : in out Order; Node : not null Node_Access; Time : Instant) is
+      Number : constant Schedule_Number :=
+        (if Time <= Self.Heap_Time then 0
+         else Schedule_Number
+           (64 - Leading_Zeros
+              (Interfaces.Unsigned_64 (Time) xor Interfaces.Unsigned_64 (Self.Heap_Time))));
+   begin
+      Node.Scheduled := Time;
+      Append_To (Self, Number, Node);
+      Self.Used := Self.Used or Interfaces.Shift_Left (1, Natural (Number));
+   end Add_To_Heap;
+
+   procedure Schedule (Self : in out Order; Node : not null Node_Access) is
+      Number : constant Schedule_Number := Node.Schedule;
+   begin
+      if Number = In_Order then
+         Append_To (Self, In_Order, Node);
+      elsif Expiry (Node) /= Never then
+         Add_To_Heap (Self, Node, Expiry (Node));
+      end if;
+   end Schedule;
+
+   procedure Distribute (Self : in out Order; Number : Schedule_Number) is
+      Node : Node_Access := Self.Schedules (Number).Oldest;
+      Next : Node_Access;
+   begin
+      Self.Schedules (Number) := (null, null);
+      while Node /= null loop
+         Next := Node.Later;
+         Add_To_Heap (Self, Node, Node.Scheduled);
+         Node := Next;
+      end loop;
+   end Distribute;
+
+   --  Finds a node whose scheduled time has come
+
+   procedure Find_Due (Self : in out Order; Now : Instant; Found : out Node_Access) is
+      Number   : Schedule_Number;
+      Bit      : Interfaces.Unsigned_64;
+      Earliest : Instant;
+   begin
+      Found := Self.Schedules (In_Order).Oldest;
+      if Found /= null and then Found.Deadline > Now then
+         Found := null;
+      end if;
+      while Found = null and then Self.Used /= 0 loop
+         Number := Schedule_Number (Trailing_Zeros (Self.Used));
+         Bit := Interfaces.Shift_Left (1, Natural (Number));
+         if Self.Schedules (Number).Oldest = null then
+            Self.Used := Self.Used and not Bit;
+         elsif Number = 0 then
+            Found := Self.Schedules (0).Oldest;
+         else
+            --  The earliest time that a node in this list can have
+
+            Earliest := Instant
+              ((Interfaces.Unsigned_64 (Self.Heap_Time) or (Bit / 2 - 1)) + 1);
+            exit when Earliest > Now;
+            Self.Heap_Time := Earliest;
+            Self.Used := Self.Used and not Bit;
+            Distribute (Self, Number);
+         end if;
+      end loop;
+   end Find_Due;
+
+   procedure Find_Expired (Self : in out Order; Now : Instant; Found : out Node_Access) is
+   begin
+      loop
+         Find_Due (Self, Now, Found);
+         exit when Found = null or else Expiry (Found) <= Now;
+         Unschedule (Self, Found);  --  it was read
+         Schedule (Self, Found);
+      end loop;
+   end Find_Expired;
+
+   -----------
+   -- Order --
+   -----------
+
+   procedure Add
+     (Self : in out Order; Node : not null Node_Access; Replaced : Node_Access := null) is
+   begin
+      Node.Queue := First_Queue (Self, Node, Replaced);
+      if Replaced /= null then
+         Node.Reads := Replaced.Reads;
+         Count_Read (Node);
+      end if;
+      Append (Self, Node);
+      if Node.Queue = Small then
+         Self.Small_Weight := Self.Small_Weight + Total_Weight (Node.Weight);
+      end if;
+      Self.Weight := Self.Weight + Atomic_Weight (Node.Weight);
+      Self.Count := Self.Count + 1;
+      if Node.Is_Timed then
+         Schedule (Self, Node);
+      end if;
+   end Add;
+
+   procedure Remove (Self : in out Order; Node : not null Node_Access) is
+   begin
+      Unlink (Self, Node);
+      if Node.Queue = Small then
+         Self.Small_Weight := Self.Small_Weight - Total_Weight (Node.Weight);
+      end if;
+      Self.Weight := Self.Weight - Atomic_Weight (Node.Weight);
+      Self.Count := Self.Count - 1;
+      if Node.Is_Timed then
+         Unschedule (Self, Node);
+      end if;
+   end Remove;
+
+   procedure Clear (Self : in out Order; First : out Node_Access) is
+      Last : Node_Access := null;
+   begin
+      First := null;
+      for Queue of Self.Queues loop
+         if Queue.Oldest /= null then
+            if Last = null then
+               First := Queue.Oldest;
+            else
+               Last.Newer := Queue.Oldest;
+            end if;
+            Last := Queue.Newest;
+         end if;
+         Queue := (null, null);
+      end loop;
+      Self.Schedules := [others => (null, null)];
+      Self.Used := 0;
+      Self.Small_Weight := 0;
+      Self.Weight := 0;
+      Self.Count := 0;
+   end Clear;
 
    ---------------
    -- Searching --
@@ -312,9 +694,7 @@ package body Appserver.Cache_Tables is
       end if;
    end Unlink_From_Bucket;
 
-   procedure Unlink
-     (Self : in out Table; Node, Successor : Node_Access; Removed : in out Garbage)
-   is
+   procedure Unlink_From_Buckets (Self : in out Table; Node, Successor : Node_Access) is
       Buckets : Buckets_Access := Self.Buckets;
       Is_Done : Boolean;
    begin
@@ -323,30 +703,7 @@ package body Appserver.Cache_Tables is
          exit when Is_Done;
          Buckets := Buckets.Below;
       end loop;
-      if Node.Older = null then
-         Self.Oldest := Node.Newer;
-      else
-         Node.Older.Newer := Node.Newer;
-      end if;
-      if Node.Newer = null then
-         Self.Newest := Node.Older;
-      else
-         Node.Newer.Older := Node.Older;
-      end if;
-      Add (Removed, Node);
-   end Unlink;
-
-   procedure Append (Self : in out Table; Node : not null Node_Access) is
-   begin
-      Node.Older := Self.Newest;
-      Node.Newer := null;
-      if Self.Newest = null then
-         Self.Oldest := Node;
-      else
-         Self.Newest.Newer := Node;
-      end if;
-      Self.Newest := Node;
-   end Append;
+   end Unlink_From_Buckets;
 
    procedure Add_To_Bucket (Node : not null Node_Access; Buckets : not null Buckets_Access) is
       Bucket : constant Hash_Type := Node.Hash and Buckets.Last;
@@ -355,32 +712,55 @@ package body Appserver.Cache_Tables is
       Store (Buckets.First (Bucket)'Address, Node);
    end Add_To_Bucket;
 
-   procedure Link (Self : in out Table; Node : not null Node_Access) is
+   procedure Remove
+     (Self    : in out Table;
+      Node    : not null Node_Access;
+      Cause   : Removal_Cause;
+      Removed : in out Garbage;
+      Report  : in out Cache_Tables.Report) is
    begin
-      Node.Number := Change_Number (Self.Changes) + 1;
-      Add_To_Bucket (Node, Self.Buckets);
-      Append (Self, Node);
-      Self.Count := Self.Count + 1;
+      Unlink_From_Buckets (Self, Node, Successor => Node.Next (Self.Buckets.Chains));
+      Remove (Self.Order, Node);
       Count_Change (Self);
-   end Link;
+      Add (Report, Node, Cause);
+      Add (Removed, Node);
+   end Remove;
+
+   procedure Evict
+     (Self     : in out Table;
+      Weight   : Natural;
+      Capacity : Positive;
+      Removed  : in out Garbage;
+      Report   : in out Cache_Tables.Report)
+   is
+      Victim : Node_Access;
+   begin
+      while Is_Full (Self.Order, Weight, Capacity) loop
+         Find_Victim (Self.Order, Capacity, Victim);
+         Remember (Self.Order, Victim);
+         Remove (Self, Victim, Size, Removed, Report);
+      end loop;
+   end Evict;
+
+   --  Other nodes are evicted while neither node is in the order
 
    procedure Replace
-     (Self : in out Table; Old, Node : not null Node_Access; Removed : in out Garbage) is
+     (Self      : in out Table;
+      Old, Node : not null Node_Access;
+      Capacity  : Positive;
+      Removed   : in out Garbage;
+      Report    : in out Cache_Tables.Report) is
    begin
       Node.Number := Change_Number (Self.Changes) + 1;
       Store (Node.Next (Self.Buckets.Chains)'Address, Old.Next (Self.Buckets.Chains));
-      Unlink (Self, Old, Successor => Node, Removed => Removed);
-      Append (Self, Node);
+      Unlink_From_Buckets (Self, Old, Successor => Node);
       Count_Change (Self);
+      Remove (Self.Order, Old);
+      Evict (Self, Node.Weight, Capacity, Removed, Report);
+      Add (Self.Order, Node, Replaced => Old);
+      Add (Report, Old, Replaced);
+      Add (Removed, Old);
    end Replace;
-
-   procedure Remove
-     (Self : in out Table; Node : not null Node_Access; Removed : in out Garbage) is
-   begin
-      Unlink (Self, Node, Successor => Node.Next (Self.Buckets.Chains), Removed => Removed);
-      Self.Count := Self.Count - 1;
-      Count_Change (Self);
-   end Remove;
 
    procedure Add_All (Removed : in out Garbage; Top : Buckets_Access) is
       Buckets : Buckets_Access := Top;
@@ -391,18 +771,22 @@ package body Appserver.Cache_Tables is
       end loop;
    end Add_All;
 
-   procedure Clear (Self : in out Table; Removed : in out Garbage) is
+   procedure Clear
+     (Self    : in out Table;
+      Now     : Instant;
+      Removed : in out Garbage;
+      Report  : in out Cache_Tables.Report)
+   is
       Old  : constant Buckets_Access := Self.Buckets;
-      Node : Node_Access := Self.Oldest;
+      Node : Node_Access;
       Next : Node_Access;
    begin
       Self.Buckets := null;
-      Self.Count := 0;
-      Self.Oldest := null;
-      Self.Newest := null;
+      Clear (Self.Order, Node);
       Count_Change (Self);
       while Node /= null loop
          Next := Node.Newer;
+         Add (Report, Node, (if Is_Expired (Node, Now) then Expired else Explicit));
          Add (Removed, Node);
          Node := Next;
       end loop;
@@ -416,14 +800,17 @@ package body Appserver.Cache_Tables is
    procedure Install (Self : in out Table; Larger : in out Buckets_Access; Removed : in out Garbage)
    is
       Old  : constant Buckets_Access := Self.Buckets;
-      Node : Node_Access := Self.Oldest;
+      Node : Node_Access;
    begin
       if Old /= null then
          Larger.Chains := Old.Chains + 1;
       end if;
-      while Node /= null loop
-         Add_To_Bucket (Node, Larger);
-         Node := Node.Newer;
+      for Queue of Self.Order.Queues loop
+         Node := Queue.Oldest;
+         while Node /= null loop
+            Add_To_Bucket (Node, Larger);
+            Node := Node.Newer;
+         end loop;
       end loop;
       Self.Buckets := Larger;
       Larger := null;
@@ -443,39 +830,22 @@ package body Appserver.Cache_Tables is
       Larger := null;
    end Install_Above;
 
-   ------------
-   -- Expiry --
-   ------------
-
-   --  Does not read the clock for nodes that never expire
-
-   function Is_Expired (Node : not null Node_Access) return Boolean is
-     (Node.Expires /= Time_Last and then Node.Expires <= Clock);
-
-   function Has_Expired (Self : Table) return Boolean is
-     (Self.Oldest /= null and then Is_Expired (Self.Oldest));
-
-   procedure Remove_Expired (Self : in out Table; Removed : in out Garbage) is
-      Now : Time;
-   begin
-      if Has_Expired (Self) then
-         Now := Clock;
-         while Self.Oldest /= null and then Self.Oldest.Expires <= Now loop
-            Remove (Self, Self.Oldest, Removed);
-         end loop;
-      end if;
-   end Remove_Expired;
-
    -------------
    -- Changes --
    -------------
+
+   --  A put into a full table evicts a node first. Weightless nodes may exceed the capacity.
+
+   function Crowd (Self : Table; Capacity : Positive) return Natural is
+     (if Length (Self) > Capacity then Length (Self)
+      else Natural'Min (Length (Self), Capacity - 1));
 
    function Lacking_Buckets
      (Self : Table; Found : Search; Capacity : Positive; May_Replace : Boolean) return Hash_Type is
      (if Self.Buckets = null then Min_Buckets
       elsif Found.Node /= null then 0
-      elsif Hash_Type (Natural'Min (Self.Count, Capacity - 1)) > Self.Buckets.Last
-      then Number_Of_Buckets (Room_For => 2 * Self.Count)
+      elsif Hash_Type (Crowd (Self, Capacity)) > Self.Buckets.Last
+      then Number_Of_Buckets (Room_For => 2 * Length (Self))
       elsif May_Replace and then Self.Buckets.Below /= null then Self.Buckets.Last + 1
       else 0);
 
@@ -500,6 +870,19 @@ package body Appserver.Cache_Tables is
       end if;
    end Add_Buckets;
 
+   function Lacking_Ghosts (Self : Table; Capacity : Positive) return Natural is
+     (Lacking_Ghosts (Self.Order, Capacity));
+
+   procedure Exchange (Self : in out Table; Ghosts : in out Ghosts_Access) is
+   begin
+      Exchange (Self.Order, Ghosts);
+   end Exchange;
+
+   procedure Free_Ghosts (Self : in out Table) is
+   begin
+      Free_Ghosts (Self.Order);
+   end Free_Ghosts;
+
    procedure Put
      (Self        : in out Table;
       Node        : in out Node_Access;
@@ -507,53 +890,49 @@ package body Appserver.Cache_Tables is
       Capacity    : Positive;
       May_Replace : Boolean;
       Larger      : in out Buckets_Access;
-      Removed     : in out Garbage) is
+      Removed     : in out Garbage;
+      Report      : in out Cache_Tables.Report) is
    begin
       if Found.Node /= null then
-         Replace (Self, Found.Node, Node, Removed);
+         Replace (Self, Found.Node, Node, Capacity, Removed, Report);
       else
-         if Self.Count >= Capacity then
-            Remove (Self, Self.Oldest, Removed);
-         end if;
+         Evict (Self, Node.Weight, Capacity, Removed, Report);
          if Larger /= null then
             Add_Buckets (Self, May_Replace, Larger, Removed);
          end if;
-         Link (Self, Node);
+         Node.Number := Change_Number (Self.Changes) + 1;
+         Add_To_Bucket (Node, Self.Buckets);
+         Add (Self.Order, Node);
+         Count_Change (Self);
       end if;
       Node := null;
    end Put;
 
-   procedure Remove (Self : in out Table; Found : Search; Removed : in out Garbage) is
+   procedure Remove
+     (Self    : in out Table;
+      Found   : Search;
+      Cause   : Removal_Cause;
+      Removed : in out Garbage;
+      Report  : in out Cache_Tables.Report) is
    begin
       if Found.Node /= null then
-         Remove (Self, Found.Node, Removed);
+         Remove (Self, Found.Node, Cause, Removed, Report);
       end if;
    end Remove;
 
-   -------------
-   -- Copying --
-   -------------
-
-   procedure Copy (From : Table; To : in out Table; Room_For : Natural) is
-      Node : Node_Access := From.Oldest;
+   procedure Remove_Expired
+     (Self    : in out Table;
+      Now     : Instant;
+      Removed : in out Garbage;
+      Report  : in out Cache_Tables.Report)
+   is
+      Node : Node_Access;
    begin
-      while Node /= null and then Is_Expired (Node) loop
-         Node := Node.Newer;
+      loop
+         Find_Expired (Self.Order, Now, Node);
+         exit when Node = null;
+         Remove (Self, Node, Expired, Removed, Report);
       end loop;
-      To.Buckets := New_Buckets (Number_Of_Buckets (Room_For));
-      while Node /= null loop
-         Link (To, New_Node (Node.Key, Node.Element, Node.Hash, Node.Expires));
-         Node := Node.Newer;
-      end loop;
-   exception
-      when others =>
-         declare
-            Copied : Garbage;
-         begin
-            Clear (To, Copied);
-            Free (Copied);
-         end;
-         raise;
-   end Copy;
+   end Remove_Expired;
 
 end Appserver.Cache_Tables;

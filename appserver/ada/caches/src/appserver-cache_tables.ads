@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A hash table that one task changes at a time while any number of others read it. A node that
---  other tasks may still see is not freed, but returned to the task that changes the table. The
---  table also links its entries in the order in which they were put.
+--  A hash table that one task changes at a time while any number of others read it, and the order
+--  in which its entries are evicted and expire. A node that other tasks may still see is not freed,
+--  but returned to the task that changes the table.
 --
 --  A change has two steps. The first step, a search, calls Hash and "=" while other tasks may
 --  change the table. The second step runs under the caller's lock: it calls no application code,
@@ -13,6 +13,7 @@ pragma Ada_2022;
 
 with Ada.Containers;
 with Ada.Real_Time;
+with Interfaces;
 
 private generic
    type Key_Type is private;
@@ -32,6 +33,20 @@ package Appserver.Cache_Tables is
    --  The sequence number of a change to a table, starting at 1
 
    ----------
+   -- Time --
+   ----------
+
+   type Instant is range 0 .. 2 ** 63 - 1 with Size => 64;
+   --  Nanoseconds since the epoch of Ada.Real_Time
+
+   Never : constant Instant := Instant'Last;
+
+   function To_Instant (Time : Ada.Real_Time.Time) return Instant;
+
+   type Shared_Instant is mod 2 ** 64 with Size => 64, Atomic;
+   --  An instant that readers write
+
+   ----------
    -- Node --
    ----------
 
@@ -46,7 +61,20 @@ package Appserver.Cache_Tables is
 
    type User_Count is mod 2 ** 32 with Size => 32, Atomic;
 
-   type Node is limited record
+   type Read_Count is mod 2 ** 8 with Size => 8, Volatile;
+
+   Max_Reads : constant Read_Count := 3;
+
+   type Queue_Kind is (Small, Main, Weightless);
+   --  Nodes in Weightless weigh nothing, so that evicting them would not help
+
+   type Removal_Cause is (Explicit, Replaced, Expired, Size);
+
+   type Schedule_Number is range 0 .. 65;
+   Unscheduled : constant Schedule_Number := 64;
+   In_Order    : constant Schedule_Number := 65;
+
+   type Node (Is_Timed : Boolean) is limited record
       Key          : Key_Type;
       Element      : Element_Type;
       Hash         : Hash_Type;
@@ -56,18 +84,58 @@ package Appserver.Cache_Tables is
       Next         : Next_Nodes;
       --  The next node in the bucket is Next (Chains), where Chains is a component of the array of
       --  buckets. All other components that readers see are written before the node is linked.
+      Reads        : Read_Count := 0;
+      --  The number of reads since the node was last considered for eviction, at most Max_Reads.
+      --  Readers race for it: an increment may be lost.
+      Queue        : Queue_Kind := Small;
+      Cause        : Removal_Cause := Explicit;
+      Weight       : Natural := 1;
       Number       : Change_Number;
       --  The change that linked this node
-      Expires      : Ada.Real_Time.Time;
       Older, Newer : Node_Access;
+      --  The neighbors in the queue. After the removal, Newer links the nodes to free, and Older
+      --  the nodes to report.
+      case Is_Timed is
+         when True =>
+            Deadline       : Instant := Never;
+            --  When the node expires, regardless of reads
+            Idle           : Instant := 0;
+            --  The time from the last read until the node expires; 0 if reads do not matter
+            Accessed       : aliased Shared_Instant := 0;
+            Refresh_Due    : aliased Shared_Instant := Shared_Instant (Never);
+            Schedule       : Schedule_Number := Unscheduled;
+            --  The list that the next two link. In_Order is for nodes that expire in the order in
+            --  which they are put; set by the caller.
+            Earlier, Later : Node_Access;
+            Scheduled      : Instant := Never;
+         when False =>
+            null;
+      end case;
    end record;
 
    function New_Node
-     (Key     : Key_Type;
-      Element : Element_Type;
-      Hash    : Hash_Type;
-      Expires : Ada.Real_Time.Time) return not null Node_Access;
+     (Key      : Key_Type;
+      Element  : Element_Type;
+      Hash     : Hash_Type;
+      Is_Timed : Boolean) return not null Node_Access;
    --  Hash is the mixed hash of Key
+
+   function Expiry (Node : not null Node_Access) return Instant with Pre => Node.Is_Timed;
+
+   function Is_Expired (Node : not null Node_Access; Now : Instant) return Boolean is
+     (Node.Is_Timed and then Expiry (Node) <= Now);
+
+   procedure Count_Read (Node : not null Node_Access) with Inline;
+   --  Does not write to a node that is often read
+
+   procedure Set_Accessed (Node : not null Node_Access; Now : Instant)
+     with Inline, Pre => Node.Is_Timed;
+
+   procedure Take_Refresh
+     (Node : not null Node_Access; Now, Interval : Instant; Is_Taken : out Boolean)
+     with Pre => Node.Is_Timed;
+   --  If the node is due, sets Is_Taken to True for one of the calling tasks; the node is due again
+   --  after Interval
 
    procedure Pin (Node : not null Node_Access);
    --  Prevents a node from being freed until Release. The node must be in the table.
@@ -117,6 +185,79 @@ package Appserver.Cache_Tables is
 
    function Is_Empty (Self : Garbage) return Boolean;
 
+   ------------
+   -- Report --
+   ------------
+
+   type Report is limited record
+      Is_Enabled  : Boolean := False;
+      --  Set by the caller. If False, the list stays empty.
+      First, Last : Node_Access := null;
+      --  Removed nodes, with their causes. They are pinned.
+   end record;
+
+   procedure Take_First (Self : in out Report; Node : out Node_Access);
+   --  Sets Node to null if there is none. The caller must release the node.
+
+   -----------
+   -- Order --
+   -----------
+
+   --  The order of eviction is S3-FIFO (Yang et al., "FIFO queues are all you need for cache
+   --  eviction", SOSP 2023). New nodes enter a small queue with a tenth of the weight. If they are
+   --  read more than once there, they move on to the main queue; otherwise they are evicted soon,
+   --  and remembered for a while: if their keys are put again in that time, they enter the main
+   --  queue. A node of the main queue gets another turn for each of up to three reads. So a scan of
+   --  many keys does not displace entries that are used, and a read only sets a counter of its
+   --  node.
+   --
+   --  Nodes that expire in the order in which they are put are in a list. All others are in a radix
+   --  heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path problem",
+   --  Journal of the ACM 37 (2), 1990): the list of a node is the highest bit in which its time
+   --  differs from the heap's time, which never goes back. Adding and removing take constant time,
+   --  and a node moves to a lower list at most once for each bit.
+
+   type Ghosts (<>) is limited private;
+   type Ghosts_Access is access Ghosts;
+
+   type Total_Weight is range 0 .. 2 ** 63 - 1 with Size => 64;
+
+   type Order is limited private;
+   --  Only one task at a time may call these subprograms, except for Count and Weight
+
+   function Count (Self : Order) return Natural;
+   function Weight (Self : Order) return Total_Weight;
+
+   procedure Add
+     (Self : in out Order; Node : not null Node_Access; Replaced : Node_Access := null);
+   --  Adds a node. Replaced is the removed node of its key, or null.
+
+   procedure Remove (Self : in out Order; Node : not null Node_Access);
+
+   procedure Clear (Self : in out Order; First : out Node_Access);
+   --  Removes all nodes. Returns them in a list that Newer links.
+
+   function Is_Full (Self : Order; Weight : Natural; Capacity : Positive) return Boolean;
+   --  Returns True if a node must be evicted before a node with this weight is added
+
+   procedure Find_Victim
+     (Self : in out Order; Capacity : Positive; Victim : out not null Node_Access);
+   --  Finds the node to evict next
+
+   procedure Remember (Self : in out Order; Victim : not null Node_Access);
+   --  Must be called when a victim is evicted
+
+   procedure Find_Expired (Self : in out Order; Now : Instant; Found : out Node_Access);
+   --  Sets Found to null if no node has expired
+
+   function Lacking_Ghosts (Self : Order; Capacity : Positive) return Natural;
+   --  Returns the size of the array to exchange, or 0 if none is needed
+
+   function New_Ghosts (Size : Positive) return not null Ghosts_Access;
+   procedure Exchange (Self : in out Order; Ghosts : in out Ghosts_Access);
+   procedure Free (Ghosts : in out Ghosts_Access);
+   procedure Free_Ghosts (Self : in out Order);
+
    -----------
    -- Table --
    -----------
@@ -127,6 +268,8 @@ package Appserver.Cache_Tables is
    --  Returns null if the key is not in the table
 
    function Length (Self : Table) return Natural;
+
+   function Weight (Self : Table) return Total_Weight;
 
    ------------
    -- Search --
@@ -170,6 +313,11 @@ package Appserver.Cache_Tables is
 
    function Has_Buckets (Self : Table) return Boolean;
 
+   function Lacking_Ghosts (Self : Table; Capacity : Positive) return Natural;
+   procedure Exchange (Self : in out Table; Ghosts : in out Ghosts_Access);
+   procedure Free_Ghosts (Self : in out Table);
+   --  As for Order
+
    procedure Put
      (Self        : in out Table;
       Node        : in out Node_Access;
@@ -177,46 +325,104 @@ package Appserver.Cache_Tables is
       Capacity    : Positive;
       May_Replace : Boolean;
       Larger      : in out Buckets_Access;
-      Removed     : in out Garbage)
-     with Pre => Has_Buckets (Self) or else Larger /= null, Post => Node = null;
-   --  Links Node. It replaces Found.Node, or the oldest node if the table is full. If the table
-   --  benefits from Larger, Put takes ownership of it and sets Larger to null. If May_Replace is
-   --  True, Larger replaces the table's arrays, which are moved to Removed; pass False from then on
-   --  until no reader uses the old arrays. If May_Replace is False, Larger is added to the table's
-   --  arrays.
+      Removed     : in out Garbage;
+      Report      : in out Cache_Tables.Report)
+     with Pre  => (Has_Buckets (Self) or else Larger /= null) and then Node.Weight <= Capacity,
+          Post => Node = null;
+   --  Links Node. It replaces Found.Node; other nodes are evicted if the total weight would exceed
+   --  Capacity. If the table benefits from Larger, Put takes ownership of it and sets Larger to
+   --  null. If May_Replace is True, Larger replaces the table's arrays, which are moved to Removed;
+   --  pass False from then on until no reader uses the old arrays. If May_Replace is False, Larger
+   --  is added to the table's arrays.
 
-   procedure Remove (Self : in out Table; Found : Search; Removed : in out Garbage);
+   procedure Remove
+     (Self    : in out Table;
+      Found   : Search;
+      Cause   : Removal_Cause;
+      Removed : in out Garbage;
+      Report  : in out Cache_Tables.Report);
 
-   procedure Remove_Expired (Self : in out Table; Removed : in out Garbage);
-   --  Removes expired nodes, starting with the oldest. Nodes expire roughly in the order in which
-   --  they were put.
+   procedure Remove_Expired
+     (Self    : in out Table;
+      Now     : Instant;
+      Removed : in out Garbage;
+      Report  : in out Cache_Tables.Report);
 
-   procedure Clear (Self : in out Table; Removed : in out Garbage);
+   procedure Clear
+     (Self    : in out Table;
+      Now     : Instant;
+      Removed : in out Garbage;
+      Report  : in out Cache_Tables.Report);
 
-   -------------
-   -- Copying --
-   -------------
+   procedure Add
+     (Report : in out Cache_Tables.Report; Node : not null Node_Access; Cause : Removal_Cause);
+   --  Pins and adds a node if the report is enabled
 
-   function Has_Expired (Self : Table) return Boolean;
-   --  Returns True if Remove_Expired would remove a node
-
-   procedure Copy (From : Table; To : in out Table; Room_For : Natural);
-   --  Copies the nodes that have not expired to an empty table. If an exception occurs, To stays
-   --  empty.
+   procedure Add (Self : in out Garbage; Node : not null Node_Access);
 
 private
 
    type Atomic_Number is new Change_Number with Atomic;
 
-   type Table is limited record
-      Buckets        : Buckets_Access := null with Atomic;
-      Count          : Natural := 0 with Atomic;
-      Changes        : Atomic_Number := 0;
-      --  The number of the latest change
+   -----------
+   -- Order --
+   -----------
+
+   type Eviction_Number is mod 2 ** 32;
+
+   type Ghost is record
+      Hash   : Hash_Type       := 0;
+      Number : Eviction_Number := 0;
+   end record;
+   --  An evicted key
+
+   type Ghost_Set is array (1 .. 4) of Ghost;
+   --  The latest eviction first. A set that is full forgets its oldest one.
+
+   type Ghost_Array is array (Hash_Type range <>) of Ghost_Set;
+
+   type Ghosts (Last : Hash_Type) is limited record
+      List : Ghost_Array (0 .. Last);
+   end record;
+   --  Last + 1 is a power of two
+
+   type Queue is record
       Oldest, Newest : Node_Access := null;
    end record;
 
-   function Length (Self : Table) return Natural is (Self.Count);
+   type Queue_List is array (Queue_Kind) of Queue;
+   type Schedule_List is array (Schedule_Number) of Queue;
+
+   type Atomic_Weight is new Total_Weight with Atomic;
+
+   type Order is limited record
+      Queues       : Queue_List;
+      Count        : Natural := 0 with Atomic;
+      Weight       : Atomic_Weight := 0;
+      Small_Weight : Total_Weight := 0;
+      Ghosts       : Ghosts_Access := null;
+      Evictions    : Eviction_Number := 0;
+      Schedules    : Schedule_List;
+      --  0 .. 63 are those of the heap; Unscheduled is not used
+      Heap_Time    : Instant := 0;
+      Used         : Interfaces.Unsigned_64 := 0;
+      --  Bit n is set if list n of the heap may have nodes
+   end record;
+
+   function Count (Self : Order) return Natural is (Self.Count);
+
+   function Weight (Self : Order) return Total_Weight is (Total_Weight (Self.Weight));
+
+   type Table is limited record
+      Buckets : Buckets_Access := null with Atomic;
+      Changes : Atomic_Number := 0;
+      --  The number of the latest change
+      Order   : Cache_Tables.Order;
+   end record;
+
+   function Length (Self : Table) return Natural is (Self.Order.Count);
+
+   function Weight (Self : Table) return Total_Weight is (Weight (Self.Order));
 
    function Has_Buckets (Self : Table) return Boolean is (Self.Buckets /= null);
 

@@ -21,7 +21,14 @@ package body Appserver.Caches.Locked is
          Apply (Change, Table, Capacity, Change.Removed);
       end Apply;
 
+      procedure Free_Ghosts is
+      begin
+         Tables.Free_Ghosts (Table);
+      end Free_Ghosts;
+
       function Length return Natural is (Tables.Length (Table));
+
+      function Weight return Tables.Total_Weight is (Tables.Weight (Table));
 
    end Guarded_Table;
 
@@ -29,6 +36,7 @@ package body Appserver.Caches.Locked is
       Change : Caches.Change (Clear);
    begin
       Self.Guarded.Apply (1, Change);
+      Self.Guarded.Free_Ghosts;
    end Finalize;
 
    -------------
@@ -57,20 +65,19 @@ package body Appserver.Caches.Locked is
       end loop;
    end Find;
 
-   overriding procedure Get
+   overriding procedure Look_Up
      (Self     : in out Cache;
       Key      : Key_Type;
+      Mode     : Read_Mode;
       Element  : in out Element_Type;
-      Is_Found : out Boolean)
+      Is_Found : out Boolean;
+      Is_Due   : out Boolean)
    is
       Found : Tables.Search;
    begin
       Found.Hash := Tables.Mixed_Hash (Key);
       Find (Self, Key, Found);
-      Is_Found := Is_Valid (Found.Node);
-      if Is_Found then
-         Element := Found.Node.Element;
-      end if;
+      Read_Node (Self, Found.Node, Mode, Element, Is_Found, Is_Due);
       Release (Found);
    exception
       when Standard'Abort_Signal =>
@@ -79,10 +86,24 @@ package body Appserver.Caches.Locked is
       when others =>
          Release (Found);
          raise;
+   end Look_Up;
+
+   overriding procedure Get
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+   is
+      Is_Due : Boolean;
+   begin
+      Look_Up (Self, Key, Read, Element, Is_Found, Is_Due);
    end Get;
 
    overriding function Length (Self : in out Cache) return Natural is
      (Self.Table.Guarded.Length);
+
+   overriding function Weight (Self : in out Cache) return Natural is
+     (Natural (Self.Table.Guarded.Weight));
 
    -------------
    -- Writing --

@@ -26,6 +26,7 @@ package Appserver.Caches.Locked is
    overriding procedure Clear (Self : in out Cache);
    overriding procedure Remove_Expired (Self : in out Cache);
    overriding function Length (Self : in out Cache) return Natural;
+   overriding function Weight (Self : in out Cache) return Natural;
 
 private
 
@@ -37,7 +38,10 @@ private
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       --  The caller frees removed entries after it has released the lock
 
+      procedure Free_Ghosts;
+
       function Length return Natural;
+      function Weight return Tables.Total_Weight;
    private
       Table : Tables.Table;
    end Guarded_Table;
@@ -51,6 +55,14 @@ private
    type Cache is new Table_Cache with record
       Table : Owned_Table;
    end record;
+
+   overriding procedure Look_Up
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Mode     : Read_Mode;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean;
+      Is_Due   : out Boolean);
 
    overriding procedure Search
      (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search);

@@ -64,8 +64,9 @@ package body Appserver.Caches.Wait_Free is
       end Reclaim;
 
       procedure Take_All (Free : in out Tables.Garbage) is
+         Unreported : Tables.Report;
       begin
-         Tables.Clear (Owner.Table, Removed => Free);
+         Tables.Clear (Owner.Table, Now => 0, Removed => Free, Report => Unreported);
          Tables.Move (From => Unlinked, To => Free);
          Tables.Move (From => Unseen, To => Free);
          Tables.Move (From => Unused, To => Free);
@@ -85,6 +86,7 @@ package body Appserver.Caches.Wait_Free is
       Self.Withdraw;
       Self.Writer.Take_All (Removed);
       Tables.Free (Removed);
+      Tables.Free_Ghosts (Self.Table);
    end Finalize;
 
    ---------
@@ -95,45 +97,23 @@ package body Appserver.Caches.Wait_Free is
    --  Abort_Handler). So the exception handlers are sufficient. Deferring aborts would take as long
    --  as the read itself.
 
-   procedure Read
-     (Self     : Cache;
+   overriding procedure Look_Up
+     (Self     : in out Cache;
       Key      : Key_Type;
+      Mode     : Read_Mode;
       Element  : in out Element_Type;
       Is_Found : out Boolean;
-      Expires  : Boolean)
-     with Inline_Always;
-
-   procedure Read
-     (Self     : Cache;
-      Key      : Key_Type;
-      Element  : in out Element_Type;
-      Is_Found : out Boolean;
-      Expires  : Boolean)
+      Is_Due   : out Boolean)
    is
-      Node : constant Tables.Node_Access := Tables.Find (Self.Owned.Table, Key);
+      Slot : Reader_Slots.Slot_Access := Reader_Slots.Quick_Slot;
    begin
-      Is_Found := (if Expires then Is_Valid (Node) else Node /= null);
-      if Is_Found then
-         Element := Node.Element;
+      if Slot /= null then
+         Reader_Slots.Enter_Quickly (Slot, Self.Owned_Table.Epoch);
+      else
+         Slot := Reader_Slots.Enter (Self.Owned_Table.Epoch);
       end if;
-   end Read;
-
-   procedure Read_Slowly
-     (Self     : Cache;
-      Key      : Key_Type;
-      Element  : in out Element_Type;
-      Is_Found : out Boolean)
-     with No_Inline;
-
-   procedure Read_Slowly
-     (Self     : Cache;
-      Key      : Key_Type;
-      Element  : in out Element_Type;
-      Is_Found : out Boolean)
-   is
-      Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Enter (Self.Owned.Epoch);
-   begin
-      Read (Self, Key, Element, Is_Found, Expires => True);
+      Read_Node
+        (Self, Tables.Find (Self.Owned_Table.Table, Key), Mode, Element, Is_Found, Is_Due);
       Reader_Slots.Leave (Slot);
    exception
       when Standard'Abort_Signal =>
@@ -142,7 +122,46 @@ package body Appserver.Caches.Wait_Free is
       when others =>
          Reader_Slots.Leave (Slot);
          raise;
+   end Look_Up;
+
+   procedure Read_Slowly
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+     with No_Inline;
+
+   procedure Read_Slowly
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+   is
+      Is_Due : Boolean;
+   begin
+      Look_Up (Self, Key, Read, Element, Is_Found, Is_Due);
    end Read_Slowly;
+
+   procedure Read_Plainly
+     (Self     : Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+     with Inline_Always;
+
+   procedure Read_Plainly
+     (Self     : Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+   is
+      Node : constant Tables.Node_Access := Tables.Find (Self.Owned_Table.Table, Key);
+   begin
+      Is_Found := Node /= null;
+      if Is_Found then
+         Element := Node.Element;
+      end if;
+   end Read_Plainly;
 
    function Is_Likely (Condition : Boolean) return Boolean
      with Import, Convention => Intrinsic, External_Name => "__builtin_likely";
@@ -157,9 +176,9 @@ package body Appserver.Caches.Wait_Free is
    is
       Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Quick_Slot;
    begin
-      if Is_Likely (Slot /= null and then Self.Time_To_Live = Forever) then
-         Reader_Slots.Enter_Quickly (Slot, Self.Owned.Epoch);
-         Read (Self, Key, Element, Is_Found, Expires => False);
+      if Is_Likely (Slot /= null and then Self.Is_Plain) then
+         Reader_Slots.Enter_Quickly (Slot, Self.Owned_Table.Epoch);
+         Read_Plainly (Self, Key, Element, Is_Found);
          Reader_Slots.Leave (Slot);
       else
          Read_Slowly (Self, Key, Element, Is_Found);
@@ -183,11 +202,11 @@ package body Appserver.Caches.Wait_Free is
       Slot : Reader_Slots.Slot_Access := Reader_Slots.Quick_Slot;
    begin
       if Slot /= null then
-         Reader_Slots.Enter_Quickly (Slot, Self.Owned.Epoch);
+         Reader_Slots.Enter_Quickly (Slot, Self.Owned_Table.Epoch);
       else
-         Slot := Reader_Slots.Enter (Self.Owned.Epoch);
+         Slot := Reader_Slots.Enter (Self.Owned_Table.Epoch);
       end if;
-      Tables.Find (Self.Owned.Table, Key, Found);
+      Tables.Find (Self.Owned_Table.Table, Key, Found);
       Reader_Slots.Leave (Slot);
    exception
       when others =>
@@ -197,9 +216,9 @@ package body Appserver.Caches.Wait_Free is
 
    overriding procedure Apply (Self : in out Cache; Change : in out Caches.Change'Class) is
    begin
-      Self.Owned.Writer.Apply (Self.Capacity, Change);
-      if Self.Owned.Leaves then
-         Self.Owned.Request;
+      Self.Owned_Table.Writer.Apply (Self.Capacity, Change);
+      if Self.Owned_Table.Leaves then
+         Self.Owned_Table.Request;
       end if;
    end Apply;
 
@@ -224,6 +243,9 @@ package body Appserver.Caches.Wait_Free is
    end Remove_Expired;
 
    overriding function Length (Self : in out Cache) return Natural is
-     (Tables.Length (Self.Owned.Table));
+     (Tables.Length (Self.Owned_Table.Table));
+
+   overriding function Weight (Self : in out Cache) return Natural is
+     (Natural (Tables.Weight (Self.Owned_Table.Table)));
 
 end Appserver.Caches.Wait_Free;

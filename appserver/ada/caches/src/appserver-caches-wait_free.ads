@@ -2,7 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A cache whose readers never wait for other tasks. A reader writes only to a slot of its own
---  thread, so readers do not contend for cache lines. Writers wait for each other.
+--  thread, so readers do not contend for cache lines; in a cache with a capacity, it also counts up
+--  to three reads of an entry. Writers wait for each other.
 --
 --  Entries that writers replace or remove are freed once the tasks that were reading the cache at
 --  that time have finished. One of the next 64 writes, Clear, Remove_Expired, or a background task
@@ -33,6 +34,7 @@ package Appserver.Caches.Wait_Free is
    overriding procedure Clear (Self : in out Cache);
    overriding procedure Remove_Expired (Self : in out Cache);
    overriding function Length (Self : in out Cache) return Natural;
+   overriding function Weight (Self : in out Cache) return Natural;
 
 private
 
@@ -70,8 +72,16 @@ private
    overriding procedure Finalize (Self : in out Owned_Table);
 
    type Cache is new Table_Cache with record
-      Owned : Owned_Table;
+      Owned_Table : Wait_Free.Owned_Table;
    end record;
+
+   overriding procedure Look_Up
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Mode     : Read_Mode;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean;
+      Is_Due   : out Boolean);
 
    overriding procedure Search
      (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search);

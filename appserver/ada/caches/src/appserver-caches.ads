@@ -4,8 +4,8 @@
 --  Concurrent maps that are read often and written rarely. There are three implementations, which
 --  are generic child packages without parameters. They are interchangeable:
 --
---     Wait_Free       readers never wait, and do not write to shared memory
---     Copy_On_Write   readers never wait; each write copies the map. For small maps.
+--     Wait_Free       readers never wait, and write at most a counter of the entry
+--     Copy_On_Write   readers never wait; each write copies the path to its entry
 --     Locked          a protected object
 --
 --     package Prices is new Appserver.Caches (Article, Money, Hash);
@@ -17,11 +17,14 @@
 pragma Ada_2022;
 
 with Ada.Containers;
+with Ada.Real_Time;
 
 private with Ada.Exceptions;
 private with Ada.Finalization;
 private with Ada.Task_Identification;
 private with Appserver.Cache_Tables;
+private with Appserver.Counters.Atomic;
+private with Appserver.Counters.Striped;
 private with Appserver.Load_Waits;
 private with Appserver.References;
 
@@ -53,12 +56,90 @@ package Appserver.Caches is
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited private;
-   --  A map of at most Capacity entries. When the cache is full, a new entry replaces the oldest
-   --  one. An entry expires Time_To_Live milliseconds after it was put, and is then no longer
-   --  found.
+   --  A map whose entries weigh at most Capacity. An entry weighs 1, unless Configure sets a
+   --  Weigher. When the cache is full, entries that are rarely read are evicted, by S3-FIFO (Yang
+   --  et al., "FIFO queues are all you need for cache eviction", SOSP 2023). An entry expires
+   --  Time_To_Live milliseconds after it was put, and is then no longer found.
    --
    --  Any number of tasks may call the subprograms concurrently. Each call takes effect atomically
    --  at some moment between its start and its end. Concurrent puts do not lose entries.
+
+   -------------
+   -- Options --
+   -------------
+
+   type Weight_Function is access function
+     (Key : Key_Type; Element : Element_Type) return Natural;
+   --  Returns the weight of an entry. An entry that weighs more than Capacity is not stored; one
+   --  that weighs 0 is not evicted. Called once for each write.
+
+   type Time_To_Live_Function is access function
+     (Key : Key_Type; Element : Element_Type) return Milliseconds;
+   --  Returns the time to live of an entry, or Forever for that of the cache
+
+   type Removal_Cause is
+     (Explicit,  --  by Remove or Clear
+      Replaced,  --  by a new element of the key
+      Expired,
+      Size);     --  evicted because of Capacity, or too heavy to be stored
+
+   type Removal_Listener is access procedure
+     (Key : Key_Type; Element : Element_Type; Cause : Removal_Cause);
+   --  Called once for each element that leaves the cache, by the task whose write removed it, after
+   --  the change and outside of all locks. Other tasks may still copy the element. An exception is
+   --  ignored. Expired entries are removed by the next write. Aborts are deferred during the call.
+   --  Not called for the entries of a cache that is finalized.
+
+   type Clock_Function is access function return Ada.Real_Time.Time;
+
+   type Cache_Options is record
+      Expire_After_Access : Milliseconds := Forever;
+      --  The time from the last read or write of an entry until it expires. Each read then also
+      --  reads the clock and stores the time.
+      Refresh_After_Write : Milliseconds := Forever;
+      --  The time from the write of an entry until Get_Or_Load loads it again. The first caller
+      --  after that time loads; the others get the current element without waiting. If the load
+      --  raises an exception, the current element stays, and the next attempt is made after the
+      --  same time.
+      Weigher             : Weight_Function := null;
+      --  If null, each entry weighs 1
+      Time_To_Live_Of     : Time_To_Live_Function := null;
+      --  If not null, sets the time to live of each entry, also of loaded ones
+      Listener            : Removal_Listener := null;
+      Records_Statistics  : Boolean := False;
+      --  If True, each read also adds to a striped counter
+      Clock               : Clock_Function := null;
+      --  For tests. If null, Ada.Real_Time.Clock. Called outside of protected actions.
+   end record;
+
+   procedure Configure (Self : in out Cache'Class; Options : Cache_Options);
+   --  Sets the options. Must be called at most once, before all other calls.
+   --  @param Self the cache
+   --  @param Options the options
+   --  @exception Misuse_Error the cache has entries, or was configured before
+
+   type Event_Count is range 0 .. 2 ** 63 - 1;
+
+   type Cache_Statistics is record
+      Hits, Misses             : Event_Count := 0;
+      --  Reads that found an entry, and reads that found none or an expired one
+      Loads, Load_Failures     : Event_Count := 0;
+      --  Refreshes included
+      Evictions                : Event_Count := 0;
+      --  Entries that were removed because of Capacity
+      Evicted_Weight           : Event_Count := 0;
+      Expirations              : Event_Count := 0;
+      --  Entries that were removed because they had expired
+   end record;
+
+   function Statistics (Self : Cache'Class) return Cache_Statistics;
+   --  Changes during the call may or may not be included.
+   --  @param Self the cache
+   --  @return the counts since Configure; all are 0 without Records_Statistics
+
+   -----------
+   -- Calls --
+   -----------
 
    procedure Get
      (Self     : in out Cache;
@@ -76,6 +157,17 @@ package Appserver.Caches is
    --  @param Self the cache
    --  @param Key the key
    --  @param Element the element
+
+   procedure Put
+     (Self         : in out Cache'Class;
+      Key          : Key_Type;
+      Element      : Element_Type;
+      Time_To_Live : Milliseconds);
+   --  Puts an entry with its own time to live.
+   --  @param Self the cache
+   --  @param Key the key
+   --  @param Element the element
+   --  @param Time_To_Live the time until the entry expires, regardless of reads
 
    procedure Remove (Self : in out Cache; Key : Key_Type) is abstract;
    --  Removes the entry of a key, if there is one.
@@ -95,6 +187,10 @@ package Appserver.Caches is
    --  @param Self the cache
    --  @return the number of entries, including expired ones that have not been removed yet
 
+   function Weight (Self : in out Cache) return Natural is (Cache'Class (Self).Length);
+   --  @param Self the cache
+   --  @return the total weight of the entries
+
    Load_Timeout : exception;
 
    No_Timeout : constant Duration := Duration'Last;
@@ -108,7 +204,7 @@ package Appserver.Caches is
    --  multiple tasks miss the same key concurrently, one of them calls Load, and the others wait
    --  and then return its result or raise its exception. If the loading task is aborted, a waiting
    --  task calls Load instead. Tasks that use other keys do not wait. After an exception, the next
-   --  call loads again.
+   --  call loads again. With Refresh_After_Write, an element that is due is loaded again.
    --
    --  A Put or Remove of the key, or a Clear, makes a load in progress outdated, since its result
    --  may be older than the change. Calls that begin later do not use this load, and its result is
@@ -132,6 +228,7 @@ private
    use Ada.Task_Identification;
    use type Ada.Containers.Hash_Type;
    use type Tables.Buckets_Access;
+   use type Tables.Ghosts_Access;
    use type Tables.Node_Access;
 
    -----------
@@ -155,6 +252,8 @@ private
       Number    : Load_Number := 0;
       --  The sequence number of the load in its cache, starting at 1; set when the load is listed
       Loader    : Task_Id := Current_Task;
+      Replaces  : Boolean := False;
+      --  True for a refresh, which replaces the current element
       Is_Fresh  : Boolean := True with Atomic;
       --  False once the key has been put or removed, since the result may be older than that change
       Has_Ended : aliased Load_Waits.Atomic_Flag := Load_Waits.False;
@@ -235,12 +334,64 @@ private
    -- Cache --
    -----------
 
+   type Settings is limited record
+      Options             : Cache_Options;
+      Hits, Misses        : Appserver.Counters.Striped.Counter;
+      Loads, Failures     : Appserver.Counters.Atomic.Counter;
+      Evictions, Evicted  : Appserver.Counters.Atomic.Counter;
+      Expirations         : Appserver.Counters.Atomic.Counter;
+   end record;
+
+   type Settings_Access is access Settings;
+
+   type Owned_Settings is new Ada.Finalization.Limited_Controlled with record
+      Settings : Settings_Access := null;
+   end record;
+
+   overriding procedure Finalize (Self : in out Owned_Settings);
+
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited
    record
-      Loads : aliased Load_List;
+      Loads    : aliased Load_List;
+      Is_Plain : Boolean := Capacity = Unlimited and then Time_To_Live = Forever with Atomic;
+      --  True if a read only has to copy the element
+      Is_Timed : Boolean := Time_To_Live /= Forever with Atomic;
+      --  True if new nodes have times
+      Owned    : Owned_Settings;
+      --  Null if the cache has not been configured
    end record;
+
+   use type Tables.Instant;
+
+   function Now (Self : Cache'Class) return Tables.Instant;
+   --  Returns the current time, or 0 if no node has times
+
+   type Read_Mode is (Peek, Read, Read_Or_Refresh);
+   --  Peek records nothing
+
+   procedure Look_Up
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Mode     : Read_Mode;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean;
+      Is_Due   : out Boolean);
+   --  Like Get. Sets Is_Due to True if this task should refresh the element. By default, calls Get.
+
+   procedure Read_Node
+     (Self     : Cache'Class;
+      Node     : Tables.Node_Access;
+      Mode     : Read_Mode;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean;
+      Is_Due   : out Boolean);
+   --  Copies the element of a node that was found, and which cannot be freed during the call
+
+   procedure Put_Timed
+     (Self : in out Cache; Key : Key_Type; Element : Element_Type; Time_To_Live : Milliseconds);
+   --  By default, calls Put, and Time_To_Live has no effect
 
    --  Put, Remove and Clear of each implementation call these procedures before they change the
    --  table. So a task that is about to put a loaded element sees either that its load is outdated,
@@ -258,9 +409,6 @@ private
       Is_Put  : out Boolean);
    --  Puts the element, unless Load is outdated or Key has an entry at the time of the change
 
-   function Is_Valid (Node : Tables.Node_Access) return Boolean with Inline;
-   --  Returns True if Node is neither null nor expired
-
    ------------
    -- Change --
    ------------
@@ -273,30 +421,54 @@ private
    type Change (Kind : Change_Kind) is new Ada.Finalization.Limited_Controlled with record
       Step    : Change_Step := Search;
       Found   : Tables.Search;
+      Now     : Tables.Instant := 0;
       Node    : Tables.Node_Access := null;
       --  The node to put; null once the node is in the table
       Load    : access constant Pending_Load := null;
-      --  If not null, the node is put only if this load is fresh and the key has no entry
+      --  If not null, the node is put only if this load is fresh and, unless it is a refresh, the
+      --  key has no entry
       Lacking : Ada.Containers.Hash_Type := 0;
       Larger  : Tables.Buckets_Access := null;
       --  Lacking is the number of buckets to allocate. Larger is the allocated array, until it is
       --  in the table.
+      Lacking_Ghosts : Natural := 0;
+      Ghosts         : Tables.Ghosts_Access := null;
+      --  The same for the memory of evictions
+      Is_Replacement : Boolean := False;
+      --  True if a node is removed because its replacement is too heavy
       Removed : Tables.Garbage;
       --  Nodes and arrays to free
+      Report  : Tables.Report;
+      --  Nodes to report to the listener
    end record;
    --  Finalization at the end of a write frees the remaining nodes and arrays, even after an
    --  exception
 
    overriding procedure Finalize (Self : in out Change);
 
-   procedure Start (Change : in out Caches.Change'Class; Key : Key_Type);
+   procedure Start (Change : in out Caches.Change'Class; Self : Cache'Class);
+   procedure Start (Change : in out Caches.Change'Class; Self : Cache'Class; Key : Key_Type);
 
    procedure Start
      (Change       : in out Caches.Change'Class;
+      Self         : Cache'Class;
       Key          : Key_Type;
       Element      : Element_Type;
-      Time_To_Live : Milliseconds);
-   --  Starts a change that puts a new node
+      Time_To_Live : Milliseconds := Forever);
+   --  Starts a change that puts a new node. Time_To_Live is that of the node; Forever for the
+   --  default one.
+
+   function Is_Too_Heavy (Change : Caches.Change'Class; Capacity : Positive) return Boolean;
+   --  Returns True if the node to put cannot be stored
+
+   procedure Report_Removals (Self : Cache'Class; Change : in out Caches.Change'Class);
+   --  Counts the removals, and calls the listener. Must not be called in a protected action.
+
+   procedure Report_Too_Heavy (Self : Cache'Class; Change : Caches.Change'Class);
+   --  Reports the node to put, which was not stored
+
+   procedure Allocate (Change : in out Caches.Change'Class);
+   --  Allocates what Change lacks
 
    procedure Apply
      (Change      : in out Caches.Change'Class;
@@ -332,6 +504,11 @@ private
    --  Applies Change to the table of the cache, in a protected action
 
    overriding procedure Put (Self : in out Table_Cache; Key : Key_Type; Element : Element_Type);
+   overriding procedure Put_Timed
+     (Self         : in out Table_Cache;
+      Key          : Key_Type;
+      Element      : Element_Type;
+      Time_To_Live : Milliseconds);
    overriding procedure Remove (Self : in out Table_Cache; Key : Key_Type);
    overriding procedure Clear (Self : in out Table_Cache);
    overriding procedure Remove_Expired (Self : in out Table_Cache);

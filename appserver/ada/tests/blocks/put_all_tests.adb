@@ -56,7 +56,8 @@ package body Put_All_Tests is
    begin
       Map.Put_All (10, Tens'Access);
       Assert (Map.Length = 3, "length" & Map.Length'Image);
-      Assert ((for all Key in 8 .. 10 => Found (Map, Key) = 10 * Key), "the last three");
+      Assert ((for all Key in 1 .. 10 => Found (Map, Key) in -1 | 10 * Key), "elements");
+      Assert (Found (Map, 10) = 100, "the last one");
    end Keeps_The_Capacity;
 
    --  No entry is put, and nothing leaks

@@ -3,17 +3,18 @@ package benchlab.appserver.cache;
 
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded, concurrent map; see {@link CacheOptions} for the limits. Keys and values must not be
- * null. The {@code equals} and {@code hashCode} of a key must not change.
+ * A concurrent map; see {@link CacheOptions} for limits, expiry, refreshes and listeners. Keys and
+ * values must not be null. The {@code equals} and {@code hashCode} of a key must not change.
  *
  * <ul>
  *   <li>No write is lost: a value stays until it is replaced, removed, expired or evicted.
  *   <li>Everything that a thread did before it put a value is visible to threads that get the
  *       value.
- *   <li>Reads do not affect eviction: the oldest entry is evicted first, no matter how often it was
- *       read. If that causes too many misses, use a cache that counts reads.
+ *   <li>A bounded cache evicts values that are read rarely, by S3-FIFO (Yang et al., "FIFO queues
+ *       are all you need for cache eviction", SOSP 2023).
  * </ul>
  *
  * @param <K> the type of the keys
@@ -27,7 +28,7 @@ public sealed interface Cache<K, V> permits LoadingCache {
      * @param key the key
      * @return the value, or null if there is none or it has expired
      */
-    V get(K key);
+    @Nullable V get(K key);
 
     /**
      * Returns the value of a key, loading it on a miss.
@@ -40,6 +41,8 @@ public sealed interface Cache<K, V> permits LoadingCache {
      * the load, because the value may be older than that change. Calls after the change do not get it.
      * Threads that were already waiting do, unless the key has another value by then, in which case
      * they get that value.
+     *
+     * <p>With {@link CacheOptions#refreshAfterWrite}, a value that is due is loaded again.
      *
      * <p>A failure is not cached: each waiting thread gets a {@link LoadException} with the loader's
      * exception as its cause, and the next call loads again.
@@ -76,6 +79,18 @@ public sealed interface Cache<K, V> permits LoadingCache {
     void put(K key, V value);
 
     /**
+     * Stores a value that expires after its own time.
+     *
+     * @param key the key
+     * @param value the value
+     * @param timeToLive the time until the value expires, more than 0, at most 100 years; reads do
+     *     not extend it
+     * @throws IllegalStateException if none of the options sets an expiry, so that reads do not
+     *     check it
+     */
+    void put(K key, V value, Duration timeToLive);
+
+    /**
      * Stores multiple values. This is atomic if the cache has a single lock or copies its map;
      * otherwise the values are stored one after another.
      *
@@ -100,6 +115,20 @@ public sealed interface Cache<K, V> permits LoadingCache {
      * @return the number of values
      */
     int size();
+
+    /**
+     * Returns the total weight of the values, as {@link CacheOptions#maximumWeight} limits it.
+     *
+     * @return the weight; the number of values if the cache has no maximum
+     */
+    long weight();
+
+    /**
+     * Returns the counts of reads, loads and removals.
+     *
+     * @return the counts; all are 0 without {@link CacheOptions#recordStatistics}
+     */
+    CacheStatistics statistics();
 
     /**
      * Removes expired values. Every write does this as well, so call this method only if nothing is

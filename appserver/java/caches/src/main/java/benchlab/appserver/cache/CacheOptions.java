@@ -3,73 +3,254 @@ package benchlab.appserver.cache;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Optional limits of a cache, for example {@code
- * CacheOptions.UNLIMITED.maximumSize(1000).timeToLive(Duration.ofMinutes(5))}.
+ * Optional limits and features of a cache, for example {@code
+ * CacheOptions.UNLIMITED.maximumSize(1000).timeToLive(Duration.ofMinutes(5))}. Immutable: each method
+ * returns a changed copy.
  *
- * @param maximumSize the maximum number of values, at least 1; beyond it, the oldest value is
- *     evicted
- * @param timeToLive the time from the write of a value until the value expires: more than 0, at
- *     most 100 years; null if values never expire
- * @param clock the time in nanoseconds from an arbitrary origin; {@link System#nanoTime} except in
- *     tests
+ * @param <K> a supertype of the keys
+ * @param <V> a supertype of the values
  */
-public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier clock) {
+public final class CacheOptions<K, V> implements Cloneable {
 
-    /** No limit on the number of values, which never expire. */
-    public static final CacheOptions UNLIMITED =
-            new CacheOptions(Integer.MAX_VALUE, null, System::nanoTime);
+    /** No limits, no expiry, no listener, no statistics. */
+    public static final CacheOptions<Object, Object> UNLIMITED = new CacheOptions<>();
 
-    private static final Duration MAX_TIME_TO_LIVE = Duration.ofDays(36_500);
+    static final long UNBOUNDED = Long.MAX_VALUE;
 
-    public CacheOptions {
-        if (maximumSize < 1) {
-            throw new IllegalArgumentException("maximumSize must be at least 1: " + maximumSize);
+    private static final Duration MAX_TIME = Duration.ofDays(36_500);
+
+    private long maximumWeight = UNBOUNDED;
+    private Weigher<? super K, ? super V> weigher = (key, value) -> 1;
+    private @Nullable Duration timeToLive;
+    private @Nullable BiFunction<? super K, ? super V, @Nullable Duration> timeToLiveOf;
+    private @Nullable Duration expireAfterAccess;
+    private @Nullable Duration refreshAfterWrite;
+    private Executor executor = Runnable::run;
+    private @Nullable RemovalListener<? super K, ? super V> removalListener;
+    private boolean recordsStatistics;
+    private LongSupplier clock = System::nanoTime;
+
+    private CacheOptions() {}
+
+    /**
+     * Limits the number of values. Beyond it, values are evicted.
+     *
+     * @param values the maximum number of values, at least 1
+     * @return the options
+     */
+    public CacheOptions<K, V> maximumSize(long values) {
+        return maximumWeight(values, (key, value) -> 1);
+    }
+
+    /**
+     * Limits the total weight of the values. Beyond it, values are evicted. A value that weighs more
+     * than the maximum is not stored.
+     *
+     * @param <K1> the type of the keys
+     * @param <V1> the type of the values
+     * @param weight the maximum total weight, at least 1
+     * @param weigher returns the weight of a value, for example its size in bytes
+     * @return the options
+     */
+    public <K1 extends K, V1 extends V> CacheOptions<K1, V1> maximumWeight(
+            long weight, Weigher<? super K1, ? super V1> weigher) {
+        if (weight < 1) {
+            throw new IllegalArgumentException("the maximum must be at least 1: " + weight);
         }
-        if (timeToLive != null
-                && (timeToLive.isNegative()
-                        || timeToLive.isZero()
-                        || timeToLive.compareTo(MAX_TIME_TO_LIVE) > 0)) {
+        CacheOptions<K1, V1> copy = copy();
+        copy.maximumWeight = weight;
+        copy.weigher = Objects.requireNonNull(weigher, "weigher");
+        return copy;
+    }
+
+    /**
+     * Sets the time from the write of a value until the value expires.
+     *
+     * @param time more than 0, at most 100 years; null for never
+     * @return the options
+     */
+    public CacheOptions<K, V> timeToLive(@Nullable Duration time) {
+        CacheOptions<K, V> copy = copy();
+        copy.timeToLive = checked("timeToLive", time);
+        return copy;
+    }
+
+    /**
+     * Sets the time to live of each value, also of loaded ones.
+     *
+     * @param <K1> the type of the keys
+     * @param <V1> the type of the values
+     * @param time returns the time from the write of a value until it expires: more than 0, at most
+     *     100 years; null for {@link #timeToLive(Duration)}
+     * @return the options
+     */
+    public <K1 extends K, V1 extends V> CacheOptions<K1, V1> timeToLiveOf(
+            @Nullable BiFunction<? super K1, ? super V1, @Nullable Duration> time) {
+        CacheOptions<K1, V1> copy = copy();
+        copy.timeToLiveOf = time;
+        return copy;
+    }
+
+    /**
+     * Sets the time from the last read or write of a value until the value expires. Each read then
+     * also reads the clock and stores the time.
+     *
+     * @param time more than 0, at most 100 years; null for never
+     * @return the options
+     */
+    public CacheOptions<K, V> expireAfterAccess(@Nullable Duration time) {
+        CacheOptions<K, V> copy = copy();
+        copy.expireAfterAccess = checked("expireAfterAccess", time);
+        return copy;
+    }
+
+    /**
+     * Sets the time from the write of a value until {@link Cache#get(Object, Loader)} loads it again.
+     * The first caller after that time runs its loader in the {@link #executor}; the others get the
+     * current value without waiting. If the loader fails, the current value stays, and the next attempt
+     * is made after the same time.
+     *
+     * @param time more than 0, at most 100 years; null for never
+     * @return the options
+     */
+    public CacheOptions<K, V> refreshAfterWrite(@Nullable Duration time) {
+        CacheOptions<K, V> copy = copy();
+        copy.refreshAfterWrite = checked("refreshAfterWrite", time);
+        return copy;
+    }
+
+    /**
+     * Sets the executor of refreshes. By default, the calling thread refreshes a value, and returns
+     * the new one.
+     *
+     * @param executor runs the loaders of refreshes
+     * @return the options
+     */
+    public CacheOptions<K, V> executor(Executor executor) {
+        CacheOptions<K, V> copy = copy();
+        copy.executor = Objects.requireNonNull(executor, "executor");
+        return copy;
+    }
+
+    /**
+     * Sets the listener that is called for each value that leaves the cache.
+     *
+     * @param <K1> the type of the keys
+     * @param <V1> the type of the values
+     * @param listener the listener; null for none
+     * @return the options
+     */
+    public <K1 extends K, V1 extends V> CacheOptions<K1, V1> removalListener(
+            @Nullable RemovalListener<? super K1, ? super V1> listener) {
+        CacheOptions<K1, V1> copy = copy();
+        copy.removalListener = listener;
+        return copy;
+    }
+
+    /**
+     * Enables {@link Cache#statistics}. Each read then adds to a striped counter.
+     *
+     * @return the options
+     */
+    public CacheOptions<K, V> recordStatistics() {
+        CacheOptions<K, V> copy = copy();
+        copy.recordsStatistics = true;
+        return copy;
+    }
+
+    /**
+     * Sets the clock, for tests. The default is {@link System#nanoTime}.
+     *
+     * @param ns the time in nanoseconds from an arbitrary origin
+     * @return the options
+     */
+    public CacheOptions<K, V> clock(LongSupplier ns) {
+        CacheOptions<K, V> copy = copy();
+        copy.clock = Objects.requireNonNull(ns, "clock");
+        return copy;
+    }
+
+    /** The copy may have narrower types, since the options only consume keys and values. */
+    @SuppressWarnings("unchecked")
+    private <K1 extends K, V1 extends V> CacheOptions<K1, V1> copy() {
+        try {
+            return (CacheOptions<K1, V1>) clone();
+        } catch (CloneNotSupportedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static @Nullable Duration checked(String name, @Nullable Duration time) {
+        if (time != null
+                && (time.isNegative() || time.isZero() || time.compareTo(MAX_TIME) > 0)) {
             throw new IllegalArgumentException(
-                    "timeToLive must be more than 0 and at most 100 years: " + timeToLive);
+                    name + " must be more than 0 and at most 100 years: " + time);
         }
-        Objects.requireNonNull(clock, "clock");
+        return time;
     }
 
-    /**
-     * Returns a copy with another {@code maximumSize}.
-     *
-     * @param values the maximum number of values
-     * @return the options
-     */
-    public CacheOptions maximumSize(int values) {
-        return new CacheOptions(values, timeToLive, clock);
+    /** Returns true if the cache only stores values, so that it needs no {@link Policy}. */
+    boolean isPlain() {
+        return maximumWeight == UNBOUNDED
+                && !expires()
+                && refreshAfterWrite == null
+                && removalListener == null
+                && !recordsStatistics;
     }
 
-    /**
-     * Returns a copy with another {@code timeToLive}.
-     *
-     * @param time the time after which a value expires; null for never
-     * @return the options
-     */
-    public CacheOptions timeToLive(Duration time) {
-        return new CacheOptions(maximumSize, time, clock);
+    boolean expires() {
+        return timeToLive != null || timeToLiveOf != null || expireAfterAccess != null;
     }
 
-    /**
-     * Returns a copy with another {@code clock}.
-     *
-     * @param ns the time in nanoseconds
-     * @return the options
-     */
-    public CacheOptions clock(LongSupplier ns) {
-        return new CacheOptions(maximumSize, timeToLive, ns);
+    long maximumWeight() {
+        return maximumWeight;
     }
 
-    /** Returns true if the cache has to track the order of writes. */
-    boolean isLimited() {
-        return maximumSize < Integer.MAX_VALUE || timeToLive != null;
+    Weigher<? super K, ? super V> weigher() {
+        return weigher;
+    }
+
+    /** Returns the time to live of a value; null if it is unlimited. */
+    @Nullable Duration timeToLive(K key, V value) {
+        @Nullable Duration own =
+                timeToLiveOf == null
+                        ? null
+                        : checked("timeToLiveOf", timeToLiveOf.apply(key, value));
+        return own == null ? timeToLive : own;
+    }
+
+    /** Returns the default time to live; null if it is unlimited. */
+    @Nullable Duration timeToLive() {
+        return timeToLive;
+    }
+
+    @Nullable Duration expireAfterAccess() {
+        return expireAfterAccess;
+    }
+
+    @Nullable Duration refreshAfterWrite() {
+        return refreshAfterWrite;
+    }
+
+    Executor executor() {
+        return executor;
+    }
+
+    @Nullable RemovalListener<? super K, ? super V> removalListener() {
+        return removalListener;
+    }
+
+    boolean recordsStatistics() {
+        return recordsStatistics;
+    }
+
+    LongSupplier clock() {
+        return clock;
     }
 }

@@ -2,32 +2,37 @@
 package benchlab.appserver.cache;
 
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A cache based on {@link ConcurrentHashMap}. Reads take no lock and write nothing. Without limits,
- * writers of different keys rarely contend; with limits they wait for each other, because the
- * eviction order is shared.
+ * A cache based on {@link ConcurrentHashMap}. Reads take no lock; they write at most a counter of the
+ * entry, and with {@code expireAfterAccess} its time. With {@link CacheOptions#UNLIMITED}, writers of
+ * different keys rarely contend; with any option they wait for each other, because the eviction order
+ * is shared.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values
  */
 public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
 
-    private final CacheOptions options;
     private final ConcurrentHashMap<K, Entry<K, V>> entries = new ConcurrentHashMap<>();
 
-    /** The eviction order, used only if there are limits. Its monitor then guards all writes. */
-    private final WriteOrder<K, V> order = new WriteOrder<>();
+    /** Its monitor guards all writes if there is a policy. */
+    private final Table<K, V> table = new Table<>(entries, policy);
 
-    public ConcurrentCache(CacheOptions options) {
-        this.options = Objects.requireNonNull(options, "options");
+    /**
+     * Creates a cache.
+     *
+     * @param options the limits
+     */
+    public ConcurrentCache(CacheOptions<? super K, ? super V> options) {
+        super(options);
     }
 
     @Override
-    public V get(K key) {
-        return Entry.valueOf(entries.get(key), options);
+    public @Nullable V get(K key) {
+        return read(entries.get(key));
     }
 
     @Override
@@ -36,90 +41,57 @@ public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
     }
 
     @Override
-    void putEntry(K key, V value) {
-        if (options.isLimited()) {
-            synchronized (order) {
-                putInOrder(key, value);
-            }
+    @Nullable Entry<K, V> find(K key) {
+        return entries.get(key);
+    }
+
+    @Override
+    void putEntry(Entry<K, V> entry, Removals<K, V> removals) {
+        if (policy == null) {
+            table.put(entry, removals);
         } else {
-            entries.put(key, Entry.of(key, value, options));
-        }
-    }
-
-    @Override
-    void putEntries(Map<? extends K, ? extends V> all) {
-        all.forEach(this::putEntry);
-    }
-
-    @Override
-    V putIfAbsent(K key, V value) {
-        if (options.isLimited()) {
-            synchronized (order) {
-                V present = get(key);
-                if (present == null) {
-                    putInOrder(key, value);
-                }
-                return present != null ? present : value;
+            synchronized (table) {
+                table.put(entry, removals);
             }
-        } else {
-            Entry<K, V> present = entries.putIfAbsent(key, Entry.of(key, value, options));
-            return present != null ? present.value : value;
-        }
-    }
-
-    /**
-     * Evicts the oldest value before it adds a new one, so that readers never see more than the
-     * maximum size.
-     */
-    private void putInOrder(K key, V value) {
-        Entry<K, V> entry = Entry.of(key, value, options);
-        removeExpired();
-        if (entries.size() >= options.maximumSize() && !entries.containsKey(key)) {
-            removeOldest();
-        }
-        removeFromOrder(entries.put(key, entry));
-        order.add(entry);
-    }
-
-    private void removeOldest() {
-        removeFromOrder(entries.remove(order.oldest().key));
-    }
-
-    private void removeFromOrder(Entry<K, V> entry) {
-        if (entry != null) {
-            order.remove(entry);
         }
     }
 
     @Override
-    boolean removeEntry(K key) {
-        if (options.isLimited()) {
-            synchronized (order) {
-                Entry<K, V> removed = entries.remove(key);
-                removeFromOrder(removed);
-                return Entry.valueOf(removed, options) != null;
-            }
-        } else {
-            return entries.remove(key) != null;
+    void putEntries(Map<K, Entry<K, V>> all, Removals<K, V> removals) {
+        all.values().forEach(entry -> putEntry(entry, removals));
+    }
+
+    @Override
+    Entry<K, V> putIfAbsent(Entry<K, V> entry, Removals<K, V> removals) {
+        if (policy == null) {
+            return table.putIfAbsent(entry, removals);
+        }
+        synchronized (table) {
+            return table.putIfAbsent(entry, removals);
         }
     }
 
     @Override
-    void removeEntries() {
-        synchronized (order) {
-            order.clear();
-            entries.clear();
+    boolean removeEntry(K key, Removals<K, V> removals) {
+        if (policy == null) {
+            return table.remove(key, removals);
+        }
+        synchronized (table) {
+            return table.remove(key, removals);
         }
     }
 
     @Override
-    public void removeExpired() {
-        if (options.timeToLive() != null) {
-            synchronized (order) {
-                while (order.oldest() != null && order.oldest().isExpired(options)) {
-                    removeOldest();
-                }
-            }
+    void removeEntries(Removals<K, V> removals) {
+        synchronized (table) {
+            table.clear(removals);
+        }
+    }
+
+    @Override
+    void removeExpired(Removals<K, V> removals) {
+        synchronized (table) {
+            table.removeExpired(removals);
         }
     }
 }

@@ -1,93 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.cache;
 
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A cache that is copied by every write. Reads take no lock and write nothing, and each sees a
- * consistent version of the cache. A write takes time and memory proportional to the size of the
- * cache, so use {@link #putAll} to store many values. Writers wait for each other, and each copies
- * the latest published version, so no update is lost.
+ * A cache that is copied by every write. Reads take no lock, and each sees a consistent version of
+ * the cache. A write takes time and memory proportional to the size of the cache, so use {@link
+ * #putAll} to store many values. Writers wait for each other, and each copies the latest published
+ * version, so no update is lost.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the values
  */
 public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
 
-    private final CacheOptions options;
     private final Object writing = new Object();
 
-    /** Not modified after it is published. */
-    private volatile Table<K, V> table;
+    /** Not modified after it is published. The policy is not copied; {@code writing} guards it. */
+    private volatile Map<K, Entry<K, V>> map = new HashMap<>();
 
-    public CopyOnWriteCache(CacheOptions options) {
-        this.options = options;
-        table = new Table<>(options);
+    /**
+     * Creates a cache.
+     *
+     * @param options the limits
+     */
+    public CopyOnWriteCache(CacheOptions<? super K, ? super V> options) {
+        super(options);
     }
 
     @Override
-    public V get(K key) {
-        return table.get(key);
+    public @Nullable V get(K key) {
+        return read(find(key));
+    }
+
+    @Override
+    @Nullable Entry<K, V> find(K key) {
+        return map.get(Objects.requireNonNull(key, "key"));
     }
 
     @Override
     public int size() {
-        return table.size();
+        return map.size();
     }
 
     @Override
-    void putEntry(K key, V value) {
+    void putEntry(Entry<K, V> entry, Removals<K, V> removals) {
         replace(
+                removals,
                 copy -> {
-                    copy.put(key, value);
+                    copy.put(entry, removals);
                     return null;
                 });
     }
 
     @Override
-    void putEntries(Map<? extends K, ? extends V> entries) {
+    void putEntries(Map<K, Entry<K, V>> entries, Removals<K, V> removals) {
         replace(
+                removals,
                 copy -> {
-                    entries.forEach(copy::put);
+                    entries.values().forEach(entry -> copy.put(entry, removals));
                     return null;
                 });
     }
 
     @Override
-    V putIfAbsent(K key, V value) {
-        return replace(copy -> copy.putIfAbsent(key, value));
+    Entry<K, V> putIfAbsent(Entry<K, V> entry, Removals<K, V> removals) {
+        return replace(removals, copy -> copy.putIfAbsent(entry, removals));
     }
 
     @Override
-    boolean removeEntry(K key) {
+    boolean removeEntry(K key, Removals<K, V> removals) {
         synchronized (writing) {
-            return table.contains(key) && replace(copy -> copy.remove(key));
+            return find(key) != null && replace(removals, copy -> copy.remove(key, removals));
         }
     }
 
     @Override
-    void removeEntries() {
-        synchronized (writing) {
-            table = new Table<>(options);
-        }
-    }
-
-    @Override
-    public void removeExpired() {
+    void removeEntries(Removals<K, V> removals) {
         replace(
+                removals,
                 copy -> {
-                    copy.removeExpired();
+                    copy.clear(removals);
                     return null;
                 });
     }
 
-    private <T> T replace(Function<Table<K, V>, T> change) {
+    @Override
+    void removeExpired(Removals<K, V> removals) {
+        replace(
+                removals,
+                copy -> {
+                    copy.removeExpired(removals);
+                    return null;
+                });
+    }
+
+    private <T> T replace(Removals<K, V> removals, Function<Table<K, V>, T> change) {
         synchronized (writing) {
-            var copy = new Table<>(table);
-            T result = change.apply(copy);
-            table = copy;
-            return result;
+            var copy = new HashMap<>(map);
+            try {
+                T result = change.apply(new Table<>(copy, policy));
+                map = copy;
+                return result;
+            } catch (Throwable e) {
+                if (policy != null) {
+                    policy.rebuild(map.values());
+                    removals.discard();
+                }
+                throw e;
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A load in progress. The thread that creates it must complete it with {@link #succeed} or {@link
@@ -19,12 +20,21 @@ final class Load<V> {
      */
     private static final Map<Thread, Load<?>> WAITING = new HashMap<>();
 
-    private final Thread loader = Thread.currentThread();
+    /** Guarded by {@link #WAITING}, except in the thread itself. */
+    private Thread loader = Thread.currentThread();
+
     private final CountDownLatch end = new CountDownLatch(1);
 
     // Written before {@code end} is counted down.
-    private V value;
-    private Throwable failure;
+    private @Nullable V value;
+    private @Nullable Throwable failure;
+
+    /** Must be called before a loader that another thread than the load's creator runs. */
+    void begin() {
+        synchronized (WAITING) {
+            loader = Thread.currentThread();
+        }
+    }
 
     V succeed(V loaded) {
         value = loaded;

@@ -2,30 +2,64 @@
 package benchlab.appserver.cache;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
-/** Ensures that each value is loaded once. Subclasses store the entries. */
+/** Ensures that each value is loaded once, and reports removals. Subclasses store the entries. */
 abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         permits SynchronizedCache, ReadWriteLockCache, CopyOnWriteCache, ConcurrentCache {
 
     static final long FOREVER = Long.MAX_VALUE; // ns
 
+    /** Null if the cache only stores values. All entries are then plain {@link Entry} objects. */
+    final @Nullable Policy<K, V> policy;
+
     /** Loads in progress whose keys have not been changed since they began. */
     private final ConcurrentHashMap<K, Load<V>> loads = new ConcurrentHashMap<>();
 
-    abstract void putEntry(K key, V value);
+    LoadingCache(CacheOptions<? super K, ? super V> options) {
+        policy = Policy.of(Objects.requireNonNull(options, "options"));
+    }
 
-    abstract void putEntries(Map<? extends K, ? extends V> entries);
+    /** Returns the entry of a key, even if it has expired, or null. */
+    abstract @Nullable Entry<K, V> find(K key);
 
-    /** Stores a value if the key has none. Returns the value that the key then has. */
-    abstract V putIfAbsent(K key, V value);
+    abstract void putEntry(Entry<K, V> entry, Removals<K, V> removals);
 
-    abstract boolean removeEntry(K key);
+    abstract void putEntries(Map<K, Entry<K, V>> entries, Removals<K, V> removals);
 
-    abstract void removeEntries();
+    /** Stores an entry if its key has no value. Returns the entry that the key then has. */
+    abstract Entry<K, V> putIfAbsent(Entry<K, V> entry, Removals<K, V> removals);
+
+    abstract boolean removeEntry(K key, Removals<K, V> removals);
+
+    abstract void removeEntries(Removals<K, V> removals);
+
+    abstract void removeExpired(Removals<K, V> removals);
+
+    // Reads
+
+    /** Returns the value of an entry for a caller who has requested it, or null. */
+    final @Nullable V read(@Nullable Entry<K, V> entry) {
+        if (policy != null) {
+            return policy.read(entry);
+        }
+        return entry == null ? null : entry.value;
+    }
+
+    /** Returns the value of an entry, or null, and records nothing. */
+    final @Nullable V valueOf(@Nullable Entry<K, V> entry) {
+        if (policy != null) {
+            return policy.valueOf(entry);
+        }
+        return entry == null ? null : entry.value;
+    }
 
     @Override
     public final V get(K key, Loader<? super K, ? extends V> loader) {
@@ -38,9 +72,18 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
     }
 
     private V get(K key, Loader<? super K, ? extends V> loader, long timeout) {
-        V value = get(key);
-        return value != null ? value : load(key, loader, timeout);
+        Entry<K, V> entry = find(key);
+        V value = read(entry);
+        if (entry == null || value == null) {
+            return load(key, loader, timeout);
+        } else if (policy != null && policy.takeRefresh(entry)) {
+            return refresh(key, value, loader, policy);
+        } else {
+            return value;
+        }
     }
+
+    // Loads
 
     private V load(K key, Loader<? super K, ? extends V> loader, long timeout) {
         var load = new Load<V>();
@@ -49,8 +92,9 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
             return running.await(timeout);
         }
         try {
-            V present = get(key); // Another load may have finished since the caller's miss.
-            return load.succeed(present != null ? present : keep(key, load, call(key, loader)));
+            V present = valueOf(find(key)); // Another load may have finished since the miss.
+            return load.succeed(
+                    present != null ? present : keep(key, load, call(key, loader), false));
         } catch (Throwable e) {
             throw load.fail(e);
         } finally {
@@ -58,12 +102,48 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         }
     }
 
-    private V call(K key, Loader<? super K, ? extends V> loader) throws Exception {
-        V value = loader.load(key);
-        if (value == null) {
-            throw new NullPointerException("the loader returned null");
+    /** Returns the new value if this thread has loaded it, otherwise the current one. */
+    private V refresh(
+            K key, V current, Loader<? super K, ? extends V> loader, Policy<K, V> policy) {
+        var load = new Load<V>();
+        if (loads.putIfAbsent(key, load) != null) {
+            return current;
         }
-        return value;
+        try {
+            policy.options().executor().execute(() -> reload(key, load, loader));
+        } catch (RejectedExecutionException e) {
+            load.fail(e);
+            loads.remove(key, load);
+        }
+        V present = valueOf(find(key));
+        return present != null ? present : current;
+    }
+
+    private void reload(K key, Load<V> load, Loader<? super K, ? extends V> loader) {
+        load.begin();
+        try {
+            load.succeed(keep(key, load, call(key, loader), true));
+        } catch (Throwable e) {
+            load.fail(e); // Rethrows an Error.
+        } finally {
+            loads.remove(key, load);
+        }
+    }
+
+    private V call(K key, Loader<? super K, ? extends V> loader) throws Exception {
+        boolean hasFailed = true;
+        try {
+            V value = loader.load(key);
+            if (value == null) {
+                throw new NullPointerException("the loader returned null");
+            }
+            hasFailed = false;
+            return value;
+        } finally {
+            if (policy != null) {
+                policy.countLoad(hasFailed);
+            }
+        }
     }
 
     /**
@@ -72,44 +152,123 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
      * value is not stored. Returns the key's current value, which is newer, or the loaded value if
      * the key has none.
      */
-    private V keep(K key, Load<V> load, V loaded) {
+    private V keep(K key, Load<V> load, V loaded, boolean replaces) {
         var kept = new AtomicReference<V>();
-        loads.computeIfPresent(
-                key,
-                (k, current) -> {
-                    if (current == load) {
-                        kept.setPlain(putIfAbsent(key, loaded));
-                    }
-                    return current;
-                });
-        V value = kept.getPlain() != null ? kept.getPlain() : get(key);
+        Entry<K, V> entry = newEntry(key, loaded, null);
+        Removals<K, V> removals = newRemovals();
+        try {
+            loads.computeIfPresent(
+                    key,
+                    (k, current) -> {
+                        if (current == load && replaces) {
+                            putEntry(entry, removals);
+                            kept.setPlain(loaded);
+                        } else if (current == load) {
+                            kept.setPlain(putIfAbsent(entry, removals).value);
+                        }
+                        return current;
+                    });
+        } finally {
+            removals.report();
+        }
+        V value = kept.getPlain() != null ? kept.getPlain() : valueOf(find(key));
         return value != null ? value : loaded;
     }
 
-    // Changes cancel the loads first: if a load completes anyway, its value is replaced or removed
-    // by the change.
+    // Writes. Changes cancel the loads first: if a load completes anyway, its value is replaced or
+    // removed by the change.
 
-    @Override
-    public final void put(K key, V value) {
-        loads.remove(key);
-        putEntry(key, value);
+    private Entry<K, V> newEntry(K key, V value, @Nullable Duration timeToLive) {
+        return policy == null
+                ? new Entry<>(key, value)
+                : policy.newEntry(
+                        Objects.requireNonNull(key, "key"),
+                        Objects.requireNonNull(value, "value"),
+                        timeToLive);
+    }
+
+    private Removals<K, V> newRemovals() {
+        return new Removals<>(policy);
     }
 
     @Override
-    public final void putAll(Map<? extends K, ? extends V> entries) {
+    public final void put(K key, V value) {
+        putNew(newEntry(key, value, null));
+    }
+
+    @Override
+    public final void put(K key, V value, Duration timeToLive) {
+        Objects.requireNonNull(timeToLive, "timeToLive");
+        CacheOptions.checked("timeToLive", timeToLive);
+        if (policy == null || !policy.options().expires()) {
+            throw new IllegalStateException(
+                    "the cache has no expiry: set timeToLive, timeToLiveOf or expireAfterAccess");
+        }
+        putNew(newEntry(key, value, timeToLive));
+    }
+
+    private void putNew(Entry<K, V> entry) {
+        loads.remove(entry.key);
+        Removals<K, V> removals = newRemovals();
+        try {
+            putEntry(entry, removals);
+        } finally {
+            removals.report();
+        }
+    }
+
+    @Override
+    public final void putAll(Map<? extends K, ? extends V> values) {
+        var entries = new LinkedHashMap<K, Entry<K, V>>();
+        values.forEach((key, value) -> entries.put(key, newEntry(key, value, null)));
         entries.keySet().forEach(loads::remove);
-        putEntries(entries);
+        Removals<K, V> removals = newRemovals();
+        try {
+            putEntries(entries, removals);
+        } finally {
+            removals.report();
+        }
     }
 
     @Override
     public final boolean remove(K key) {
         loads.remove(key);
-        return removeEntry(key);
+        Removals<K, V> removals = newRemovals();
+        try {
+            return removeEntry(key, removals);
+        } finally {
+            removals.report();
+        }
     }
 
     @Override
     public final void clear() {
         loads.clear();
-        removeEntries();
+        Removals<K, V> removals = newRemovals();
+        removeEntries(removals);
+        removals.report();
+    }
+
+    @Override
+    public final void removeExpired() {
+        if (policy != null) {
+            Removals<K, V> removals = newRemovals();
+            try {
+                removeExpired(removals);
+            } finally {
+                removals.report();
+            }
+        }
+    }
+
+    @Override
+    public final long weight() {
+        long weight = policy == null ? -1 : policy.weight();
+        return weight < 0 ? size() : weight;
+    }
+
+    @Override
+    public final CacheStatistics statistics() {
+        return policy == null ? CacheStatistics.NONE : policy.statistics();
     }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.cache;
 
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache guarded by a read-write lock. Threads read concurrently, and a writer waits for them.
@@ -18,18 +21,29 @@ import java.util.function.Supplier;
 public final class ReadWriteLockCache<K, V> extends LoadingCache<K, V> {
 
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
-    private final Table<K, V> table;
+    private final Table<K, V> table = new Table<>(new HashMap<>(), policy);
 
-    public ReadWriteLockCache(CacheOptions options) {
-        table = new Table<>(options);
+    /**
+     * Creates a cache.
+     *
+     * @param options the limits
+     */
+    public ReadWriteLockCache(CacheOptions<? super K, ? super V> options) {
+        super(options);
     }
 
     @Override
-    public V get(K key) {
+    public @Nullable V get(K key) {
+        return read(find(key));
+    }
+
+    @Override
+    @Nullable Entry<K, V> find(K key) {
+        Objects.requireNonNull(key, "key");
         Lock reading = lock.readLock();
         reading.lock();
         try {
-            return table.get(key);
+            return table.map().get(key);
         } finally {
             reading.unlock();
         }
@@ -37,37 +51,37 @@ public final class ReadWriteLockCache<K, V> extends LoadingCache<K, V> {
 
     @Override
     public int size() {
-        return locked(lock.readLock(), table::size);
+        return locked(lock.readLock(), table.map()::size);
     }
 
     @Override
-    void putEntry(K key, V value) {
-        write(() -> table.put(key, value));
+    void putEntry(Entry<K, V> entry, Removals<K, V> removals) {
+        write(() -> table.put(entry, removals));
     }
 
     @Override
-    void putEntries(Map<? extends K, ? extends V> entries) {
-        write(() -> entries.forEach(table::put));
+    void putEntries(Map<K, Entry<K, V>> entries, Removals<K, V> removals) {
+        write(() -> entries.values().forEach(entry -> table.put(entry, removals)));
     }
 
     @Override
-    V putIfAbsent(K key, V value) {
-        return locked(lock.writeLock(), () -> table.putIfAbsent(key, value));
+    Entry<K, V> putIfAbsent(Entry<K, V> entry, Removals<K, V> removals) {
+        return locked(lock.writeLock(), () -> table.putIfAbsent(entry, removals));
     }
 
     @Override
-    boolean removeEntry(K key) {
-        return locked(lock.writeLock(), () -> table.remove(key));
+    boolean removeEntry(K key, Removals<K, V> removals) {
+        return locked(lock.writeLock(), () -> table.remove(key, removals));
     }
 
     @Override
-    void removeEntries() {
-        write(table::clear);
+    void removeEntries(Removals<K, V> removals) {
+        write(() -> table.clear(removals));
     }
 
     @Override
-    public void removeExpired() {
-        write(table::removeExpired);
+    void removeExpired(Removals<K, V> removals) {
+        write(() -> table.removeExpired(removals));
     }
 
     private void write(Runnable change) {

@@ -1,74 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.cache;
 
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache guarded by a monitor: one thread at a time reads or writes. Small, and fast if threads
  * rarely contend.
+ *
+ * @param <K> the type of the keys
+ * @param <V> the type of the values
  */
 public final class SynchronizedCache<K, V> extends LoadingCache<K, V> {
 
     /** Guarded by its own monitor. */
-    private final Table<K, V> table;
+    private final Table<K, V> table = new Table<>(new HashMap<>(), policy);
 
-    public SynchronizedCache(CacheOptions options) {
-        table = new Table<>(options);
+    /**
+     * Creates a cache.
+     *
+     * @param options the limits
+     */
+    public SynchronizedCache(CacheOptions<? super K, ? super V> options) {
+        super(options);
     }
 
     @Override
-    public V get(K key) {
+    public @Nullable V get(K key) {
+        return read(find(key));
+    }
+
+    @Override
+    @Nullable Entry<K, V> find(K key) {
+        Objects.requireNonNull(key, "key");
         synchronized (table) {
-            return table.get(key);
+            return table.map().get(key);
         }
     }
 
     @Override
-    void putEntry(K key, V value) {
+    void putEntry(Entry<K, V> entry, Removals<K, V> removals) {
         synchronized (table) {
-            table.put(key, value);
+            table.put(entry, removals);
         }
     }
 
     @Override
-    void putEntries(Map<? extends K, ? extends V> entries) {
+    void putEntries(Map<K, Entry<K, V>> entries, Removals<K, V> removals) {
         synchronized (table) {
-            entries.forEach(table::put);
+            entries.values().forEach(entry -> table.put(entry, removals));
         }
     }
 
     @Override
-    V putIfAbsent(K key, V value) {
+    Entry<K, V> putIfAbsent(Entry<K, V> entry, Removals<K, V> removals) {
         synchronized (table) {
-            return table.putIfAbsent(key, value);
+            return table.putIfAbsent(entry, removals);
         }
     }
 
     @Override
-    boolean removeEntry(K key) {
+    boolean removeEntry(K key, Removals<K, V> removals) {
         synchronized (table) {
-            return table.remove(key);
+            return table.remove(key, removals);
         }
     }
 
     @Override
-    void removeEntries() {
+    void removeEntries(Removals<K, V> removals) {
         synchronized (table) {
-            table.clear();
+            table.clear(removals);
         }
     }
 
     @Override
     public int size() {
         synchronized (table) {
-            return table.size();
+            return table.map().size();
         }
     }
 
     @Override
-    public void removeExpired() {
+    void removeExpired(Removals<K, V> removals) {
         synchronized (table) {
-            table.removeExpired();
+            table.removeExpired(removals);
         }
     }
 }

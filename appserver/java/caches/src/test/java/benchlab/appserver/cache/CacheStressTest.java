@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,7 +23,7 @@ class CacheStressTest {
 
     private static final int THREADS = 4;
     private static final int KEYS = 64;
-    private static final int PARTS = 4 * 4;
+    private static final int PARTS = 5 * 4;
 
     /** Each writer has its own keys and always finds its last write there. */
     @ParameterizedTest
@@ -124,6 +125,52 @@ class CacheStressTest {
                     return 0L;
                 };
         Stress.together(List.of(writer, reader, reader, reader));
+    }
+
+    /** Threads put, load, refresh and remove: each value is reported once. */
+    @ParameterizedTest
+    @EnumSource(Scheme.class)
+    void reportsEachRemovalOnce(Scheme scheme) throws Exception {
+        var reported = new ConcurrentHashMap<Long, Boolean>();
+        var twice = new AtomicLong();
+        var next = new AtomicLong();
+        Cache<Integer, Long> cache =
+                scheme.open(
+                        CacheOptions.UNLIMITED
+                                .maximumWeight(64, (Object key, Object value) -> (Integer) key % 4)
+                                .expireAfterAccess(Duration.ofNanos(20_000))
+                                .refreshAfterWrite(Duration.ofNanos(5_000))
+                                .removalListener(
+                                        (Object key, Object value, RemovalCause cause) -> {
+                                            if (reported.put((Long) value, true) != null) {
+                                                twice.incrementAndGet();
+                                            }
+                                        }));
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> task =
+                () -> {
+                    var random = ThreadLocalRandom.current();
+                    long put = 0;
+                    while (!deadline.passed() && put < 20_000) {
+                        int key = random.nextInt(KEYS);
+                        switch (random.nextInt(8)) {
+                            case 0 -> cache.remove(key);
+                            case 1 -> cache.removeExpired();
+                            case 2, 3 -> {
+                                cache.put(key, next.incrementAndGet());
+                                put++;
+                            }
+                            case 4 -> cache.get(key);
+                            default -> cache.get(key, k -> -next.incrementAndGet());
+                        }
+                        assertTrue(cache.weight() <= 64, cache.weight() + " is too heavy");
+                    }
+                    return put;
+                };
+        long put = Stress.together(Collections.nCopies(THREADS, task)).stream().mapToLong(n -> n).sum();
+        cache.clear();
+        assertEquals(0, twice.get());
+        assertEquals(put, reported.keySet().stream().filter(value -> value > 0).count());
     }
 
     /** Limits hold at all times, and a value that is found belongs to its key. */

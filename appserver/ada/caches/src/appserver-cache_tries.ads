@@ -1,0 +1,76 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Persistent maps from keys to nodes: a change copies the path to its node, and shares the rest
+--  with the old map, which stays as it is. They are compressed hash-array mapped prefix trees
+--  (Steindorfer and Vinju, "Optimizing hash-array mapped tries for fast and lean immutable JVM
+--  collections", OOPSLA 2015): each branch has up to 32 entries and branches, for five bits of the
+--  hash.
+--
+--  The branches of a map are never changed, so any number of tasks may read it. Reference counts
+--  free a branch with its last map, and a node with its last branch.
+
+pragma Ada_2022;
+
+with Ada.Containers;
+with Appserver.Cache_Tables;
+with Interfaces;
+
+private generic
+   type Key_Type is private;
+   type Element_Type is private;
+   with function Hash (Key : Key_Type) return Ada.Containers.Hash_Type;
+   with function "=" (Left, Right : Key_Type) return Boolean is <>;
+   with package Tables is new Appserver.Cache_Tables (Key_Type, Element_Type, Hash, "=");
+package Appserver.Cache_Tries is
+
+   use Ada.Containers;
+
+   type Branch (<>) is limited private;
+   type Map is access Branch;
+   --  Null is the empty map
+
+   function Find (Self : Map; Key : Key_Type; Hash : Hash_Type) return Tables.Node_Access;
+   --  Returns null if the key is not in the map. Hash is the mixed hash of the key.
+
+   function Has (Self : Map; Node : not null Tables.Node_Access) return Boolean;
+   --  Returns True if the map has this node. Does not compare keys.
+
+   procedure Put
+     (Self     : Map;
+      Node     : not null Tables.Node_Access;
+      Changed  : out Map;
+      Replaced : out Tables.Node_Access);
+   --  Sets Changed to a map with Node, which gets one more reference. Replaced is the node of its
+   --  key in Self, or null. If a comparison raises an exception, nothing has changed.
+
+   procedure Remove (Self : Map; Node : not null Tables.Node_Access; Changed : out Map);
+   --  Sets Changed to a map without Node, which must be in Self. Does not compare keys.
+
+   procedure Add_Reference (Self : Map);
+
+   procedure Release (Self : in out Map);
+   --  Removes a reference. If it was the last one, frees the branches and nodes that no other map
+   --  has.
+
+private
+
+   use type Interfaces.Unsigned_32;
+
+   subtype Slot_Map is Interfaces.Unsigned_32;
+   --  Bit n is set if the branch has something for the five bits of a hash that are n
+
+   type Node_List is array (Positive range <>) of Tables.Node_Access;
+   type Branch_List is array (Positive range <>) of Map;
+
+   type Branch (Entries, Branches : Natural) is limited record
+      Users      : aliased Tables.User_Count;
+      Entry_Map  : Slot_Map := 0;
+      Branch_Map : Slot_Map := 0;
+      Nodes      : Node_List (1 .. Entries);
+      Lower      : Branch_List (1 .. Branches);
+   end record;
+   --  At the depth where all bits of a hash are used, there are only entries, whose hashes are
+   --  equal, and the maps are not used
+
+end Appserver.Cache_Tries;

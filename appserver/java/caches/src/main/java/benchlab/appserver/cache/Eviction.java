@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.cache;
+
+import java.util.Objects;
+
+/**
+ * Selects the entries to evict, by S3-FIFO (Yang et al., "FIFO queues are all you need for cache
+ * eviction", SOSP 2023). New entries enter a small queue with a tenth of the weight. If they are read
+ * more than once there, they move on to the main queue; otherwise they are evicted soon, and
+ * remembered for a while: if their keys are put again in that time, they enter the main queue. An
+ * entry of the main queue gets another turn for each of up to three reads. So a scan of many keys
+ * does not displace entries that are used, and a read only sets a counter of its entry.
+ *
+ * <p>Guarded by the writers' lock.
+ */
+final class Eviction<K, V> {
+
+    static final int MAX_READS = 3;
+
+    /** Bounds the time of an eviction if almost all entries have been read. */
+    private static final int MAX_TURNS = 4_000;
+
+    private static final int SMALL_FRACTION = 10;
+    private static final int MIN_GHOSTS = 64;
+    private static final int WAYS = 4;
+
+    private final long maximum;
+    private final Link<K, V> small = Link.newList();
+    private final Link<K, V> main = Link.newList();
+    private long smallWeight;
+    private int entries;
+
+    /** Written by one thread at a time, and read by any thread. */
+    private volatile long weight;
+
+    /**
+     * The hashes of evicted entries, in the high halves, with the number of the eviction. A hash is in
+     * one of the sets of {@link #WAYS} elements, the latest eviction first; a set that is full forgets
+     * its oldest one.
+     */
+    private long[] ghosts = new long[MIN_GHOSTS];
+
+    private int evictions;
+
+    Eviction(long maximum) {
+        this.maximum = maximum;
+    }
+
+    long weight() {
+        return weight;
+    }
+
+    /** Returns true if the entry can be stored at all. */
+    boolean fits(TrackedEntry<K, V> entry) {
+        return entry.weight <= maximum;
+    }
+
+    /** Returns true if another entry must be evicted before {@code entry} is added. */
+    boolean isFullFor(TrackedEntry<K, V> entry) {
+        return weight > maximum - entry.weight;
+    }
+
+    /** Adds an entry with a key that has none. */
+    void add(TrackedEntry<K, V> entry) {
+        entry.isInMain = isGhost(entry.hash);
+        append(entry);
+    }
+
+    /** Adds an entry that replaces one that was removed before. The write counts as a read. */
+    void addReplacement(TrackedEntry<K, V> entry, TrackedEntry<K, V> replaced) {
+        entry.isInMain = replaced.isInMain;
+        entry.reads = replaced.reads;
+        entry.countRead();
+        append(entry);
+    }
+
+    /** Adds an entry again that was removed, because the change failed. */
+    void append(TrackedEntry<K, V> entry) {
+        if (entry.weight > 0) {
+            (entry.isInMain ? main : small).append(entry.order());
+        }
+        smallWeight += entry.isInMain ? 0 : entry.weight;
+        weight += entry.weight;
+        entries++;
+        if (entries > ghosts.length / 2) {
+            ghosts = new long[2 * ghosts.length];
+        }
+    }
+
+    void remove(TrackedEntry<K, V> entry) {
+        entry.order().unlink();
+        smallWeight -= entry.isInMain ? 0 : entry.weight;
+        weight -= entry.weight;
+        entries--;
+    }
+
+    void clear() {
+        small.clear();
+        main.clear();
+        smallWeight = 0;
+        weight = 0;
+        entries = 0;
+    }
+
+    /** Returns the entry to evict next. There must be an entry with a weight. */
+    TrackedEntry<K, V> victim() {
+        for (int turn = 0; ; turn++) {
+            boolean isFromSmall =
+                    main.isEmpty()
+                            || (!small.isEmpty() && smallWeight >= maximum / SMALL_FRACTION);
+            TrackedEntry<K, V> first =
+                    Objects.requireNonNull((isFromSmall ? small : main).first());
+            if (first.reads <= (isFromSmall ? 1 : 0) || turn == MAX_TURNS) {
+                return first;
+            }
+            first.order().unlink();
+            main.append(first.order());
+            if (isFromSmall) {
+                first.isInMain = true;
+                first.reads = 0;
+                smallWeight -= first.weight;
+            } else {
+                first.reads--;
+            }
+        }
+    }
+
+    /** Must be called after an eviction of {@code entry}. */
+    void remember(TrackedEntry<K, V> entry) {
+        if (!entry.isInMain) {
+            evictions++;
+            int set = firstOf(entry.hash);
+            System.arraycopy(ghosts, set, ghosts, set + 1, WAYS - 1);
+            ghosts[set] = (long) entry.hash << 32 | Integer.toUnsignedLong(evictions);
+        }
+    }
+
+    /** As many evictions are remembered as there are entries. */
+    private boolean isGhost(int hash) {
+        int set = firstOf(hash);
+        for (int way = set; way < set + WAYS; way++) {
+            long ghost = ghosts[way];
+            if ((int) (ghost >>> 32) == hash && ghost != 0) {
+                return Integer.compareUnsigned(evictions - (int) ghost, entries) <= 0;
+            }
+        }
+        return false;
+    }
+
+    private int firstOf(int hash) {
+        return (hash & ghosts.length / WAYS - 1) * WAYS;
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package benchlab.appserver.cache;
+
+/** Why a value left a cache. */
+public enum RemovalCause {
+    /** {@link Cache#remove} or {@link Cache#clear} removed it. */
+    EXPLICIT,
+    /** A new value of its key replaced it. */
+    REPLACED,
+    /** It expired. */
+    EXPIRED,
+    /** It was evicted because of the maximum size or weight, or was too heavy to be stored. */
+    SIZE
+}
