@@ -32,9 +32,14 @@ class Declared:
     needs: tuple[str, ...]
     without: frozenset[str]
     """The parameters that its driver does not support, as `key=value`."""
+    cases: frozenset[str] | None = None
+    """The cases that it takes part in; None for all."""
 
     def __str__(self) -> str:
         return "-".join(filter(None, (self.experiment, self.name, self.target)))
+
+    def has(self, case: str) -> bool:
+        return self.cases is None or case in self.cases
 
     def can_do(self, point: dict[str, object]) -> bool:
         return self.without.isdisjoint(f"{key}={value}" for key, value in point.items())
@@ -72,7 +77,8 @@ def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> D
     """Returns a declared subject. Keys of the target's table override the subject's."""
     keys = subject if target is None else {**subject, **subject[target]}
     return Declared(experiment, subject["name"], target, tuple(keys["program"]),
-                    tuple(map(tuple, keys.get("build", []))), tuple(keys.get("needs", [])), frozenset(keys.get("without", [])))
+                    tuple(map(tuple, keys.get("build", []))), tuple(keys.get("needs", [])), frozenset(keys.get("without", [])),
+                    frozenset(keys["cases"]) if "cases" in keys else None)
 
 
 def missing_library(declared: Declared) -> str | None:

@@ -11,6 +11,9 @@ package body Cache_Cases is
    Max_Entries : constant := 1_000_000;
    --  The maximum number of entries in the case write, and the number in the case wait
 
+   Capacity : constant := 1_000;
+   --  In the case evict
+
    Old_Keys : constant := 1_000;
    New_Keys : constant := 1_000;
    --  In the case lost, the number of keys before an operation, and the number of keys that it puts
@@ -21,6 +24,7 @@ package body Cache_Cases is
       elsif Name = "write" then new Write_Case
       elsif Name = "wait" then new Wait_Case
       elsif Name = "lost" then new Lost_Case
+      elsif Name = "evict" then new Evict_Case
       else null);
 
    -------------
@@ -311,6 +315,58 @@ package body Cache_Cases is
    begin
       return Result : Fields.Field_List do
          Result.Add ("lost", Self.Lost);
+      end return;
+   end Metrics;
+
+   -----------
+   -- evict --
+   -----------
+
+   overriding procedure Open
+     (Self      : in out Evict_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence;
+      Settings  : in out Fields.Field_List)
+   is
+      pragma Unreferenced (Settings);
+   begin
+      Self.Requests := Traces.Requests (Inputs, Arguments.Text ("trace"));
+   end Open;
+
+   --  The check is the sum of the values, which does not depend on what is evicted
+
+   overriding procedure Perform
+     (Self       : in out Evict_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count)
+   is
+      Map    : Map_Reference;
+      Misses : Unit_Count := 0;
+
+      function Load (Key : Unsigned_64) return Unsigned_64 is
+      begin
+         Misses := Misses + 1;
+         return Key + 1;
+      end Load;
+   begin
+      Check := 0;
+      for Operation in 1 .. Operations loop
+         Map := New_Bounded_Map (Capacity);
+         for Key of Self.Requests loop
+            Check := Check + Map.Get_Or_Load (Key, Load'Access);
+         end loop;
+         Free (Map);
+      end loop;
+      Units := Unit_Count (Operations) * Traces.Max_Requests;
+      Self.Hit_Rate :=
+        100.0 * Fields.Metric_Value (Units - Misses) / Fields.Metric_Value (Units);
+   end Perform;
+
+   overriding function Metrics (Self : Evict_Case) return Fields.Field_List is
+   begin
+      return Result : Fields.Field_List do
+         Result.Add ("hit_rate", Self.Hit_Rate);
       end return;
    end Metrics;
 

@@ -177,4 +177,29 @@ private
 
    overriding procedure Close (Self : in out Lost_Case) is null;
 
+   -----------
+   -- evict --
+   -----------
+
+   type Evict_Case is limited new Cases.Measuring_Case with record
+      Requests : Traces.Request_List;
+      Hit_Rate : Fields.Metric_Value;
+   end record;
+
+   overriding procedure Open
+     (Self      : in out Evict_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence;
+      Settings  : in out Fields.Field_List);
+
+   overriding procedure Perform
+     (Self       : in out Evict_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count);
+
+   overriding function Metrics (Self : Evict_Case) return Fields.Field_List;
+
+   overriding procedure Close (Self : in out Evict_Case) is null;
+
 end Cache_Cases;

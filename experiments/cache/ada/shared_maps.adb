@@ -46,6 +46,9 @@ package body Shared_Maps is
       return Result;
    end New_Map;
 
+   function New_Bounded_Map (Capacity : Positive) return not null Map_Reference is
+     (new Wait_Free_Maps.Cache (Capacity, Time_To_Live => Maps.Forever));
+
    procedure Deallocate is new Ada.Unchecked_Deallocation (Maps.Cache'Class, Map_Reference);
 
    procedure Free (Self : in out Map_Reference) is

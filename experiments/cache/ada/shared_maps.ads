@@ -27,6 +27,9 @@ package Shared_Maps is
    --  Creates a map with the keys below Entries, in which key k has the value k + 1. The caller
    --  must free the map.
 
+   function New_Bounded_Map (Capacity : Positive) return not null Map_Reference;
+   --  Creates an empty map with the scheme Concurrent. The caller must free the map.
+
    procedure Free (Self : in out Map_Reference);
 
 end Shared_Maps;

@@ -25,6 +25,13 @@ package Traces is
    function Zipf (Inputs : Sequence; Reads : Percentage) return Trace;
    --  Returns a trace with keys below Zipf_Keys, distributed by Zipf's law
 
+   Max_Requests : constant := 50_000;
+
+   type Request_List is array (Unsigned_64 range 0 .. Max_Requests - 1) of Unsigned_64;
+
+   function Requests (Inputs : Sequence; Name : String) return Request_List;
+   --  Returns the keys of the case evict. Raises Unsupported_Error if there is no such trace.
+
    function Uniform (Inputs : Sequence; Keys : Unsigned_64; Reads : Boolean) return Trace;
    --  Returns a trace with uniformly distributed keys below Keys
 

@@ -4,6 +4,7 @@
 #include "caches.h"
 #include "lab_kit.h"
 #include "lab_workers.h"
+#include "lru.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,6 +18,8 @@ enum {
     OLD_KEYS = 1000,        /* keys at the start of each operation of lost */
     NEW_KEYS = 1000,        /* keys that the operation adds */
     THREADS_MAX = 1024,
+    REQUESTS = 50000,       /* in each operation of evict */
+    CAPACITY = 1000,        /* entries of the cache in evict */
 };
 
 typedef struct subject {
@@ -24,6 +27,7 @@ typedef struct subject {
     cache *cache;
     lab_workers *workers;
     cache_access trace[LAB_INPUTS];
+    uint64_t requests[REQUESTS];
 } subject;
 
 /* Opens the cache. The unsynchronized map does not support writes. */
@@ -76,24 +80,35 @@ static bool perform_at_once(lab *lab, void *data, uint64_t operations, lab_work 
 
 /* -- read_only and read_mostly ---------------------------------------------------------------- */
 
-/* Draws keys from a Zipf distribution, in integer arithmetic: key i has the weight 2^32 / (i + 1). */
-static void make_trace(lab *lab, subject *subject, uint64_t reads)
+static uint64_t zipf_sums[KEYS];
+
+static void make_zipf(void)
 {
-    static uint64_t sums[KEYS];
     uint64_t sum = 0;
     for (uint64_t i = 0; i < KEYS; i++)
-        sums[i] = sum += (UINT64_C(1) << 32) / (i + 1);
+        zipf_sums[i] = sum += (UINT64_C(1) << 32) / (i + 1);
+}
+
+/* Draws a key from a Zipf distribution, in integer arithmetic: key i has the weight 2^32 / (i + 1). */
+static uint64_t zipf_key(uint64_t input)
+{
+    size_t low = 0, high = KEYS - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (zipf_sums[middle] > input % zipf_sums[KEYS - 1])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void make_trace(lab *lab, subject *subject, uint64_t reads)
+{
+    make_zipf();
     for (size_t k = 0; k < LAB_INPUTS; k++) {
         uint64_t input = lab_inputs(lab)[k];
-        size_t low = 0, high = KEYS - 1;
-        while (low < high) {
-            size_t middle = (low + high) / 2;
-            if (sums[middle] > input % sum)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        subject->trace[k] = (cache_access){low, (input >> 32) % 100 < reads};
+        subject->trace[k] = (cache_access){zipf_key(input), (input >> 32) % 100 < reads};
     }
 }
 
@@ -258,6 +273,64 @@ static bool lost_perform(lab *lab, void *data, uint64_t operations, lab_work *wo
     return true;
 }
 
+/* -- evict: each operation sends a trace of requests to a new, bounded cache ------------------------ */
+
+/* The seeded sequence, mixed so that it does not repeat. */
+static uint64_t evict_input(lab *lab, uint64_t k)
+{
+    uint64_t mixed = lab_inputs(lab)[k % LAB_INPUTS] + k / LAB_INPUTS * UINT64_C(0x9E3779B97F4A7C15);
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    return mixed ^ mixed >> 27;
+}
+
+static bool evict_open(lab *lab, void *data)
+{
+    subject *subject = data;
+    const char *name;
+    if (!lab_text(lab, "trace", &name))
+        return false;
+    make_zipf();
+    for (uint64_t k = 0; k < REQUESTS; k++) {
+        uint64_t zipf = zipf_key(evict_input(lab, k));
+        if (strcmp(name, "zipf") == 0)
+            subject->requests[k] = zipf;
+        else if (strcmp(name, "loop") == 0)
+            subject->requests[k] = k % 1250;
+        else if (strcmp(name, "scans") == 0)
+            subject->requests[k] = k / 2000 % 2 == 0 ? zipf : 1000000 + k;
+        else if (strcmp(name, "shifting") == 0)
+            subject->requests[k] = 100000 * (k / 10000) + zipf;
+        else
+            return lab_fail(lab, LAB_UNSUPPORTED, "there is no trace %s", name);
+    }
+    return true;
+}
+
+/* The check is the sum of the values, which does not depend on what is evicted. */
+static bool evict_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    const subject *subject = data;
+    uint64_t misses = 0;
+    for (uint64_t k = 0; k < operations; k++) {
+        lru *cache = lru_new(CAPACITY);
+        if (cache == NULL)
+            return lab_fail(lab, LAB_FAILED, "out of memory");
+        for (size_t i = 0; i < REQUESTS; i++) {
+            uint64_t key = subject->requests[i], value = lru_get(cache, key);
+            if (value == 0) {
+                value = key + 1;
+                lru_put(cache, key, value);
+                misses++;
+            }
+            work->check += value;
+        }
+        lru_free(cache);
+    }
+    work->units = operations * REQUESTS;
+    lab_metric(lab, "hit_rate", 100.0 * (double)(work->units - misses) / (double)work->units);
+    return true;
+}
+
 int main(void)
 {
     static const lab_case cases[] = {
@@ -266,6 +339,7 @@ int main(void)
         {"write", write_open, write_perform, close_case},
         {"wait", wait_open, wait_perform, close_case},
         {"lost", lost_open, lost_perform, close_case},
+        {"evict", evict_open, evict_perform, close_case},
     };
     static subject subject;
     return lab_main("c", "POSIX threads, liburcu " LIBURCU_VERSION, cases,

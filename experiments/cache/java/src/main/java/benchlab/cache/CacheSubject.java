@@ -8,7 +8,7 @@ import benchlab.kit.Refusal;
 import benchlab.kit.Subject;
 
 /** The cache experiment in Java: the caches of appserver/java. */
-public final class CacheSubject implements Subject {
+public class CacheSubject implements Subject {
     private static final int MAX_THREADS = 1024;
 
     /** The maximum number of entries in write; wait always uses this number. */
@@ -32,30 +32,41 @@ public final class CacheSubject implements Subject {
     public Case open(String name, Arguments arguments) throws Refusal {
         return switch (name) {
             case "read_only" ->
-                    replay(SharedMap.of(arguments.text("scheme"), Trace.ZIPF_KEYS), arguments, 100);
+                    replay(maps().of(arguments.text("scheme"), Trace.ZIPF_KEYS), arguments, 100);
             case "read_mostly" ->
                     replay(
-                            SharedMap.written(arguments.text("scheme"), Trace.ZIPF_KEYS),
+                            maps().written(arguments.text("scheme"), Trace.ZIPF_KEYS),
                             arguments,
                             reads(arguments));
             case "write" -> write(arguments);
             case "wait" ->
                     new Wait(
-                            SharedMap.written(arguments.text("scheme"), MAX_ENTRIES),
+                            maps().written(arguments.text("scheme"), MAX_ENTRIES),
                             Trace.uniform(arguments.sequence(), MAX_ENTRIES));
-            case "lost" -> new Lost(arguments.text("scheme"), threads(arguments));
+            case "evict" -> new Evict(bounded(), Trace.requests(arguments));
+            case "lost" -> new Lost(maps(), arguments.text("scheme"), threads(arguments));
             default -> throw Refusal.unsupported("there is no case " + name);
         };
     }
 
-    private static Case replay(SharedMap map, Arguments arguments, int reads) throws Refusal {
+    /** Creates unbounded maps. */
+    SharedMap.Factory maps() {
+        return SharedMap::of;
+    }
+
+    /** Creates bounded caches. */
+    Evict.Factory bounded() {
+        return Evict::appserver;
+    }
+
+    private Case replay(SharedMap map, Arguments arguments, int reads) throws Refusal {
         return new Replay(map, Trace.zipf(arguments.sequence(), reads), threads(arguments));
     }
 
-    private static Case write(Arguments arguments) throws Refusal {
+    private Case write(Arguments arguments) throws Refusal {
         int entries = (int) arguments.integer("entries", 1, MAX_ENTRIES);
         return new Write(
-                SharedMap.written(arguments.text("scheme"), entries),
+                maps().written(arguments.text("scheme"), entries),
                 Trace.uniform(arguments.sequence(), entries));
     }
 

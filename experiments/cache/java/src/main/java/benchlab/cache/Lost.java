@@ -14,15 +14,17 @@ final class Lost implements Case {
     private static final int OLD_KEYS = 1_000;
     private static final int NEW_KEYS = 1_000;
 
+    private final SharedMap.Factory maps;
     private final String scheme;
     private final Workers workers;
 
     /** Set between the batches of the workers, whose barrier makes the change visible to them. */
     private SharedMap map;
 
-    Lost(String scheme, int threads) throws Refusal {
+    Lost(SharedMap.Factory maps, String scheme, int threads) throws Refusal {
+        this.maps = maps;
         this.scheme = scheme;
-        map = SharedMap.written(scheme, OLD_KEYS);
+        map = maps.written(scheme, OLD_KEYS);
         ShareWorker worker = this::putNewKeys;
         workers = Workers.ofShares(Collections.nCopies(threads, worker));
     }
@@ -42,7 +44,7 @@ final class Lost implements Case {
     public Result perform(long operations) throws Exception {
         long found = 0;
         for (long k = 0; k < operations; k++) {
-            map = SharedMap.written(scheme, OLD_KEYS);
+            map = maps.written(scheme, OLD_KEYS);
             workers.perform(NEW_KEYS);
             found += map.size() - OLD_KEYS;
         }

@@ -25,21 +25,34 @@ interface SharedMap {
         return true;
     }
 
-    /** Creates a map with the keys below {@code entries}, of a scheme that supports writes. */
-    static SharedMap written(String scheme, int entries) throws Refusal {
-        if (scheme.equals("unsynchronized")) {
-            throw Refusal.unsupported("the map " + scheme + " is read-only");
+    /** Creates maps. */
+    @FunctionalInterface
+    interface Factory {
+        /** Creates a map with the keys below {@code entries}. */
+        SharedMap of(String scheme, int entries) throws Refusal;
+
+        /** The same, of a scheme that supports writes. */
+        default SharedMap written(String scheme, int entries) throws Refusal {
+            if (scheme.equals("unsynchronized")) {
+                throw Refusal.unsupported("the map " + scheme + " is read-only");
+            }
+            return of(scheme, entries);
         }
-        return of(scheme, entries);
     }
 
-    /** Creates a map with the keys below {@code entries}. */
-    static SharedMap of(String scheme, int entries) throws Refusal {
+    /** Returns the keys below {@code entries} with their values. */
+    static Map<Long, Long> initial(int entries) {
         var initial = new HashMap<Long, Long>();
         for (long key = 0; key < entries; key++) {
             initial.put(key, key + 1);
         }
-        CacheOptions options = CacheOptions.UNLIMITED;
+        return initial;
+    }
+
+    /** Creates a map of this project, or of the JDK, with the keys below {@code entries}. */
+    static SharedMap of(String scheme, int entries) throws Refusal {
+        Map<Long, Long> initial = initial(entries);
+        CacheOptions<Object, Object> options = CacheOptions.UNLIMITED;
         return switch (scheme) {
             case "unsynchronized" -> new UnsynchronizedMap(initial);
             case "lock" -> new CachedMap(new SynchronizedCache<>(options), initial);

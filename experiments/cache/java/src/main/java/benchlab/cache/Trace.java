@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.cache;
 
+import benchlab.kit.Arguments;
+import benchlab.kit.Refusal;
 import benchlab.kit.Sequence;
 import java.util.function.LongPredicate;
 import java.util.function.LongUnaryOperator;
@@ -14,6 +16,8 @@ final class Trace {
     static final int ZIPF_KEYS = 10_000;
 
     private static final int LENGTH = 4096;
+
+    private static final int REQUESTS = 50_000;
 
     private final Long[] keys = new Long[LENGTH];
     private final Long[] values = new Long[LENGTH];
@@ -42,6 +46,33 @@ final class Trace {
     /** Draws keys below {@code bound} with equal probability. */
     static Trace uniform(Sequence inputs, long bound) {
         return new Trace(inputs, input -> Long.remainderUnsigned(input, bound), input -> true);
+    }
+
+    /** Returns the keys of the case evict. */
+    static Long[] requests(Arguments arguments) throws Refusal {
+        String name = arguments.text("trace");
+        Sequence inputs = arguments.sequence();
+        long[] sums = weightSums();
+        var keys = new Long[REQUESTS];
+        for (int k = 0; k < REQUESTS; k++) {
+            long zipf = firstAbove(sums, Long.remainderUnsigned(input(inputs, k), sums[ZIPF_KEYS - 1]));
+            keys[k] =
+                    switch (name) {
+                        case "zipf" -> zipf;
+                        case "loop" -> (long) k % 1_250;
+                        case "scans" -> k / 2_000 % 2 == 0 ? zipf : 1_000_000L + k;
+                        case "shifting" -> 100_000L * (k / 10_000) + zipf;
+                        default -> throw Refusal.unsupported("there is no trace " + name);
+                    };
+        }
+        return keys;
+    }
+
+    /** The seeded sequence, mixed so that it does not repeat. */
+    private static long input(Sequence inputs, int k) {
+        long mixed = inputs.at(k) + k / LENGTH * 0x9E3779B97F4A7C15L;
+        mixed = (mixed ^ mixed >>> 30) * 0xBF58476D1CE4E5B9L;
+        return mixed ^ mixed >>> 27;
     }
 
     Long key(long k) {
