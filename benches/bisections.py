@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries `benchlab bisect` on repositories whose answer is known.
 
-    benches/bisect.py [--tries 8] [--commits 32] [--metric cpu] [--output docs/results/bisect.md]
+    benches/bisections.py [--tries 8] [--commits 32] [--metric cpu] [--output docs/results/bisect.md]
 
 Each try makes a repository in which one or two random commits let a program do more counted work, bisects it, and
 compares the commits that benchlab names with the true ones. Every commit is built from its source.
